@@ -15,6 +15,9 @@ Names are added within an ``API_VERSION``; when one is removed or changes its me
 rises and plugins of the version before are disabled with a message.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from spatialstudio.domain.arrays import BoolMask, FloatMap, RgbImage
 from spatialstudio.domain.assertion import Assertions, QuestionAnswer
 from spatialstudio.domain.errors import (
@@ -27,7 +30,16 @@ from spatialstudio.domain.errors import (
     SettingsError,
     StudioError,
 )
+from spatialstudio.domain.export import (
+    ExportedRun,
+    ExportFile,
+    ExportKind,
+    ExportLayer,
+    ExportLook,
+    LookOption,
+)
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GuidanceSettings, StepUnit
 from spatialstudio.domain.judge_ports import (
     AssertionReader,
     DepthEstimator,
@@ -36,6 +48,8 @@ from spatialstudio.domain.judge_ports import (
     Seen,
     Segmenter,
 )
+from spatialstudio.domain.metric import Figures, Metric, RelationAnswer, Row, relation_values
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import (
     AdapterEntry,
@@ -76,7 +90,14 @@ from spatialstudio.domain.relation import (
     Shape,
     relation_types,
 )
+from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
+from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
+from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
+
+if TYPE_CHECKING:
+    from spatialstudio.science.guidance.losses import GuidanceLoss
+    from spatialstudio.science.pos.attention_maps import WordAttention
 
 API_VERSION = 1
 """Of this module; a plugin states the version that it is written for."""
@@ -86,6 +107,17 @@ WORKSPACES = ("generate", "inspect", "evaluate", "gallery")
 AREAS = ("left", "right", "bottom")
 """The sides of the picture on which a panel can be docked."""
 USUAL_SIZE_EM = 19.0
+_HOLDING_TORCH = {
+    "GuidanceLoss": "spatialstudio.science.guidance.losses",
+    "WordAttention": "spatialstudio.science.pos.attention_maps",
+}
+"""Names that load torch when they are imported: for type checkers, and inside functions."""
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOLDING_TORCH:
+        return getattr(import_module(_HOLDING_TORCH[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @frozen
@@ -129,6 +161,9 @@ class Plugin:
         name: For people, in ``spatialstudio doctor`` and in the settings.
         api_version: The ``API_VERSION`` that it is written for.
         relation_types: The inverse of each must be registered, here or in the program.
+        guidance_methods: Their losses are imported by the functions that make them.
+        metrics: Computed by ``spatialstudio evaluate`` and listed in the window.
+        export_kinds: Offered by ``spatialstudio runs export`` and in the export dialog.
         adapters: Relation extractors, detectors, segmenters, depth estimators, question answerers.
         panels: Docks of the window.
     """
@@ -136,6 +171,9 @@ class Plugin:
     name: str
     api_version: int
     relation_types: tuple[RelationType, ...] = ()
+    guidance_methods: tuple[GuidanceMethod, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    export_kinds: tuple[ExportKind, ...] = ()
     adapters: tuple[AdapterEntry, ...] = ()
     panels: tuple[PanelEntry, ...] = ()
 
@@ -144,6 +182,7 @@ __all__ = [
     "ABOVE",
     "ABOVE_LEFT_OF",
     "ABOVE_RIGHT_OF",
+    "ANY_FAMILY",
     "API_VERSION",
     "AREAS",
     "BEHIND",
@@ -175,36 +214,57 @@ __all__ = [
     "EmptyMapError",
     "Evaluation",
     "ExportError",
+    "ExportFile",
+    "ExportKind",
+    "ExportLayer",
+    "ExportLook",
+    "ExportedRun",
+    "Figures",
     "FloatMap",
+    "GuidanceLoss",
+    "GuidanceMethod",
+    "GuidanceSettings",
+    "LookOption",
     "Mask",
     "MentionId",
+    "Metric",
     "Note",
     "ObjectMention",
+    "Option",
+    "OptionKind",
     "Outcome",
     "PanelEntry",
     "Perception",
     "Plugin",
     "PluginError",
+    "Preset",
     "Prompt",
     "PromptError",
     "QuestionAnswer",
     "QuestionAnswerer",
     "Registrations",
     "Relation",
+    "RelationAnswer",
     "RelationExtractor",
     "RelationId",
     "RelationType",
     "RgbImage",
+    "Row",
     "SceneGraph",
     "Seen",
     "Segmenter",
     "SettingsError",
     "Shape",
+    "StepUnit",
     "StudioError",
     "Surroundings",
     "TextSpan",
     "Verdict",
+    "WordAttention",
+    "can_guide",
     "free_mention_id",
     "frozen",
+    "relation_pos",
     "relation_types",
+    "relation_values",
 ]

@@ -11,13 +11,23 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Protocol
 
-from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
+from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.application.registry import (
+    BUILT_IN_MANIFEST,
+    EXPORT_KINDS,
+    Registry,
+    read_manifest,
+)
 from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
 from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.relation import RelationType, relation_types
 from spatialstudio.plugin_api import API_VERSION, PanelEntry, Plugin
+from spatialstudio.science.guidance.method import GuidanceMethod
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +71,14 @@ PARTS = (
         noun="relation type",
         registrations=relation_types,
     ),
+    Part(
+        field="guidance_methods",
+        kind=GuidanceMethod,
+        noun="guidance method",
+        registrations=GUIDANCE_METHODS,
+    ),
+    Part(field="metrics", kind=Metric, noun="metric", registrations=METRICS),
+    Part(field="export_kinds", kind=ExportKind, noun="export kind", registrations=EXPORT_KINDS),
     Part(field="adapters", kind=AdapterEntry),
     Part(field="panels", kind=PanelEntry, noun="panel"),
 )

@@ -8,13 +8,11 @@ from typing import Any
 from spatialstudio.application.compose.compare_readings import dispute_in_words
 from spatialstudio.application.compose.scene_advice import AdviceKind, advice_on
 from spatialstudio.application.evaluate.metrics import (
-    ALL_METRICS,
     ChosenMetrics,
-    MetricKind,
+    all_metrics,
 )
 from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of, explain
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.assertion import AssertionScore, DaScore
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.perception import Box
@@ -26,22 +24,16 @@ from spatialstudio.domain.relation import (
     SceneGraph,
 )
 from spatialstudio.domain.verdict import Evaluation, Verdict
-from spatialstudio.science.metrics.center_metrics import center_scores, hrs_of_scene
-from spatialstudio.science.metrics.hrs import other_form
-from spatialstudio.science.pos.pse import (
-    Instances,
-    prompt_pse,
-    pse_of,
-)
+from spatialstudio.science.metrics.visor import ends_found
+from spatialstudio.science.pos.pse import pse_of
 
 NO_ATTENTION: Mapping[RelationId, float] = MappingProxyType({})
-CENTER_NAMES = ("visor", "compbench", "hrs", "geneval")
 
 
 def evaluation_answer(
     evaluation: Evaluation,
     scene: SceneGraph,
-    metrics: ChosenMetrics = ALL_METRICS,
+    metrics: ChosenMetrics | None = None,
     attention: Mapping[RelationId, float] = NO_ATTENTION,
 ) -> Mapping[str, Any]:
     """Tell all that is said of a picture, and whose settings said it.
@@ -49,26 +41,21 @@ def evaluation_answer(
     Args:
         evaluation: The judged picture.
         scene: What its prompt claims.
-        metrics: Who is asked beside the checker.
+        metrics: The metrics to compute; None for all.
         attention: PoS on the attention of the last step, where the picture was drawn here.
     """
+    metrics = metrics or all_metrics()
     answer: dict[str, Any] = {
         "checker": evaluation.checker.preset,
         "judges": list(metrics.names),
         "objects": len(scene.mentions),
     }
-    if MetricKind.PSE in metrics.kinds:
-        answer |= _pse_answers(evaluation, scene)
-    if MetricKind.DA_SCORE in metrics.kinds:
-        answer |= _da_answer(evaluation.da_score)
-    if MetricKind.HRS in metrics.kinds:
-        rules = metrics.center_rules.hrs
-        answer["hrs"] = hrs_of_scene(scene, evaluation.perception, rules)
-        name, others = other_form(rules)
-        answer[name] = hrs_of_scene(scene, evaluation.perception, others)
+    for metric in metrics.chosen:
+        if metric.of_picture is not None:
+            answer |= metric.of_picture(scene, evaluation, metrics.rules[metric.id])
     answer["verdicts"] = [
         _verdict_answer(verdict, scene, evaluation, attention.get(verdict.relation_id))
-        | _center_answer(relation_of(verdict, scene), scene, evaluation, metrics)
+        | _metric_answer(relation_of(verdict, scene), scene, evaluation, metrics)
         for verdict in evaluation.verdicts
     ]
     return answer
@@ -77,60 +64,6 @@ def evaluation_answer(
 def relation_of(verdict: Verdict, scene: SceneGraph) -> Relation:
     """Return the relation that a verdict is about."""
     return next(known for known in scene.relations if known.id == verdict.relation_id)
-
-
-def _da_answer(score: DaScore | None) -> Mapping[str, Any]:
-    if score is None:
-        return {"da_score": None, "assertions": []}
-    return {
-        "da_score": score.value,
-        "da_settings": score.settings.preset,
-        "answered_by": score.source_id,
-        "asserted_by": score.asserted_by,
-        "da_notes": list(score.notes),
-        "assertions": [_assertion_answer(one) for one in score.scores],
-    }
-
-
-def _assertion_answer(score: AssertionScore) -> Mapping[str, Any]:
-    return {
-        "text": score.assertion.text,
-        "question": score.assertion.question,
-        "kind": score.assertion.kind.value,
-        "weight": score.assertion.weight,
-        "probability_yes": score.probability_yes,
-        "log_yes": score.chances.log_yes if score.chances else None,
-        "log_no": score.chances.log_no if score.chances else None,
-        "note": score.note,
-    }
-
-
-def _pse_answers(evaluation: Evaluation, scene: SceneGraph) -> Mapping[str, Any]:
-    """Tell PSE of the whole prompt; its mean is that of all ``pse_relations``, as published."""
-    by_instances = {
-        instances.value: _pse_answer(evaluation, scene, instances) for instances in Instances
-    }
-    published = by_instances[Instances.UNION.value]
-    return {
-        "mean_pse": published["mean"] if published else None,
-        "pse_relations": len(scene.relations),
-        "prompt_pse": by_instances,
-    }
-
-
-def _pse_answer(
-    evaluation: Evaluation, scene: SceneGraph, instances: Instances
-) -> Mapping[str, Any] | None:
-    least_score = evaluation.checker.detection_score
-    shown = prompt_pse(scene, evaluation.perception, instances, least_score)
-    if shown is None:
-        return None
-    return {
-        "mean": shown.mean,
-        "least": shown.least,
-        "product": shown.product,
-        "is_met": shown.is_met,
-    }
 
 
 def _verdict_answer(
@@ -162,14 +95,14 @@ def _verdict_answer(
     }
 
 
-def _center_answer(
+def _metric_answer(
     relation: Relation, scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
 ) -> dict[str, Any]:
-    """Tell what the chosen centre metrics say, and whether both ends were found at all."""
-    scores = asdict(center_scores(relation, scene, evaluation.perception, metrics.center_rules))
-    chosen = {kind.value for kind in metrics.kinds}
-    return {"found": scores["found"]} | {
-        name: scores[name] for name in CENTER_NAMES if name in chosen
+    """Tell what the chosen metrics say of a relation, and whether its ends were found at all."""
+    return {"found": ends_found(relation, evaluation.perception)} | {
+        metric.id: metric.of_relation(relation, scene, evaluation, metrics.rules[metric.id])
+        for metric in metrics.chosen
+        if metric.of_relation is not None
     }
 
 

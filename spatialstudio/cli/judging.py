@@ -1,11 +1,10 @@
 """The commands that judge many pictures: files and folders, or recorded runs of a benchmark."""
 
 import argparse
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import mean
 from typing import Any, TypeAlias
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
@@ -17,10 +16,11 @@ from spatialstudio.application.evaluate.evaluate_pictures import (
 )
 from spatialstudio.application.evaluate.judging import DaModelChoice
 from spatialstudio.application.evaluate.metrics import (
-    ALL_METRICS,
+    METRICS,
     ChosenMetrics,
-    MetricKind,
+    all_metrics,
     choose_metrics,
+    metric_figures,
 )
 from spatialstudio.application.evaluate.recorded_runs import SweepRow
 from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -36,139 +36,7 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.safe_files import check_not_source
-from spatialstudio.domain.verdict import REPRODUCE, Outcome
-from spatialstudio.science.metrics.hrs import hrs_score, other_form
-from spatialstudio.science.metrics.visor import VisorPicture, visor_scores
-from spatialstudio.science.pos.pse import MET_AT
-
-Row: TypeAlias = Mapping[str, Any]
-Figures: TypeAlias = Mapping[str, Any]
-
-
-def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, Figures]:
-    """Add up what each metric said.
-
-    Args:
-        rows: One for each picture.
-        metrics: Who was asked.
-
-    Returns:
-        Figures by metric, without those that had nothing to judge.
-    """
-    figures = {
-        kind.value: add_up(rows) for kind, add_up in _FIGURES.items() if kind in metrics.kinds
-    }
-    if MetricKind.HRS in metrics.kinds:
-        name, _ = other_form(metrics.center_rules.hrs)
-        figures[name] = _hrs(rows, name)
-    return {name: own for name, own in figures.items() if own}
-
-
-def _checker(rows: Sequence[Row]) -> Figures:
-    outcomes = _values(rows, "outcome", None)
-    if not outcomes:
-        return {}
-    passes, fails = outcomes.count(Outcome.PASS.value), outcomes.count(Outcome.FAIL.value)
-    decided = passes + fails
-    return {
-        "relations": len(outcomes),
-        "coverage": decided / len(outcomes),
-        "pass_rate_all": passes / len(outcomes),
-        "pass_rate_decided": passes / decided if decided else None,
-        "mean_confidence": mean(_values(rows, "confidence", 0.0)),
-    }
-
-
-def _pse(rows: Sequence[Row]) -> Figures:
-    scores = [score or 0.0 for score in _values(rows, "pse", 0.0)]
-    if not scores:
-        return {}
-    met = sum(score >= MET_AT for score in scores)
-    return {"relations": len(scores), "mean": mean(scores), "met": met / len(scores)}
-
-
-def _da(rows: Sequence[Row]) -> Figures:
-    answered = [row["da_score"] for row in rows if row.get("da_score") is not None]
-    if not answered:
-        return {}
-    errors = sum(bool(row["error"]) for row in rows)
-    return {
-        "mean": sum(answered) / (len(answered) + errors),
-        "answered": len(answered) / len(rows),
-    }
-
-
-def _visor(rows: Sequence[Row]) -> Figures:
-    pictures = [
-        VisorPicture(
-            prompt_id=f"{row['prompt']} {place}", has_both=found, is_correct=bool(is_correct)
-        )
-        for row in rows
-        for place, (found, is_correct) in enumerate(_visor_answers(row))
-        if is_correct is not None
-    ]
-    if not pictures:
-        return {}
-    scores = visor_scores(pictures)
-    return {
-        "object_accuracy": scores.object_accuracy,
-        "unconditional": scores.unconditional,
-        "conditional": scores.conditional,
-        **{f"visor_{count}": share for count, share in enumerate(scores.at_least, 1)},
-    }
-
-
-def _visor_answers(row: Row) -> list[tuple[bool, bool | None]]:
-    if row["error"]:
-        return [(False, False)] * (row["relations"] or 1)
-    return [(verdict["found"], verdict["visor"]) for verdict in row["verdicts"]]
-
-
-def _compbench(rows: Sequence[Row]) -> Figures:
-    known = [score for score in _values(rows, "compbench", 0.0) if score is not None]
-    return {"mean": mean(known)} if known else {}
-
-
-def _geneval(rows: Sequence[Row]) -> Figures:
-    known = [is_met for is_met in _values(rows, "geneval", False) if is_met is not None]
-    return {"share": sum(known) / len(known)} if known else {}
-
-
-def _hrs(rows: Sequence[Row], form: str = MetricKind.HRS.value) -> Figures:
-    by_level: defaultdict[int, list[bool]] = defaultdict(list)
-    for row in rows:
-        is_met = False if row["error"] else row.get(form)
-        if is_met is not None and row.get("objects"):
-            by_level[row["objects"]].append(is_met)
-    accuracy = {level: mean(met) for level, met in sorted(by_level.items())}
-    if not accuracy:
-        return {}
-    return {"score": hrs_score(accuracy), "by_objects": accuracy}
-
-
-def _values(rows: Sequence[Row], name: str, of_errors: object) -> list[Any]:
-    """Return what each relation's verdict says under a name."""
-    return [
-        value
-        for row in rows
-        for value in (
-            [of_errors] * (row["relations"] or 1)
-            if row["error"]
-            else [verdict[name] for verdict in row["verdicts"]]
-        )
-    ]
-
-
-_FIGURES: Mapping[MetricKind, Callable[[Sequence[Row]], Figures]] = {
-    MetricKind.CHECKER: _checker,
-    MetricKind.PSE: _pse,
-    MetricKind.DA_SCORE: _da,
-    MetricKind.VISOR: _visor,
-    MetricKind.COMPBENCH: _compbench,
-    MetricKind.HRS: _hrs,
-    MetricKind.GENEVAL: _geneval,
-}
-
+from spatialstudio.domain.verdict import REPRODUCE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]
 """Opens a studio that stores its runs in a folder; None for the user's own."""
@@ -179,11 +47,12 @@ ANSWERS_FILE = "answers.jsonl"
 ERROR = "ERROR"
 NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
 BEYOND_STICKERS = "No sticker model drew this picture, and the detector knows stickers only."
-TABLE_COLUMNS = (
+FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
-    *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse"),
-    *("found", "visor", "compbench", "hrs", "geneval", "da_score", "why"),
+    *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
 )
+LAST_COLUMNS = ("da_score", "why")
+"""Of the table; between them stand the metrics that judge single relations."""
 
 
 def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -235,7 +104,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge files and folders; what cannot be judged is a row among the others."""
     judging = open_studio(None).judging
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
-    metrics = choose_metrics(options.judges.split(",")) if options.judges else ALL_METRICS
+    metrics = choose_metrics(options.judges.split(",")) if options.judges else all_metrics()
     da_models = DaModelChoice(
         reader_id=options.assertions,
         answerer_id=options.questions,
@@ -368,14 +237,16 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
-    yield TABLE_COLUMNS
+    judged = [metric.id for metric in METRICS if metric.of_relation is not None]
+    columns = (*FIRST_COLUMNS, *judged, *LAST_COLUMNS)
+    yield columns
     for row in rows:
         failed = {"outcome": ERROR, "reason": row["error"]}
         # NOTE: a picture of no relations keeps its row.
         verdicts = [failed] if row["error"] else row["verdicts"] or [{}]
         for verdict in verdicts:
             whole = {**row, **verdict}
-            yield [whole.get(name) for name in TABLE_COLUMNS]
+            yield [whole.get(name) for name in columns]
 
 
 def _report_answer(report: RunReport, folder: Path) -> Answer:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from spatialstudio.application.evaluate.metrics import ALL_METRICS, published_faults
+from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
@@ -183,10 +183,11 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 def _add_judges(parser: argparse.ArgumentParser) -> None:
     faults = "; ".join(f"{name}: {', '.join(own)}" for name, own in published_faults().items())
+    names = ", ".join(metric.id for metric in METRICS)
     parser.add_argument(
         "--judges",
         metavar="NAMES",
-        help=f"of {', '.join(ALL_METRICS.names)}, joined by commas; all by default. The metrics of "
+        help=f"of {names}, joined by commas; all by default. The metrics of "
         'other benchmarks are as published; "visor:mended" goes without its faults, "hrs:FAULT" '
         f"without one of them ({faults})",
     )

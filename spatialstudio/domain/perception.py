@@ -143,6 +143,15 @@ class Perception:
         own = [d for d in self.detections if d.mention_id == mention_id and d.score >= self.cut]
         return tuple(sorted(own, key=lambda found: -found.score))
 
+    def detections_above(self, mention_id: MentionId, score: float) -> tuple[Detection, ...]:
+        """Return the detections of one mention above a score, best first, whatever the cut."""
+        own = [d for d in self.detections if d.mention_id == mention_id and d.score > score]
+        return tuple(sorted(own, key=lambda found: -found.score))
+
+    def boxes_above(self, mention_id: MentionId, score: float) -> tuple[Box, ...]:
+        """Return the boxes of these detections."""
+        return tuple(found.box for found in self.detections_above(mention_id, score))
+
 
 class PerturbationKind(Enum):
     """How a picture is changed a little."""

@@ -83,6 +83,11 @@ class RelationType:
         return any(claim.axis is Axis.DEPTH for claim in self.claims)
 
     @property
+    def is_order_in_plane(self) -> bool:
+        """Whether it compares positions in the picture alone."""
+        return self.shape is Shape.ORDER and not self.needs_depth
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether swapping subject and object changes nothing."""
         return self.inverse_id == self.id

@@ -1,20 +1,27 @@
 """A plugin registers what it adds; whatever is wrong with one disables this plugin alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
+from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.plugins import load_plugins, unregister
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.plugin_api import (
     ABOVE,
     API_VERSION,
     AdapterEntry,
+    ExportKind,
+    Metric,
     PanelEntry,
     Plugin,
     RelationType,
     Shape,
 )
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+
+REGISTRIES = (relation_types, GUIDANCE_METHODS, METRICS, EXPORT_KINDS)
 
 
 @dataclass
@@ -40,6 +47,8 @@ class FakeEntryPoint:
 OVER = RelationType("over", "hovering over", Shape.ORDER, ABOVE.claims, "under")
 UNDER = RelationType("under", "hovered over by", Shape.ORDER, (), "over")
 READER = AdapterEntry(kind="extractor", id="reader", make="my_plugin.reader:build")
+METRIC = Metric(id="near-centre", label="Near the centre", help="Whether things are central.")
+KIND = ExportKind(id="notes", label="Notes", help="Text.", formats=("txt",), write=print)
 PANEL = PanelEntry(id="board", title="Board", make="my_plugin.board:Board", workspace="inspect")
 
 
@@ -64,8 +73,18 @@ def load():
 
 
 def test_a_plugin_registers_all_that_it_adds(load):
-    plugins = load(plugin_of(relation_types=(OVER, UNDER), adapters=(READER,), panels=(PANEL,)))
+    plugins = load(
+        plugin_of(
+            relation_types=(OVER, UNDER),
+            metrics=(METRIC,),
+            export_kinds=(KIND,),
+            adapters=(READER,),
+            panels=(PANEL,),
+        )
+    )
     assert relation_types["over"] is OVER
+    assert list(METRICS)[-1] is METRIC
+    assert list(EXPORT_KINDS)[-1] is KIND
     assert plugins.adapters == (READER,)
     assert plugins.panels == (PANEL,)
 
@@ -116,16 +135,31 @@ def test_a_plugin_is_listed_with_its_version_and_additions(load):
             'relation type "above" is registered twice',
             id="relation clash",
         ),
+        pytest.param(
+            plugin_of(relation_types=(OVER, UNDER), metrics=(replace(METRIC, id="pse"),)),
+            'metric "pse" is registered twice',
+            id="metric clash",
+        ),
+        pytest.param(
+            plugin_of(metrics=(METRIC,), export_kinds=(replace(KIND, id="film"),)),
+            'export kind "film" is registered twice',
+            id="export clash",
+        ),
+        pytest.param(
+            plugin_of(metrics=(METRIC,), guidance_methods=(GUIDANCE_METHODS["psg"],)),
+            'guidance method "psg" is registered twice',
+            id="method clash",
+        ),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_disabled_with_the_reason(load, thing, reason):
-    before = list(relation_types)
+    before = [list(registry) for registry in REGISTRIES]
     plugins = load(thing)
     assert plugins.loaded == ()
     (disabled,) = plugins.disabled
     assert reason in disabled.reason
     assert disabled.reason.endswith(".")
-    assert list(relation_types) == before
+    assert [list(registry) for registry in REGISTRIES] == before
     assert plugins.adapters == ()
 
 

@@ -1,7 +1,10 @@
 import pytest
 
-from spatialstudio.application.evaluate.metrics import ALL_METRICS, choose_metrics
-from spatialstudio.cli.judging import metric_figures
+from spatialstudio.application.evaluate.metrics import (
+    all_metrics,
+    choose_metrics,
+    metric_figures,
+)
 
 
 def verdict(outcome="PASS", *, found=True, pse=1.0, compbench=0.9, **others):
@@ -42,7 +45,7 @@ ROWS = (
 
 @pytest.fixture
 def figures():
-    return metric_figures(ROWS, ALL_METRICS)
+    return metric_figures(ROWS, all_metrics())
 
 
 def test_an_error_counts_in_the_checkers_denominator(figures):
@@ -83,12 +86,12 @@ def test_the_others_are_shares_and_means(figures):
 
 def test_hrs_is_the_mean_of_its_levels():
     rows = row(verdict()), row(verdict(), verdict(), objects=3, hrs=False)
-    assert metric_figures(rows, ALL_METRICS)["hrs"]["score"] == 0.5
+    assert metric_figures(rows, all_metrics())["hrs"]["score"] == 0.5
 
 
 def test_hrs_is_given_as_published_and_mended():
     four = {**row(verdict(), verdict(), objects=4, hrs=False), "hrs_mended": True}
-    figures = metric_figures([four], ALL_METRICS)
+    figures = metric_figures([four], all_metrics())
     assert figures["hrs"] == {"score": 0, "by_objects": {4: 0}}
     assert figures["hrs_mended"] == {"score": 1, "by_objects": {4: 1}}
 
@@ -105,8 +108,8 @@ def test_only_those_that_were_asked_have_figures():
 
 def test_a_metric_that_knows_no_relation_has_no_figures():
     near = verdict(visor=None, geneval=None, compbench=None)
-    assert set(metric_figures([row(near, hrs=None)], ALL_METRICS)) == {"checker", "pse", "da"}
+    assert set(metric_figures([row(near, hrs=None)], all_metrics())) == {"checker", "pse", "da"}
 
 
 def test_without_relations_only_the_assertions_count():
-    assert set(metric_figures([row(hrs=None)], ALL_METRICS)) == {"da"}
+    assert set(metric_figures([row(hrs=None)], all_metrics())) == {"da"}

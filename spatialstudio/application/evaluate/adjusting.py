@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.metric import Metric, RelationAnswer
 from spatialstudio.domain.relation import (
     Axis,
     Relation,
@@ -23,7 +25,6 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.science.checker.adjustments import decide_adjusted
-from spatialstudio.science.metrics.center_metrics import CenterScores, center_scores
 from spatialstudio.science.pos.pse import RelationPse, relation_pse
 
 
@@ -114,14 +115,14 @@ class TwoJudges:
         relation: In words.
         verdict: The checker's, by the centres of boxes.
         pse: By the masks.
-        others: VISOR, T2I-CompBench, HRS-Bench and GenEval.
+        others: What the other metrics that judge single relations answer, as listed.
     """
 
     relation_id: RelationId
     relation: str
     verdict: Verdict
     pse: RelationPse
-    others: CenterScores
+    others: tuple[tuple[Metric, RelationAnswer], ...]
 
     @property
     def disagree(self) -> bool:
@@ -148,5 +149,9 @@ def _both(relation: Relation, verdict: Verdict, run: OpenRun, evaluation: Evalua
         relation=run.scene.sentence(relation),
         verdict=verdict,
         pse=relation_pse(relation, seen, least_score=settings.detection_score),
-        others=center_scores(relation, run.scene, seen),
+        others=tuple(
+            (metric, metric.of_relation(relation, run.scene, evaluation, metric.rules))
+            for metric in METRICS
+            if metric.of_relation is not None
+        ),
     )

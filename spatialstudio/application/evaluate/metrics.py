@@ -10,117 +10,116 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
+from operator import attrgetter
 from typing import Any, TypeVar
 
+from spatialstudio.application.registry import constants_in
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_ports import AssertionReader, QuestionAnswerer
+from spatialstudio.domain.metric import Figures, Metric, Row
 from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
-from spatialstudio.science.metrics.center_metrics import (
-    MENDED,
-    PUBLISHED,
-    CenterRules,
-)
 from spatialstudio.science.questions.da_score import assertions_of, score_answers
 from spatialstudio.science.questions.perception_answers import score_by_perception
 
-MENDED_NAME = "mended"
+CORRECTED_NAME = "mended"
+ALWAYS = "checker"
+"""The metric whose verdicts carry the evidence."""
 
 
-class MetricKind(Enum):
-    """Who can be asked."""
-
-    CHECKER = "checker"
-    """SpatialBench-UC's, always asked: its verdicts carry the evidence."""
-    PSE = "pse"
-    DA_SCORE = "da"
-    VISOR = "visor"
-    COMPBENCH = "compbench"
-    HRS = "hrs"
-    GENEVAL = "geneval"
-
-
-CENTER_METRICS = (MetricKind.VISOR, MetricKind.COMPBENCH, MetricKind.HRS, MetricKind.GENEVAL)
+METRICS: Registrations[Metric] = Registrations(
+    "metric", constants_in("spatialstudio.science.metrics", "METRIC", Metric), attrgetter("order")
+)
+"""All metrics in the order in which they are listed: the built-in ones, then those of plugins."""
 
 
 @frozen
 class ChosenMetrics:
-    """Who is asked.
+    """Metrics to compute.
 
     Attributes:
         names: As they were asked for, each once.
-        kinds: The same without their faults.
-        center_rules: What counts with the centre metrics.
+        rules: The rules of each by its id, the checker always among them.
     """
 
     names: tuple[str, ...]
-    kinds: frozenset[MetricKind]
-    center_rules: CenterRules
+    rules: Mapping[str, Any]
+
+    @property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics, in the order in which they are listed."""
+        return tuple(metric for metric in METRICS if metric.id in self.rules)
 
 
-ALL_METRICS = ChosenMetrics(
-    names=tuple(kind.value for kind in MetricKind),
-    kinds=frozenset(MetricKind),
-    center_rules=PUBLISHED,
-)
+def all_metrics() -> ChosenMetrics:
+    """Choose every metric by its published rules."""
+    return choose_metrics([metric.id for metric in METRICS])
 
 
 def choose_metrics(names: Sequence[str]) -> ChosenMetrics:
-    """Choose judges by name.
+    """Choose metrics by name.
 
     Args:
-        names: Each a judge, or "judge:mended", or "judge:fault" without this fault, or several
+        names: Each a metric, or "metric:mended", or "metric:fault" without this fault, or several
             faults joined by "+".
 
     Raises:
-        SettingsError: A judge or a fault is not known.
+        SettingsError: A metric or a fault is not known.
     """
     plain = tuple(dict.fromkeys(name.strip() for name in names))
-    rules = PUBLISHED
-    kinds = {MetricKind.CHECKER}
+    rules = {ALWAYS: METRICS[ALWAYS].rules}
     for name in plain:
-        judge, _, faults = name.partition(":")
-        kind = _kind(judge)
-        kinds.add(kind)
-        if faults:
-            rules = _without(rules, kind, faults.split("+"))
-    return ChosenMetrics(names=plain, kinds=frozenset(kinds), center_rules=rules)
+        metric_id, _, faults = name.partition(":")
+        metric = _metric(metric_id)
+        known = rules.get(metric.id, metric.rules)
+        rules[metric.id] = _without(metric, known, faults.split("+")) if faults else known
+    return ChosenMetrics(names=plain, rules=rules)
 
 
 def published_faults() -> Mapping[str, tuple[str, ...]]:
-    """Return the faults that can be mended, by judge."""
-    return {kind.value: _faults(kind) for kind in CENTER_METRICS}
+    """Return the faults that can be switched off, by metric."""
+    return {metric.id: metric.faults for metric in METRICS if metric.faults}
 
 
-def _kind(name: str) -> MetricKind:
-    try:
-        return MetricKind(name)
-    except ValueError as error:
-        known = ", ".join(kind.value for kind in MetricKind)
-        raise SettingsError(f'There is no judge "{name}".', hint=f"Known are: {known}.") from error
+def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, Figures]:
+    """Add up what each metric said.
+
+    Args:
+        rows: One for each picture.
+        metrics: Which metrics were computed.
+
+    Returns:
+        Figures by metric, without those that had nothing to judge; further forms of a metric last.
+    """
+    own, further = dict[str, Figures](), dict[str, Figures]()
+    for metric in metrics.chosen:
+        for name, figures in metric.figures(rows, metrics.rules[metric.id]).items():
+            (own if name == metric.id else further)[name] = figures
+    return {name: figures for name, figures in {**own, **further}.items() if figures}
 
 
-def _without(rules: CenterRules, kind: MetricKind, faults: Sequence[str]) -> CenterRules:
-    known = _faults(kind) if kind in CENTER_METRICS else ()
-    unknown = set(faults) - {MENDED_NAME, *known}
+def _metric(name: str) -> Metric:
+    if name not in METRICS:
+        known = ", ".join(metric.id for metric in METRICS)
+        raise SettingsError(f'There is no judge "{name}".', hint=f"Known are: {known}.")
+    return METRICS[name]
+
+
+def _without(metric: Metric, rules: Any, faults: Sequence[str]) -> Any:
+    known = metric.faults
+    unknown = set(faults) - {CORRECTED_NAME, *known}
     if unknown or not known:
         raise SettingsError(
-            f'The judge "{kind.value}" has no fault "{"+".join(unknown or faults)}".',
-            hint=f"Known are: {', '.join((MENDED_NAME, *known)) if known else 'none'}.",
+            f'The judge "{metric.id}" has no fault "{"+".join(unknown or faults)}".',
+            hint=f"Known are: {', '.join((CORRECTED_NAME, *known)) if known else 'none'}.",
         )
-    wanted = known if MENDED_NAME in faults else faults
-    own: Any = getattr(rules, kind.value)
-    return replace(rules, **{kind.value: replace(own, **dict.fromkeys(wanted, False))})
-
-
-def _faults(kind: MetricKind) -> tuple[str, ...]:
-    """Return the names of what the mended rules switch off."""
-    mended: Any = getattr(MENDED, kind.value)
-    return tuple(field.name for field in fields(mended) if getattr(mended, field.name) is False)
+    wanted = known if CORRECTED_NAME in faults else faults
+    return replace(rules, **dict.fromkeys(wanted, False))
 
 
 SettingsT = TypeVar("SettingsT", CheckerSettings, DaSettings)

@@ -1,1 +1,1 @@
-"""Published metrics that compare centres: VISOR, T2I-CompBench, HRS, GenEval."""
+"""Metrics over relations and pictures; every module registers one as its constant ``METRIC``."""

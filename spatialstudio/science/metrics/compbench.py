@@ -15,16 +15,21 @@ import numpy as np
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.relation import (
     ABOVE,
     Axis,
     AxisClaim,
+    Relation,
     RelationType,
+    SceneGraph,
     Shape,
 )
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.checker.measurement import intersection_over_union
 
+_ON_TOP = "on top of"
 _OBJECT_SHARE = 0.25
 _RELATION_SHARE = 0.5
 
@@ -179,3 +184,41 @@ def _overlap_credit(overlap: float, rules: CompBenchRules) -> float:
     if overlap == rules.depth_overlap and rules.drops_half_overlap:
         return 0.0
     return min(overlap / rules.depth_overlap, 1.0)
+
+
+def _of_relation(
+    relation: Relation, scene: SceneGraph, evaluation: Evaluation, rules: CompBenchRules
+) -> float | None:
+    perception, kind = evaluation.perception, relation.type
+    subject, other = (
+        next(iter(perception.detections_above(end, rules.detection_threshold)), None)
+        for end in relation.ends[:2]
+    )
+    if kind.axis is Axis.DEPTH:
+        if perception.depth is None:
+            return None
+        return depth_score(kind, subject, other, perception.depth.values, rules)
+    if kind == ABOVE and _says_on_top(relation, scene):
+        return on_top_score(subject, other, perception.width, rules)
+    if kind.axis is not None or kind.shape is Shape.NEAR:
+        return plane_score(kind, subject, other, perception.width, rules)
+    return None
+
+
+def _says_on_top(relation: Relation, scene: SceneGraph) -> bool:
+    """Whether a relation stands as "on top of" in the prompt; "on the top of" is another phrase."""
+    if relation.span is None:
+        return False
+    words = scene.prompt.text[relation.span.start : relation.span.stop]
+    return _ON_TOP in " ".join(words.lower().split())
+
+
+METRIC = Metric(
+    id="compbench",
+    label="T2I-CompBench",
+    help="Detection scores and how well the relation holds, [0, 1].",
+    of_relation=_of_relation,
+    rules=PUBLISHED,
+    corrected=MENDED,
+    order=50,
+)

@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from math import copysign, hypot
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import (
     Axis,
     AxisClaim,
+    Relation,
     RelationType,
+    SceneGraph,
 )
+from spatialstudio.domain.verdict import Evaluation
 
 _ROUNDING = 1e-3
 
@@ -87,3 +91,26 @@ def _beyond(offset: float, slack: float) -> float:
 def _points_there(claim: AxisClaim, direction: tuple[float, float], rules: GenEvalRules) -> bool:
     along = direction[0] if claim.axis is Axis.X else direction[1]
     return along < -rules.least_part if claim.subject_first else along > rules.least_part
+
+
+def _of_relation(
+    relation: Relation, _: SceneGraph, evaluation: Evaluation, rules: GenEvalRules
+) -> bool | None:
+    if not relation.type.is_order_in_plane:
+        return None
+    subjects, others = (
+        evaluation.perception.boxes_above(end, rules.detection_threshold) for end in relation.ends
+    )
+    return geneval_correct(relation.type, subjects, others, rules)
+
+
+METRIC = Metric(
+    id="geneval",
+    label="GenEval",
+    help="Whether the centres lie apart by a tenth of the sizes, in the direction claimed.",
+    of_relation=_of_relation,
+    is_yes_no=True,
+    rules=PUBLISHED,
+    corrected=MENDED,
+    order=70,
+)

@@ -11,17 +11,24 @@ such a prompt can be correct, and the score of that level comes from "between" a
 therefore give the mended form beside the published one.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import mean
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.metric import Figures, Metric, Row
+from spatialstudio.domain.perception import Box, Perception
 from spatialstudio.domain.relation import (
     Axis,
     AxisClaim,
+    Relation,
     RelationType,
+    SceneGraph,
     Shape,
 )
+from spatialstudio.domain.verdict import Evaluation
 
+HRS = "hrs"
 _FOUR_OBJECTS = 4
 
 
@@ -119,3 +126,85 @@ def _is_met(claim: AxisClaim, subject: Box, other: Box) -> bool:
     if claim.subject_first:
         return subject.top < other.top or subject.bottom < other.bottom
     return subject.bottom > other.bottom or subject.top > other.top
+
+
+def hrs_of_scene(
+    scene: SceneGraph, perception: Perception, rules: HrsRules = PUBLISHED
+) -> bool | None:
+    """Judge a picture by all relations of its prompt at once, as HRS-Bench does.
+
+    Args:
+        scene: What the prompt claims; every thing it mentions must be there.
+        perception: What was seen.
+        rules: What counts.
+
+    Returns:
+        None when the prompt claims nothing that HRS-Bench knows.
+    """
+    names = [mention.id for mention in scene.mentions]
+    known = [relation for relation in scene.relations if _covers(relation.type)]
+    if not known:
+        return None
+    boxes = [perception.boxes_above(name, rules.detection_threshold) for name in names]
+    return hrs_correct([_claim(relation, names) for relation in known], boxes, rules)
+
+
+def _of_relation(
+    relation: Relation, _: SceneGraph, evaluation: Evaluation, rules: HrsRules
+) -> bool | None:
+    if not _covers(relation.type):
+        return None
+    boxes = [
+        evaluation.perception.boxes_above(end, rules.detection_threshold) for end in relation.ends
+    ]
+    return hrs_correct([_claim(relation, relation.ends)], boxes, rules)
+
+
+def _covers(relation_type: RelationType) -> bool:
+    return relation_type.shape is Shape.BETWEEN or relation_type.is_order_in_plane
+
+
+def _claim(relation: Relation, names: Sequence[str]) -> HrsClaim:
+    subject, *others = (names.index(end) for end in relation.ends)
+    return HrsClaim(relation_type=relation.type, subject=subject, others=tuple(others))
+
+
+def _of_picture(
+    scene: SceneGraph, evaluation: Evaluation, rules: HrsRules
+) -> Mapping[str, bool | None]:
+    name, others = other_form(rules)
+    return {
+        HRS: hrs_of_scene(scene, evaluation.perception, rules),
+        name: hrs_of_scene(scene, evaluation.perception, others),
+    }
+
+
+def _figures(rows: Sequence[Row], rules: HrsRules) -> Mapping[str, Figures]:
+    return {name: _scores(rows, name) for name in (HRS, other_form(rules)[0])}
+
+
+def _scores(rows: Sequence[Row], form: str) -> Figures:
+    by_level: defaultdict[int, list[bool]] = defaultdict(list)
+    for row in rows:
+        is_met = False if row["error"] else row.get(form)
+        if is_met is not None and row.get("objects"):
+            by_level[row["objects"]].append(is_met)
+    accuracy = {level: mean(met) for level, met in sorted(by_level.items())}
+    if not accuracy:
+        return {}
+    return {"score": hrs_score(accuracy), "by_objects": accuracy}
+
+
+METRIC = Metric(
+    id=HRS,
+    label="HRS-Bench",
+    help="Whether all things of the prompt were found and the edges of their boxes stand as "
+    "claimed.",
+    of_relation=_of_relation,
+    of_picture=_of_picture,
+    add_up=_figures,
+    is_yes_no=True,
+    rules=PUBLISHED,
+    corrected=MENDED,
+    order=60,
+)

@@ -11,16 +11,21 @@ shares.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.metric import Figures, Metric, Row
+from spatialstudio.domain.perception import Box, Perception
 from spatialstudio.domain.relation import (
     Axis,
     AxisClaim,
+    Relation,
     RelationType,
+    SceneGraph,
 )
+from spatialstudio.domain.verdict import Evaluation
 
+VISOR = "visor"
 _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
 
 
@@ -132,3 +137,60 @@ def _holds(claim: AxisClaim, subject: Box, other: Box) -> bool:
     place = _PLACE_IN_XY[claim.axis]
     offset = subject.center_xy[place] - other.center_xy[place]
     return offset < 0 if claim.subject_first else offset > 0
+
+
+def ends_found(relation: Relation, perception: Perception, rules: VisorRules = PUBLISHED) -> bool:
+    """Tell whether all things of a relation were detected."""
+    return all(perception.boxes_above(end, rules.detection_threshold) for end in relation.ends)
+
+
+def _of_relation(
+    relation: Relation, _: SceneGraph, evaluation: Evaluation, rules: VisorRules
+) -> bool | None:
+    if not relation.type.is_order_in_plane:
+        return None
+    subjects, others = (
+        evaluation.perception.boxes_above(end, rules.detection_threshold) for end in relation.ends
+    )
+    return visor_picture(relation.id, relation.type, subjects, others, rules).is_correct
+
+
+def _figures(rows: Sequence[Row], _: VisorRules) -> Mapping[str, Figures]:
+    pictures = [
+        VisorPicture(
+            prompt_id=f"{row['prompt']} {place}", has_both=found, is_correct=bool(is_correct)
+        )
+        for row in rows
+        for place, (found, is_correct) in enumerate(_answers(row))
+        if is_correct is not None
+    ]
+    if not pictures:
+        return {}
+    scores = visor_scores(pictures)
+    return {
+        VISOR: {
+            "object_accuracy": scores.object_accuracy,
+            "unconditional": scores.unconditional,
+            "conditional": scores.conditional,
+            **{f"visor_{count}": share for count, share in enumerate(scores.at_least, 1)},
+        }
+    }
+
+
+def _answers(row: Row) -> list[tuple[bool, bool | None]]:
+    if row["error"]:
+        return [(False, False)] * (row["relations"] or 1)
+    return [(verdict["found"], verdict[VISOR]) for verdict in row["verdicts"]]
+
+
+METRIC = Metric(
+    id=VISOR,
+    label="VISOR",
+    help="Whether the centres of the boxes stand as the relation claims.",
+    of_relation=_of_relation,
+    add_up=_figures,
+    is_yes_no=True,
+    rules=PUBLISHED,
+    corrected=MENDED,
+    order=40,
+)

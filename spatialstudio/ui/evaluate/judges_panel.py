@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.evaluate.adjusting import TwoJudges, two_judges
 from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.application.session import OpenRun, RunChanged
+from spatialstudio.domain.metric import RelationAnswer
 from spatialstudio.domain.verdict import (
     Evaluation,
     Outcome,
@@ -75,14 +76,10 @@ def _checker_in_words(verdict: Verdict) -> str:
 
 
 def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
-    others = judges.others
-    facts = [
-        ("PSE", _formula(judges)),
-        ("VISOR", _yes_or_no(others.visor)),
-        ("T2I-CompBench", _number(others.compbench)),
-        ("HRS-Bench", _yes_or_no(others.hrs)),
-        ("GenEval", _yes_or_no(others.geneval)),
-    ]
+    facts = [("PSE", _formula(judges))]
+    for metric, answer in judges.others:
+        words = _yes_or_no(answer) if metric.is_yes_no else _number(answer)
+        facts.append((metric.label, words))
     evaluation = run.evaluation
     if evaluation is not None and evaluation.da_score is not None:
         facts.append(("DA-score", _number(evaluation.da_score.value)))
@@ -100,7 +97,7 @@ def _formula(judges: TwoJudges) -> str:
     return tr("max(0, 2 PoS − 1) with PoS {pos}: {pse}").format(pos=pos, pse=pse)  # noqa: RUF001
 
 
-def _yes_or_no(answer: bool | None) -> str:
+def _yes_or_no(answer: RelationAnswer) -> str:
     if answer is None:
         return tr("knows no such relation")
     return tr("yes") if answer else tr("no")

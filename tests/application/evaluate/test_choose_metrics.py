@@ -1,29 +1,31 @@
 import pytest
 
 from spatialstudio.application.evaluate.metrics import (
-    ALL_METRICS,
-    MetricKind,
+    METRICS,
+    all_metrics,
     choose_metrics,
     published_faults,
 )
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.science.metrics.center_metrics import MENDED, PUBLISHED
 
 
 def test_the_checker_is_always_among_them():
     chosen = choose_metrics(["visor", " hrs", "visor"])
-    assert chosen.kinds == {MetricKind.CHECKER, MetricKind.VISOR, MetricKind.HRS}
+    assert [metric.id for metric in chosen.chosen] == ["checker", "visor", "hrs"]
     assert chosen.names == ("visor", "hrs")
-    assert chosen.center_rules == PUBLISHED
+    assert chosen.rules["hrs"] == METRICS["hrs"].rules
 
 
 def test_all_of_them_are_as_published():
-    assert choose_metrics(ALL_METRICS.names) == ALL_METRICS
+    names = ("checker", "pse", "da", "visor", "compbench", "hrs", "geneval")
+    assert all_metrics().names == names
+    assert all_metrics().rules == {name: METRICS[name].rules for name in names}
 
 
 def test_a_metric_can_go_without_its_faults():
-    names = [f"{name}:mended" for name in ("visor", "compbench", "hrs", "geneval")]
-    assert choose_metrics(names).center_rules == MENDED
+    names = "visor", "compbench", "hrs", "geneval"
+    rules = choose_metrics([f"{name}:mended" for name in names]).rules
+    assert rules == {"checker": None} | {name: METRICS[name].corrected for name in names}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ def test_a_metric_can_go_without_its_faults():
     [(name, fault) for name, faults in published_faults().items() for fault in faults],
 )
 def test_each_fault_can_be_switched_off_alone(name, fault):
-    rules = getattr(choose_metrics([f"{name}:{fault}"]).center_rules, name)
+    rules = choose_metrics([f"{name}:{fault}"]).rules[name]
     assert getattr(rules, fault) is False
     others = set(published_faults()[name]) - {fault}
     assert all(getattr(rules, other) for other in others)
@@ -42,8 +44,8 @@ def test_there_are_eight_published_faults():
 
 
 def test_several_faults_can_be_switched_off():
-    rules = choose_metrics(["hrs:takes_last_instance+shifts_fourth_object"]).center_rules
-    assert rules.hrs == MENDED.hrs
+    rules = choose_metrics(["hrs:takes_last_instance+shifts_fourth_object"]).rules
+    assert rules["hrs"] == METRICS["hrs"].corrected
 
 
 @pytest.mark.parametrize(

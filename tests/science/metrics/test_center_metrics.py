@@ -21,13 +21,10 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     SceneGraph,
 )
-from spatialstudio.science.metrics.center_metrics import (
-    MENDED,
-    PUBLISHED,
-    CenterScores,
-    center_scores,
-    hrs_of_scene,
-)
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.metrics import compbench, geneval, hrs, visor
+from spatialstudio.science.metrics.hrs import hrs_of_scene
+from spatialstudio.science.metrics.visor import ends_found
 from tests.science.seen_things import SIDE, perception, relation, seen
 
 PLACED = seen("dog", 20, 50), seen("car", 80, 50), seen("cup", 5, 50)
@@ -48,16 +45,25 @@ def scene_saying(text, claim):
     )
 
 
-def asked(kind, *detections, rules=PUBLISHED, depth=None, words=""):
+def asked(kind, *detections, corrected=False, depth=None, words=""):
     """What all four say of a claim that stands in the prompt in some words."""
     picture = perception(*detections, depth=depth)
     claim = replace(relation(kind), span=TextSpan(start=6, stop=6 + len(words)) if words else None)
-    return center_scores(claim, scene_saying(f"a dog {words} a car", claim), picture, rules)
+    return answers_on(claim, scene_saying(f"a dog {words} a car", claim), picture, corrected)
+
+
+def answers_on(claim, scene, picture, corrected=False):
+    evaluation = Evaluation(perception=picture, verdicts=())
+    answers = {"found": ends_found(claim, picture)}
+    for metric in (visor.METRIC, compbench.METRIC, hrs.METRIC, geneval.METRIC):
+        rules = metric.corrected if corrected else metric.rules
+        answers[metric.id] = metric.of_relation(claim, scene, evaluation, rules)
+    return answers
 
 
 def scores(visor, compbench, hrs, geneval, found=True):
     known = None if compbench is None else pytest.approx(compbench)
-    return CenterScores(found=found, visor=visor, compbench=known, hrs=hrs, geneval=geneval)
+    return {"found": found, "visor": visor, "compbench": known, "hrs": hrs, "geneval": geneval}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_each_benchmark_answers_for_the_relations_it_knows(kind, expected):
 
 
 def test_depth_is_scored_where_there_is_a_depth_map():
-    assert asked(IN_FRONT_OF, *PLACED, depth=SLOPE).compbench == pytest.approx(0.45)
+    assert asked(IN_FRONT_OF, *PLACED, depth=SLOPE)["compbench"] == pytest.approx(0.45)
 
 
 def test_a_missing_object_is_wrong_everywhere():
@@ -88,7 +94,7 @@ def test_a_missing_object_is_wrong_everywhere():
 def test_a_second_instance_counts_as_published_or_not_at_all():
     dogs = seen("dog", 90, 50), seen("dog", 20, 50, 0.6)
     assert asked(LEFT_OF, *dogs, PLACED[1]) == scores(True, 0, True, False)
-    assert asked(LEFT_OF, *dogs, PLACED[1], rules=MENDED) == scores(False, 0, False, False)
+    assert asked(LEFT_OF, *dogs, PLACED[1], corrected=True) == scores(False, 0, False, False)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +118,7 @@ def test_a_box_counts_above_the_threshold_that_each_benchmark_publishes(
 def test_a_box_below_the_cut_of_its_detector_counts_above_a_benchmarks_threshold():
     claim = relation(LEFT_OF)
     picture = perception(seen("dog", 20, 50, 0.2), PLACED[1], cut=0.35)
-    assert center_scores(claim, scene_saying("a dog", claim), picture).visor is True
+    assert answers_on(claim, scene_saying("a dog", claim), picture)["visor"] is True
 
 
 ON_TOP = seen("dog", 50, 20), seen("car", 50, 80)
@@ -120,13 +126,13 @@ ON_TOP = seen("dog", 50, 20), seen("car", 50, 80)
 
 @pytest.mark.parametrize("words", ["on top of", "On  Top of", "sits on top of"])
 def test_on_top_of_is_never_met_as_published_and_scored_when_mended(words):
-    assert asked(ABOVE, *ON_TOP, words=words).compbench == 0
-    assert asked(ABOVE, *ON_TOP, words=words, rules=MENDED).compbench == pytest.approx(0.95)
+    assert asked(ABOVE, *ON_TOP, words=words)["compbench"] == 0
+    assert asked(ABOVE, *ON_TOP, words=words, corrected=True)["compbench"] == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize("words", ["on the top of", "above", "over", ""])
 def test_other_words_for_above_are_scored_as_published(words):
-    assert asked(ABOVE, *ON_TOP, words=words).compbench == pytest.approx(0.95)
+    assert asked(ABOVE, *ON_TOP, words=words)["compbench"] == pytest.approx(0.95)
 
 
 def picture_of_four(*relations):
@@ -145,9 +151,9 @@ def picture_of_four(*relations):
 
 def test_hrs_judges_a_picture_by_all_its_claims_and_things():
     scene, picture = picture_of_four(relation(LEFT_OF), relation(ABOVE, "dog", "hat"))
-    assert hrs_of_scene(scene, picture, MENDED.hrs) is True
+    assert hrs_of_scene(scene, picture, hrs.MENDED) is True
     without_hat = replace(picture, detections=picture.detections[:3])
-    assert hrs_of_scene(scene, without_hat, MENDED.hrs) is False
+    assert hrs_of_scene(scene, without_hat, hrs.MENDED) is False
 
 
 def test_hrs_looks_one_object_too_far_among_four_as_published():
@@ -168,7 +174,7 @@ def test_no_picture_of_four_objects_in_order_is_correct_as_published(first, seco
     places = {LEFT_OF: (-30, 0), RIGHT_OF: (30, 0), ABOVE: (0, -30), BELOW: (0, 30)}
     cup, hat = ((50 - places[kind][0], 50 - places[kind][1]) for kind in (first, second))
     boxes = seen("dog", 50, 50), seen("car", 50, 50), seen("cup", *cup), seen("hat", *hat)
-    assert hrs_of_scene(scene, perception(*boxes), MENDED.hrs) is True
+    assert hrs_of_scene(scene, perception(*boxes), hrs.MENDED) is True
     assert hrs_of_scene(scene, perception(*boxes)) is False
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.metrics.mask_corruption import (
+from spatialstudio.science.pos.mask_corruption import (
     dropout,
     jitter,
     opening,

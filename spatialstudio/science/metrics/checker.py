@@ -1,0 +1,38 @@
+"""The checker's verdicts over many pictures: coverage, pass rates and mean confidence.
+
+Source: SpatialBench-UC. A picture that could not be judged counts as undecided.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+
+from spatialstudio.domain.metric import Figures, Metric, Row, relation_values
+from spatialstudio.domain.verdict import Outcome
+
+CHECKER = "checker"
+
+
+def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
+    outcomes = relation_values(rows, "outcome", None)
+    if not outcomes:
+        return {}
+    passes, fails = outcomes.count(Outcome.PASS.value), outcomes.count(Outcome.FAIL.value)
+    decided = passes + fails
+    return {
+        CHECKER: {
+            "relations": len(outcomes),
+            "coverage": decided / len(outcomes),
+            "pass_rate_all": passes / len(outcomes),
+            "pass_rate_decided": passes / decided if decided else None,
+            "mean_confidence": mean(relation_values(rows, "confidence", 0.0)),
+        }
+    }
+
+
+METRIC = Metric(
+    id=CHECKER,
+    label="SpatialBench-UC",
+    help="Share of relations that the checker decides and accepts; always computed.",
+    add_up=_figures,
+    order=10,
+)
