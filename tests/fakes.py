@@ -108,6 +108,13 @@ class CountingToken:
             raise Cancelled
 
 
+def events_of(backend, request, model, token=None):
+    """Draw a request; return what was reported, with what was returned last."""
+    events = []
+    finished = backend.generate(request, model, token or CountingToken(), events.append)
+    return [*events, finished]
+
+
 @dataclass
 class FakeBackend:
     """Draws a grey picture, brighter with a larger seed.
@@ -148,22 +155,23 @@ class FakeBackend:
             ),
         )
 
-    def generate(self, request, model, token):
+    def generate(self, request, model, token, report):
         self.requests.append(request)
-        yield GenerationStarted(
+        started = GenerationStarted(
             request_id=request.id,
             total_steps=request.steps,
             token_spans=self.token_spans(request.scene, model),
             device="cpu",
         )
-        yield PromptEncoded(request_id=request.id)
+        report(started)
+        report(PromptEncoded(request_id=request.id))
         for step in range(request.steps):
             token.raise_if_cancelled()
-            yield step_of(request, step)
+            report(step_of(request, step))
             if self.error is not None:
                 raise self.error
         picture = np.full((SIDE, SIDE, 3), request.seed % 256, np.uint8)
-        yield GenerationFinished(
+        return GenerationFinished(
             request_id=request.id, image=picture, seconds=0.5, peak_memory_bytes=1000
         )
 
@@ -263,8 +271,8 @@ class FakeModelService:
     def estimate(self, request, model):
         return self.backend.estimate(request, model)
 
-    def generate(self, request, model, token, *, choice=None):
-        return self.backend.generate(request, model, token)
+    def generate(self, request, model, token, report, *, choice=None):
+        return self.backend.generate(request, model, token, report)
 
     def evaluate(self, image, scene, token, *, choice=None, looked=ignore_progress):
         judges = JudgeSet(detector=self.detector, depth=FakeDepth())

@@ -1,7 +1,7 @@
 """What to draw and what happens while it is drawn: requests and events."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from typing import NewType, TypeAlias
@@ -389,6 +389,10 @@ GenerationEvent: TypeAlias = (
     | GenerationFailed
     | GenerationCancelled
 )
+
+ReportEvent: TypeAlias = Callable[[GenerationEvent], None]
+"""Takes the events of a run as they happen, on the thread of the model; what it raises ends the
+run."""
 
 
 FEW_CANDIDATES = 4

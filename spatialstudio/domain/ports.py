@@ -1,6 +1,6 @@
 """The protocols behind which the world outside stands. Adapters implement them structurally."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +9,11 @@ from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest
+from spatialstudio.domain.generation import (
+    GenerationFinished,
+    GenerationRequest,
+    ReportEvent,
+)
 from spatialstudio.domain.perception import Perturbation
 from spatialstudio.domain.prompt import (
     Prompt,
@@ -213,9 +217,19 @@ class GenerationBackend(Protocol):
         ...
 
     def generate(
-        self, request: GenerationRequest, model: ModelCard, token: CancelToken
-    ) -> Iterator[GenerationEvent]:
-        """Draw, yielding ``GenerationStarted``, a ``StepEvent`` a step, ``GenerationFinished``.
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        report: ReportEvent,
+    ) -> GenerationFinished:
+        """Draw on the calling thread.
+
+        Args:
+            request: What to draw.
+            model: The card of its model.
+            token: Asked before every model call.
+            report: Takes ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` a step.
 
         Raises:
             BackendError: The model is damaged, or the request does not fit it.

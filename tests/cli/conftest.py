@@ -98,11 +98,13 @@ class FakeTrainer:
 class InterruptedBackend(FakeBackend):
     """Draws while the user presses Ctrl+C behind the first step."""
 
-    def generate(self, request, model, token):
-        for event in super().generate(request, model, token):
-            yield event
+    def generate(self, request, model, token, report):
+        def interrupt(event):
+            report(event)
             if isinstance(event, StepEvent):
                 signal.raise_signal(signal.SIGINT)
+
+        return super().generate(request, model, token, interrupt)
 
 
 @dataclass

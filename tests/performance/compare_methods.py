@@ -35,7 +35,6 @@ from spatialstudio.domain.generation import (
     PSG,
     CandidateScore,
     CaptureSettings,
-    GenerationFinished,
     GenerationRequest,
     GuidanceSettings,
     StepEvent,
@@ -46,6 +45,7 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from spatialstudio.science.metrics.visor import visor_picture
+from tests.fakes import events_of
 from tests.performance.intervals import bootstrap, ratio, wilson
 from tests.performance.prompt_lists import spatialbench_prompts
 
@@ -154,14 +154,10 @@ class Bench:
         )
 
     def _draw(self, request: GenerationRequest) -> Seen:
-        token, steps = CancelFlag(), []
-        for event in self._backend.generate(request, self._card, token):
-            match event:
-                case StepEvent():
-                    steps.append(event)
-                case GenerationFinished(image=image):
-                    pass
-        scene = request.scene
+        token = CancelFlag()
+        *events, finished = events_of(self._backend, request, self._card, token)
+        steps = [event for event in events if isinstance(event, StepEvent)]
+        scene, image = request.scene, finished.image
         seen = perceive_image(image, scene, self._judges, token)
         (relation,) = scene.relations
         boxes = [

@@ -37,16 +37,14 @@ from spatialstudio.domain.arrays import (
 from spatialstudio.domain.attention import AttentionDetail, AttentionFile
 from spatialstudio.domain.generation import (
     CaptureSettings,
-    GenerationFinished,
     GenerationRequest,
-    GenerationStarted,
     ModelRef,
     RequestId,
 )
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
 from tests.adapters.stickers.asking import sure
-from tests.fakes import CountingToken
+from tests.fakes import events_of
 from tests.performance.intervals import bootstrap, ratio
 from tests.performance.prompt_lists import spatialbench_prompts
 from tests.performance.studio_pictures import show
@@ -93,15 +91,10 @@ class Painter:
             seed=seed,
             capture=CAPTURE,
         )
-        files: tuple[AttentionFile, ...] = ()
-        for event in self._backend.generate(request, self._card, CountingToken()):
-            match event:
-                case GenerationStarted():
-                    files = event.attention_files
-                case GenerationFinished():
-                    maps = word_maps(self._archives / request.id, files, words_of(scene))
-                    return Run(image=event.image, maps=maps)
-        sys.exit(f"{scene.prompt.text}: no picture came.")
+        started, *_, finished = events_of(self._backend, request, self._card)
+        files = started.attention_files
+        maps = word_maps(self._archives / request.id, files, words_of(scene))
+        return Run(image=finished.image, maps=maps)
 
 
 def main() -> int:

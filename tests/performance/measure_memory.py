@@ -28,7 +28,7 @@ from spatialstudio.domain.generation import (
     with_savings,
 )
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import events_of, scene_of
 from tests.performance.measure_guided_step import memory
 
 SIDES = {"StableDiffusionPipeline": 160, "PixArtAlphaPipeline": 160, "FluxPipeline": 160}
@@ -93,7 +93,7 @@ class Measurement:
         return told, memory("VmHWM") - before
 
     def _draw(self, request: GenerationRequest) -> int:
-        started, *_ = self._backend.generate(request, self._card, CountingToken())
+        started, *_ = events_of(self._backend, request, self._card)
         return started.memory.peak_bytes - started.memory.weights_bytes
 
 

@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,9 +27,11 @@ from spatialstudio.adapters.diffusion.attention_layers import guiding_layers, un
 from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
     PSG,
     CaptureSettings,
+    GenerationEvent,
     GuidanceSettings,
     StepEvent,
 )
@@ -143,14 +145,17 @@ def passes_of_run(studio: Studio, text: str, seed: int, published: GuidanceSetti
     request = replace(
         studio.new_request(seed=seed, steps=STEPS), guidance=settings, capture=NOTHING_CAPTURED
     )
-    passes = 0
-    backend = studio._registry.backend(card.backend_id)
-    with closing(backend.generate(request, card, CancelFlag())) as events:
-        for event in events:
-            if isinstance(event, StepEvent):
-                passes += event.guiding_passes
-                if event.step == GuidanceSchedule(settings, STEPS).last_step:
-                    break
+    passes, token = 0, CancelFlag()
+
+    def count(event: GenerationEvent) -> None:
+        nonlocal passes
+        if isinstance(event, StepEvent):
+            passes += event.guiding_passes
+            if event.step == GuidanceSchedule(settings, STEPS).last_step:
+                token.cancel()
+
+    with suppress(Cancelled):
+        studio._registry.backend(card.backend_id).generate(request, card, token, count)
     return passes
 
 

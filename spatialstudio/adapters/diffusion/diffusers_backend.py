@@ -2,14 +2,13 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any, Generic, TypeVar
+from threading import Lock
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,6 +80,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     ModelSetup,
     PromptEncoded,
+    ReportEvent,
     StepEvent,
 )
 from spatialstudio.domain.ports import (
@@ -153,70 +153,6 @@ def _attention(denoiser: torch.nn.Module, device: torch.device) -> str:
     return ", ".join(names) + (f" ({', '.join(kernels)})" if kernels else "")
 
 
-ValueT = TypeVar("ValueT")
-
-
-def iterate(
-    work: Callable[[Callable[[ValueT], None]], None], *, thread_name: str
-) -> Iterator[ValueT]:
-    """Run ``work(emit)`` on a thread of its own and yield what it emits.
-
-    The two take turns: the work goes on only while the next value is waited for, so it never runs
-    ahead of its user. A user who stops early ends the work at its next ``emit``.
-
-    Args:
-        work: Calls ``emit(value)`` for every value.
-        thread_name: For people who look at the process.
-
-    Raises:
-        Exception: What the work raises.
-    """
-    is_wanted: SimpleQueue[bool] = SimpleQueue()
-    results: SimpleQueue[_Emitted[ValueT] | _Ended] = SimpleQueue()
-
-    def emit(value: ValueT) -> None:
-        results.put(_Emitted(value))
-        if not is_wanted.get():
-            raise _Unwanted
-
-    def run() -> None:
-        if not is_wanted.get():
-            return
-        try:
-            work(emit)
-        except BaseException as error:  # noqa: BLE001 - raised again on the user's thread
-            results.put(_Ended(error))
-        else:
-            results.put(_Ended(None))
-
-    thread = Thread(target=run, name=thread_name, daemon=True)
-    thread.start()
-    try:
-        is_wanted.put(True)
-        while isinstance(result := results.get(), _Emitted):
-            yield result.value
-            is_wanted.put(True)
-        if result.error is not None:
-            raise result.error
-    finally:
-        is_wanted.put(False)
-        thread.join()
-
-
-class _Unwanted(BaseException):
-    """Ends work whose user has gone; no library catches it by mistake."""
-
-
-@frozen(kw_only=False)
-class _Emitted(Generic[ValueT]):
-    value: ValueT
-
-
-@frozen(kw_only=False)
-class _Ended:
-    error: BaseException | None
-
-
 def build(surroundings: Surroundings) -> "DiffusersBackend":
     """Make the backend with its libraries; a model is loaded by the first request."""
     import_libraries()
@@ -287,8 +223,12 @@ class DiffusersBackend:
         return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
 
     def generate(
-        self, request: GenerationRequest, model: ModelCard, token: CancelToken
-    ) -> Iterator[GenerationEvent]:
+        self,
+        request: GenerationRequest,
+        model: ModelCard,
+        token: CancelToken,
+        report: ReportEvent,
+    ) -> GenerationFinished:
         """Draw; see ``GenerationBackend``.
 
         Raises:
@@ -297,15 +237,6 @@ class DiffusersBackend:
             PromptError: A mention lies beyond the text encoder's limit.
             Cancelled: The token was cancelled; no model call follows.
         """
-        return iterate(partial(self._draw, request, model, token), thread_name="diffusers")
-
-    def _draw(
-        self,
-        request: GenerationRequest,
-        model: ModelCard,
-        token: CancelToken,
-        emit: Callable[[GenerationEvent], None],
-    ) -> None:
         started = time.perf_counter()
         wanted = _wanted(request, model)
         device = wanted.device
@@ -315,18 +246,17 @@ class DiffusersBackend:
             with memory_errors_explained():
                 loaded = self._ready(model, wanted)
                 with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
-                    image = _Drawing(request, loaded, token, emit).draw(self._archives / request.id)
+                    drawing = _Drawing(request, loaded, token, report)
+                    image = drawing.draw(self._archives / request.id)
         except OutOfMemory as error:
             free_memory(device)
             raise out_of_memory(self._loaded, request, device) from error
-        emit(
-            GenerationFinished(
-                request_id=request.id,
-                image=image,
-                seconds=time.perf_counter() - started,
-                peak_memory_bytes=peak_memory_bytes(device),
-                setup=model_setup(loaded.denoiser, loaded.device, loaded.weights_hash),
-            )
+        return GenerationFinished(
+            request_id=request.id,
+            image=image,
+            seconds=time.perf_counter() - started,
+            peak_memory_bytes=peak_memory_bytes(device),
+            setup=model_setup(loaded.denoiser, loaded.device, loaded.weights_hash),
         )
 
     def _ready(self, model: ModelCard, wanted: "_Wanted") -> LoadedPipeline:
@@ -370,7 +300,7 @@ class _Drawing:
         request: GenerationRequest,
         loaded: LoadedPipeline,
         token: CancelToken,
-        emit: Callable[[GenerationEvent], None],
+        report: ReportEvent,
     ) -> None:
         loaded.set_scheduler(request.scheduler_id)
         if request.guidance.names_only:
@@ -378,7 +308,7 @@ class _Drawing:
         self._request = request
         self._loaded = loaded
         self._token = token
-        self._emit = emit
+        self._report_event = report
         self._total_steps = loaded.count_steps(request.steps)
 
     def draw(self, archive_folder: Path) -> RgbImage:
@@ -504,7 +434,7 @@ class _Drawing:
         return decode_preview(self._loaded.decode_preview, pictured)
 
     def _report(self, event: GenerationEvent) -> None:
-        self._emit(event)
+        self._report_event(event)
         self._token.raise_if_cancelled()
 
 

@@ -1,7 +1,5 @@
 """What the engine does its work with: the adapters, made on first use where the models run."""
 
-from collections.abc import Iterator
-
 from spatialstudio.application.evaluate.evaluate_image import (
     PerturbationProgress,
     evaluate_image,
@@ -14,7 +12,12 @@ from spatialstudio.application.run.generate_image import generate_image, search_
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
-from spatialstudio.domain.generation import GenerationEvent, GenerationRequest, with_savings
+from spatialstudio.domain.generation import (
+    GenerationFinished,
+    GenerationRequest,
+    ReportEvent,
+    with_savings,
+)
 from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import (
     CancelToken,
@@ -59,17 +62,17 @@ class RegistryModelService:
         request: GenerationRequest,
         model: ModelCard,
         token: CancelToken,
+        report: ReportEvent,
         *,
         choice: JudgeSetChoice = STICKER_JUDGES,
-    ) -> Iterator[GenerationEvent]:
+    ) -> GenerationFinished:
         """Draw a request; see ``generate_image`` and ``search_image``."""
         request = with_savings(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
             judges = make_judge_set(self._registry, choice)
-            yield from search_image(request, model, backend, judges, token)
-        else:
-            yield from generate_image(request, model, backend, token)
+            return search_image(request, model, backend, judges, token, report)
+        return generate_image(request, model, backend, token, report)
 
     def evaluate(
         self,

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Lock
 from typing import Protocol, TypeAlias
 
@@ -39,6 +39,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
     PromptEncoded,
+    ReportEvent,
     RequestId,
     StepEvent,
 )
@@ -96,9 +97,10 @@ class ModelService(Protocol):
         request: GenerationRequest,
         model: ModelCard,
         token: CancelToken,
+        report: ReportEvent,
         *,
         choice: JudgeSetChoice,
-    ) -> Iterator[GenerationEvent]:
+    ) -> GenerationFinished:
         """Draw a picture; events and errors as a ``GenerationBackend``'s."""
         ...
 
@@ -184,22 +186,26 @@ class Worker:
         steps_ended = 0
         finished: GenerationFinished | None = None
         self._enter(job.job_id, Phase.LOADING)
+
+        def report(event: GenerationEvent) -> None:
+            nonlocal steps_ended
+            self._report(event)
+            match event:
+                case GenerationStarted():
+                    self._enter(job.job_id, Phase.ENCODING)
+                case PromptEncoded():
+                    self._enter(job.job_id, Phase.DENOISING)
+                case StepEvent():
+                    steps_ended = event.step + 1
+                    if steps_ended == event.total_steps:
+                        self._enter(job.job_id, Phase.DECODING)
+
         try:
-            for event in self._ready_model_service().generate(
-                job.request, job.model, token, choice=job.judges
-            ):
-                self._report(event)
-                match event:
-                    case GenerationStarted():
-                        self._enter(job.job_id, Phase.ENCODING)
-                    case PromptEncoded():
-                        self._enter(job.job_id, Phase.DENOISING)
-                    case StepEvent():
-                        steps_ended = event.step + 1
-                        if steps_ended == event.total_steps:
-                            self._enter(job.job_id, Phase.DECODING)
-                    case GenerationFinished():
-                        finished = event
+            model_service = self._ready_model_service()
+            finished = model_service.generate(
+                job.request, job.model, token, report, choice=job.judges
+            )
+            self._report(finished)
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others

@@ -1,6 +1,5 @@
 """Stage 2: a scene becomes a request, and a request a stream of events."""
 
-from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
@@ -18,6 +17,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    ReportEvent,
     new_request_id,
 )
 from spatialstudio.domain.ports import (
@@ -80,12 +80,13 @@ def check_scene(scene: SceneGraph) -> None:
 
 
 def generate_image(
-    request: GenerationRequest, model: ModelCard, backend: GenerationBackend, token: CancelToken
-) -> Iterator[GenerationEvent]:
-    """Check a request, then draw it.
-
-    Yields:
-        The backend's events.
+    request: GenerationRequest,
+    model: ModelCard,
+    backend: GenerationBackend,
+    token: CancelToken,
+    report: ReportEvent,
+) -> GenerationFinished:
+    """Check a request, then draw it; see ``GenerationBackend.generate``.
 
     Raises:
         RequestError: A number of the request is out of its range, or the model cannot be drawn
@@ -94,7 +95,7 @@ def generate_image(
         Cancelled: The token was cancelled.
     """
     check_request(request, model)
-    yield from backend.generate(request, model, token)
+    return backend.generate(request, model, token, report)
 
 
 @frozen(eq=False)
@@ -110,7 +111,8 @@ def search_image(
     backend: GenerationBackend,
     judges: JudgeSet,
     token: CancelToken,
-) -> Iterator[GenerationEvent]:
+    report: ReportEvent,
+) -> GenerationFinished:
     """Draw up to ``request.search.candidates`` pictures; the events of the best stand last.
 
     Seeds follow each other. The search ends early with a picture that is good enough.
@@ -121,11 +123,11 @@ def search_image(
         backend: Draws.
         judges: Who looks; a second detector lends its eyes to the second verifier.
         token: Asked before each model call.
+        report: Takes the events of every picture, each followed by ``CandidateJudged``; then those
+            of the best picture again, unless it was the last.
 
-    Yields:
-        The events of every picture, but ``CandidateJudged`` in place of ``GenerationFinished``;
-        those of the best picture again unless it was the last; ``GenerationFinished`` with the
-        ranking.
+    Returns:
+        The best picture, with the ranking.
 
     Raises:
         RequestError: The scene has no relation to go by, more attention shall be kept than one
@@ -139,18 +141,19 @@ def search_image(
     seconds = 0.0
     for number in range(request.search.candidates):
         seed = (request.seed + number) % (MAX_SEED + 1)
-        drawn = yield from _draw(replace(request, seed=seed), model, backend, judges, token)
+        drawn = _draw(replace(request, seed=seed), model, backend, judges, token, report)
         seconds += drawn.finished.seconds
         scores.append(drawn.score)
-        yield _judged(request, number + 1, drawn)
+        report(_judged(request, number + 1, drawn))
         if ranked(scores)[0] is drawn.score:
             best = drawn
         if drawn.score.pse >= request.search.enough:
             break
     assert best is not None
     if best.score is not scores[-1]:
-        yield from best.events
-    yield replace(best.finished, seconds=seconds, candidates=ranked(scores))
+        for event in best.events:
+            report(event)
+    return replace(best.finished, seconds=seconds, candidates=ranked(scores))
 
 
 def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> CandidateJudged:
@@ -169,15 +172,16 @@ def _draw(
     backend: GenerationBackend,
     judges: JudgeSet,
     token: CancelToken,
-) -> Generator[GenerationEvent, None, _Drawn]:
-    """Draw and judge one picture; its events pass through, all but the last."""
+    report: ReportEvent,
+) -> _Drawn:
+    """Draw and judge one picture."""
     events: list[GenerationEvent] = []
-    for event in generate_image(request, model, backend, token):
-        if isinstance(event, GenerationFinished):
-            finished = event
-        else:
-            events.append(event)
-            yield event
+
+    def note(event: GenerationEvent) -> None:
+        events.append(event)
+        report(event)
+
+    finished = generate_image(request, model, backend, token, note)
     scene, image = request.scene, finished.image
     seen = perceive_image(image, scene, judges, token)
     second = None

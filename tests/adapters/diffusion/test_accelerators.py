@@ -17,7 +17,7 @@ from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
-from tests.fakes import CountingToken
+from tests.fakes import events_of
 
 pytestmark = [
     pytest.mark.gpu,
@@ -49,9 +49,9 @@ def asked(tiny_request, tiny, **changes):
 def test_guidance_raises_pos_in_every_number_format(own_backend, family, tiny_request, dtype):
     tiny, card = family
     card = replace(card, dtype=dtype)
-    free = list(own_backend.generate(asked(tiny_request, tiny), card, CountingToken()))
+    free = events_of(own_backend, asked(tiny_request, tiny), card)
     request = asked(tiny_request, tiny, guidance=STRONG, capture=EVERYTHING)
-    guided = list(own_backend.generate(request, card, CountingToken()))
+    guided = events_of(own_backend, request, card)
     assert guided[0].device.startswith(("cuda", "mps"))
     assert {weights.dtype.name for weights in guided[1].attention.maps.values()} == {"float32"}
     assert guided[-2].pos["r1"] > free[-2].pos["r1"]
@@ -61,7 +61,7 @@ def test_guidance_raises_pos_in_every_number_format(own_backend, family, tiny_re
 def test_every_saving_draws(own_backend, family, tiny_request, saving):
     tiny, card = family
     request = asked(tiny_request, tiny, guidance=STRONG, savings=(saving,))
-    *_, finished = own_backend.generate(request, card, CountingToken())
+    *_, finished = events_of(own_backend, request, card)
     assert finished.image.shape[:2] == tiny.wide
 
 
@@ -69,7 +69,7 @@ def test_memory_that_ran_out_is_given_back(own_backend, tmp_path, tiny_request):
     tiny = TINY_FAMILIES[0]
     save_tiny_family(tiny, tmp_path / "tiny")
     card = read_card(tmp_path / "tiny")
-    list(own_backend.generate(asked(tiny_request, tiny), card, CountingToken()))
+    events_of(own_backend, asked(tiny_request, tiny), card)
     device = pick_device()
     free_memory(device)
     before = available_memory_bytes(device)
@@ -80,9 +80,9 @@ def test_memory_that_ran_out_is_given_back(own_backend, tmp_path, tiny_request):
 
     hook = own_backend._loaded.denoiser.register_forward_pre_hook(fill)
     with pytest.raises(OutOfMemory) as told:
-        list(own_backend.generate(asked(tiny_request, tiny), card, CountingToken()))
+        events_of(own_backend, asked(tiny_request, tiny), card)
     hook.remove()
     assert told.value.hint
     assert available_memory_bytes(device) >= before - 2**24
-    *_, finished = own_backend.generate(asked(tiny_request, tiny), card, CountingToken())
+    *_, finished = events_of(own_backend, asked(tiny_request, tiny), card)
     assert finished.peak_memory_bytes > 0

@@ -1,4 +1,5 @@
 import shutil
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.relation import IN_FRONT_OF
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import CountingToken, events_of, scene_of
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
     "ignore:__array_:DeprecationWarning"
@@ -40,7 +41,7 @@ STRONG = GuidanceSettings(method_id="psg", strength=500.0)
 @pytest.fixture
 def draw(backend, tiny_model):
     def run(request, model=tiny_model):
-        return list(backend.generate(request, model, CountingToken()))
+        return events_of(backend, request, model)
 
     return run
 
@@ -224,29 +225,46 @@ def test_half_of_the_steps_is_half_of_the_run_under_any_sampler(draw, tiny_reque
 def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
     backend, tiny_model, tiny_request
 ):
-    token = CountingToken()
-    events = backend.generate(tiny_request, tiny_model, token)
-    taken = [next(events) for _ in ("started", "encoded", "first step")]
-    asked_before = token.asked
-    token.stop_at = asked_before + 1
+    token, calls = CountingToken(), []
+    events_of(backend, tiny_request, tiny_model)  # loads the model
+    hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: calls.append(1))
+
+    def stop_at_first_step(event):
+        if isinstance(event, StepEvent):
+            token.stop_at = token.asked + 1
+
     with pytest.raises(Cancelled):
-        next(events)
-    assert isinstance(taken[-1], StepEvent)
-    assert token.asked == asked_before + 1
+        backend.generate(tiny_request, tiny_model, token, stop_at_first_step)
+    hook.remove()
+    assert token.asked == token.stop_at
+    assert len(calls) == 1
 
 
 def test_after_a_cancelled_run_the_next_one_is_as_ever(backend, draw, tiny_model, tiny_request):
     whole = draw(tiny_request)
     with pytest.raises(Cancelled):
-        list(backend.generate(tiny_request, tiny_model, CountingToken(stop_at=3)))
+        events_of(backend, tiny_request, tiny_model, CountingToken(stop_at=3))
     assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
 
 
-def test_a_user_who_stops_listening_ends_the_run(backend, tiny_model, tiny_request, draw):
-    events = backend.generate(tiny_request, tiny_model, CountingToken())
-    next(events)
-    events.close()
-    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+def test_an_error_of_the_event_taker_ends_the_run(backend, tiny_model, tiny_request, draw):
+    def fail(event):
+        raise KeyError(type(event).__name__)
+
+    whole = draw(tiny_request)
+    with pytest.raises(KeyError, match="GenerationStarted"):
+        backend.generate(tiny_request, tiny_model, CountingToken(), fail)
+    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
+
+
+def test_a_run_is_drawn_on_the_thread_of_its_caller(backend, tiny_model, tiny_request):
+    threads = set()
+
+    def note(_event):
+        threads.add(threading.get_ident())
+
+    backend.generate(tiny_request, tiny_model, CountingToken(), note)
+    assert threads == {threading.get_ident()}
 
 
 def test_the_model_is_loaded_once(draw, backend, tiny_model, tiny_request):
@@ -365,7 +383,7 @@ def test_too_little_memory_is_told(tiny_request, tiny_model, tmp_path, monkeypat
 
     monkeypatch.setattr(loading.diffusers.StableDiffusionPipeline, "from_pretrained", exhausted)
     with pytest.raises(OutOfMemory, match="too little memory"):
-        list(DiffusersBackend(tmp_path).generate(tiny_request, tiny_model, CountingToken()))
+        events_of(DiffusersBackend(tmp_path), tiny_request, tiny_model)
 
 
 def test_tokens_are_located_without_weights(backend, tiny_model, tiny_request):
@@ -393,6 +411,6 @@ def test_a_request_can_ask_for_a_number_format(tmp_path, tiny_model, tiny_reques
     told = []
     for dtype in (asked, ""):
         request = replace(tiny_request, dtype=dtype, guidance=STRONG)
-        *_, finished = backend.generate(request, tiny_model, CountingToken())
+        *_, finished = events_of(backend, request, tiny_model)
         told.append(finished.setup.dtype)
     assert told == [asked, "float32"]

@@ -28,7 +28,7 @@ from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import CountingToken, events_of, scene_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
@@ -71,7 +71,7 @@ class Drawn:
 
     def draw(self, request, token=None):
         with self._listening():
-            return list(self.backend.generate(request, self.card, token or CountingToken()))
+            return events_of(self.backend, request, self.card, token)
 
     def draw_untouched(self, request, **more):
         arguments = pipeline_arguments(self.loaded, request)
@@ -184,7 +184,7 @@ def test_every_family_is_guided_in_every_number_format(family, make_request, dty
     backend = DiffusersBackend(family.archives)
 
     def draw(guidance):
-        events = backend.generate(replace(request, guidance=guidance), family.card, CountingToken())
+        events = events_of(backend, replace(request, guidance=guidance), family.card)
         return list(events)
 
     free, guided = draw(IDLE), draw(STRONG)

@@ -7,7 +7,7 @@ from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid, what_may_help
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.generation import GuidanceSettings
-from tests.fakes import CountingToken
+from tests.fakes import events_of
 
 STRONG = GuidanceSettings(method_id="psg", strength=500.0)
 
@@ -56,12 +56,12 @@ def test_numbers_that_no_guidance_made_invalid_are_not_laid_to_it(
 ):
     backend = DiffusersBackend(tmp_path)
     request = replace(tiny_request, dtype="float16", guidance=guidance)
-    list(backend.generate(request, tiny_model, CountingToken()))
+    events_of(backend, request, tiny_model)
     with torch.no_grad():
         for weights in getattr(backend._loaded.pipeline, part).parameters():
             weights.fill_(torch.nan)
     with pytest.raises(BackendError, match="invalid numbers") as told:
-        list(backend.generate(request, tiny_model, CountingToken()))
+        events_of(backend, request, tiny_model)
     was_moved = part == "vae" and guidance is STRONG
     assert type(told.value) is BackendError
     assert "bfloat16" in told.value.hint

@@ -21,7 +21,7 @@ from spatialstudio.domain.relation import (
     Relation,
 )
 from spatialstudio.science.pos.relation_rules import relation_pos
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import events_of, scene_of
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
     "ignore:__array_:DeprecationWarning"
@@ -36,7 +36,7 @@ def run(backend, tiny_model, tiny_request):
 
     def run(settings=STRONG, scheduler_id="", **changes):
         request = replace(tiny_request, guidance=settings, scheduler_id=scheduler_id, **changes)
-        events = list(backend.generate(request, tiny_model, CountingToken()))
+        events = events_of(backend, request, tiny_model)
         return [event for event in events if isinstance(event, StepEvent)], events[-1].image
 
     return run

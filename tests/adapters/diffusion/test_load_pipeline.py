@@ -20,7 +20,7 @@ from tests.adapters.diffusion.tiny_families import (
     build_tiny_family,
     save_tiny_family,
 )
-from tests.fakes import CountingToken
+from tests.fakes import events_of
 
 CPU = torch.device("cpu")
 STRONG = GuidanceSettings(method_id="psg", strength=500.0)
@@ -207,9 +207,9 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
     (tmp_path / "half" / "studio.toml").write_text(f'dtype = "{dtype}"', encoding="utf-8")
     (card,) = cards_of(tmp_path)
     backend = DiffusersBackend(tmp_path / "archives")
-    free = list(backend.generate(tiny_request, card, CountingToken()))
+    free = events_of(backend, tiny_request, card)
     asked = replace(tiny_request, guidance=STRONG)
-    guided = list(backend.generate(asked, card, CountingToken()))
+    guided = events_of(backend, asked, card)
     assert str(backend._loaded.denoiser.dtype) == f"torch.{dtype}"
     assert {weights.dtype.name for weights in guided[2].attention.maps.values()} == {"float32"}
     assert guided[-2].pos["r1"] > free[-2].pos["r1"] + 0.01
@@ -221,7 +221,7 @@ def test_gradients_of_half_precision_do_not_vanish(whole, tiny_request):
     request = replace(tiny_request, guidance=faint)
     for dtype in ("float32", "float16"):
         backend = DiffusersBackend(whole.parent / "archives")
-        events = backend.generate(request, replace(card, dtype=dtype), CountingToken())
+        events = events_of(backend, request, replace(card, dtype=dtype))
         steps[dtype] = next(event for event in events if isinstance(event, StepEvent))
     full, half = (steps[dtype] for dtype in ("float32", "float16"))
     raised = full.pos_after["r1"] - full.pos["r1"]

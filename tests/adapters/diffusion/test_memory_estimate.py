@@ -22,7 +22,7 @@ from spatialstudio.adapters.diffusion.memory_estimate import (
 from spatialstudio.domain.devices import MemoryEstimate, Saving
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent, with_memory_fix
 from tests.adapters.diffusion.held_tensors import held_bytes
-from tests.fakes import CountingToken
+from tests.fakes import events_of
 
 GUIDED = GuidanceSettings(method_id="psg", strength=1.0)
 TEXT = 77
@@ -229,13 +229,13 @@ def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn
     backend, tiny_model, guided, monkeypatch, free_bytes, hint
 ):
     monkeypatch.setattr(memory_estimate, "available_memory_bytes", lambda _: free_bytes)
-    before = list(backend.generate(guided, tiny_model, CountingToken()))
+    before = events_of(backend, guided, tiny_model)
     failing = backend._loaded.denoiser.conv_in.register_forward_pre_hook(run_out)
     with pytest.raises(memory_estimate.OutOfMemory) as told:
-        list(backend.generate(guided, tiny_model, CountingToken()))
+        events_of(backend, guided, tiny_model)
     failing.remove()
     assert hint in told.value.hint
-    after = list(backend.generate(guided, tiny_model, CountingToken()))
+    after = events_of(backend, guided, tiny_model)
     assert (after[-1].image == before[-1].image).all()
 
 
@@ -301,30 +301,30 @@ def test_in_whatever_phase_memory_runs_out_the_next_picture_is_drawn(
     tmp_path, tiny_model, guided, monkeypatch, runs_out
 ):
     backend = DiffusersBackend(tmp_path)
-    before = list(backend.generate(guided, tiny_model, CountingToken()))
+    before = events_of(backend, guided, tiny_model)
     pipeline = backend._loaded.pipeline
     if runs_out is PHASES["loading"]:
         backend._loaded = None
     with monkeypatch.context() as patch:
         runs_out(patch, pipeline)
         with pytest.raises(memory_estimate.OutOfMemory):
-            list(backend.generate(guided, tiny_model, CountingToken()))
-    after = list(backend.generate(guided, tiny_model, CountingToken()))
+            events_of(backend, guided, tiny_model)
+    after = events_of(backend, guided, tiny_model)
     assert (after[-1].image == before[-1].image).all()
 
 
 def test_a_run_tells_its_memory_before_the_first_step(backend, tiny_model, guided):
-    started = next(iter(backend.generate(guided, tiny_model, CountingToken())))
+    started = events_of(backend, guided, tiny_model)[0]
     assert started.memory.peak_bytes > started.memory.weights_bytes > 0
 
 
 @pytest.mark.parametrize("saving", [Saving.SMALLER_MAPS, Saving.TILING, Saving.PROCESSOR])
 def test_savings_of_the_backend_still_draw(backend, tiny_model, guided, saving):
-    *_, finished = backend.generate(spare(guided, saving), tiny_model, CountingToken())
+    *_, finished = events_of(backend, spare(guided, saving), tiny_model)
     assert finished.image.shape == (128, 128, 3)
 
 
 def test_smaller_maps_are_smaller(backend, tiny_model, guided):
-    events = backend.generate(spare(guided, Saving.SMALLER_MAPS), tiny_model, CountingToken())
+    events = events_of(backend, spare(guided, Saving.SMALLER_MAPS), tiny_model)
     step = next(event for event in events if isinstance(event, StepEvent))
     assert {weights.shape for weights in step.attention.maps.values()} == {(8, 8)}

@@ -28,7 +28,7 @@ from spatialstudio.domain.generation import (
 )
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, build_tiny_family
 from tests.adapters.diffusion.tiny_tokenizers import publish_as_merges, publish_as_pieces
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import events_of, scene_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
@@ -72,7 +72,7 @@ def draw(folder, tmp_path, **changes):
         capture=CaptureSettings(attention_every=0, preview_every=0),
     )
     backend = DiffusersBackend(tmp_path / "archives")
-    return list(backend.generate(replace(request, **changes), read_card(folder), CountingToken()))
+    return events_of(backend, replace(request, **changes), read_card(folder))
 
 
 def test_t5_is_read_from_its_pieces_alone_as_from_a_whole_tokenizer(publish):

@@ -39,28 +39,35 @@ KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 class DyingBackend(FakeBackend):
     """Is ended from outside after the first step when the seed is 13."""
 
-    def generate(self, request, model, token, *, choice=None):
-        for event in super().generate(request, model, token):
-            yield event
+    def generate(self, request, model, token, report):
+        def die(event):
+            report(event)
             if request.seed == 13 and isinstance(event, StepEvent):
                 os.kill(os.getpid(), KILL)
+
+        return super().generate(request, model, token, die)
 
 
 class DeafBackend(FakeBackend):
     """Does not ask whether it is still wanted."""
 
-    def generate(self, request, model, token, *, choice=None):
-        yield next(super().generate(request, model, token))
-        threading.Event().wait()
+    def generate(self, request, model, token, report):
+        def wait(event):
+            report(event)
+            threading.Event().wait()
+
+        return super().generate(request, model, token, wait)
 
 
 class PoliteBackend(FakeBackend):
     """Tells how far its process gives way, in the place of its device."""
 
-    def generate(self, request, model, token, *, choice=None):
-        events = super().generate(request, model, token)
-        yield replace(next(events), device=str(os.nice(0)))
-        yield from events
+    def generate(self, request, model, token, report):
+        def tell(event):
+            is_first = isinstance(event, GenerationStarted)
+            report(replace(event, device=str(os.nice(0))) if is_first else event)
+
+        return super().generate(request, model, token, tell)
 
 
 class Reports:

@@ -57,7 +57,11 @@ def search(request_of_four):
     def run(good, token=None, second=None, **changes):
         judges = JudgeSet(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
         request = replace(request_of_four, **changes)
-        return list(search_image(request, None, FakeBackend(), judges, token or CountingToken()))
+        events = []
+        finished = search_image(
+            request, None, FakeBackend(), judges, token or CountingToken(), events.append
+        )
+        return [*events, finished]
 
     return run
 
