@@ -154,6 +154,20 @@ def resource_paths(source: str, path: str) -> Iterator[str]:
             yield f"{path}:{line} names the folder of resources"
 
 
+def undocumented_methods(source: str, path: str) -> Iterator[str]:
+    """Find public methods without a docstring; overrides of Qt methods have mixed-case names."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
+            continue
+        for method in node.body:
+            match method:
+                case ast.FunctionDef(decorator_list=[ast.Attribute(attr="setter")]):
+                    continue
+                case ast.FunctionDef(name=name) if name.islower() and not name.startswith("_"):
+                    if not ast.get_docstring(method):
+                        yield f"{path}:{method.lineno} {name} has no docstring"
+
+
 def timed_tests(source: str, path: str) -> Iterator[str]:
     """Find tests of the default run that read a clock, and clocks that tests may share.
 

@@ -19,6 +19,7 @@ PACKAGE_SMELLS = (
     smells.vague_names,
     smells.resource_paths,
     smells.raw_fields,
+    smells.undocumented_methods,
 )
 
 
@@ -106,6 +107,9 @@ def test_time_may_be_measured_where_a_busy_machine_fails_nothing(source, path):
         pytest.param(smells.resource_paths, 'folder / "resources" / "models"', id="resources"),
         pytest.param(smells.raw_fields, "box = QSpinBox()", id="field"),
         pytest.param(smells.raw_fields, "class Box(QComboBox): ...", id="kind of field"),
+        pytest.param(
+            smells.undocumented_methods, "class Box:\n    def fill(self): ...", id="method"
+        ),
         pytest.param(smells.private_imports, "import spatialstudio.domain", id="import"),
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
     ],
@@ -134,6 +138,12 @@ def test_a_smell_is_noticed(smell, source):
             smells.relation_strings, 'id = "left_of"', "domain/relation.py", id="relation"
         ),
         pytest.param(smells.relation_strings, 'word = "above"', "a.py", id="plain word"),
+        pytest.param(
+            smells.undocumented_methods,
+            "class Box:\n    def sizeHint(self): ...",
+            "a.py",
+            id="Qt method",
+        ),
         pytest.param(smells.vague_names, "", "application/__init__.py", id="package"),
         pytest.param(
             smells.private_imports, "import spatialstudio.plugin_api", "a.py", id="the door"

@@ -161,7 +161,6 @@ class ScopedKeys(QObject):
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Claim a key before the window's shortcuts see it, then carry its action out."""
         if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS:
             return super().eventFilter(watched, event)
         action = action_of(event, self._actions)

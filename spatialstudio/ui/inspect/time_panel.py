@@ -118,12 +118,10 @@ class TimePanel(Panel):
                 self._draw_step()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome a run's file."""
         if dropped_run(event) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Set the run that was dropped beside the open one."""
         if (path := dropped_run(event)) is not None:
             event.acceptProposedAction()
             self._read_beside(path)

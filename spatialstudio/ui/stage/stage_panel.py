@@ -150,12 +150,10 @@ class StagePanel(Panel):
                 self.problem_met.emit(event.error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome files."""
         if event.mimeData().hasUrls():
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take the first file dropped."""
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()

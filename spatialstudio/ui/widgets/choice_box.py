@@ -24,7 +24,6 @@ class ChoiceBox(ComboBox):
         self.setMinimumContentsLength(SHORTEST)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint the frame and as much of the choice as there is room for."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField

@@ -43,7 +43,6 @@ class DockRoom(QScrollArea):
         content.installEventFilter(self)
 
     def sizeHint(self) -> QSize:
-        """Ask for the content's own height at the present width."""
         hint = self._content.sizeHint()
         if self._content.hasHeightForWidth():
             hint.setHeight(self._content.heightForWidth(self.viewport().width()))

@@ -22,11 +22,9 @@ class FittedList(QListWidget):
             change.connect(lambda *_: self.updateGeometry())
 
     def sizeHint(self) -> QSize:
-        """Ask for room for all rows."""
         return self._around(self.count())
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for room for a few rows."""
         return self._around(min(self.count(), LEAST_ROWS))
 
     def _around(self, rows: int) -> QSize:

@@ -34,11 +34,9 @@ class FlowLayout(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Ask for no more room than the lines need."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """Say that fewer words a line need more lines."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -46,12 +44,10 @@ class FlowLayout(QLayout):
         return self._arrange(QRect(0, 0, width, 0), moves=False)
 
     def setGeometry(self, room: QRect) -> None:
-        """Put every widget in its place."""
         super().setGeometry(room)
         self._arrange(room, moves=True)
 
     def sizeHint(self) -> QSize:
-        """Ask for one line."""
         sizes = [item.sizeHint() for item in self._shown()]
         gaps = self._gap * max(len(sizes) - 1, 0)
         width = sum(size.width() for size in sizes) + gaps

@@ -54,11 +54,9 @@ class OutcomeMark(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for a square of about two lines."""
         return QSize(em(SIDE_EM), em(SIDE_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the shape, then the sign."""
         painter = QPainter(self)
         draw_outcome(painter, self._theme, self._outcome, QRectF(self.rect()))
         painter.end()

@@ -158,7 +158,6 @@ class PhaseBar(QWidget):
         return QSize(min(least.width(), em(NARROWEST_EM)), least.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Name the phases that there is room for."""
         super().resizeEvent(event)
         self._name_phases()
 

@@ -42,7 +42,6 @@ class RovingFocus(QObject):
             self._stop_at(start or self._widgets[0])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the keyboard, and hear the keys before the window does."""
         if event.type() is QEvent.Type.FocusIn:
             self._stop_at(watched)
         if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS or event.modifiers():

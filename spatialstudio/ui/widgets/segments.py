@@ -52,7 +52,6 @@ class Segments(QWidget):
             button.setFocusPolicy(focus)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go on to the next choice, or back."""
         keys = list(self._buttons)
         step = STEPS.get(Qt.Key(event.key()))
         marked = [place for place, key in enumerate(keys) if self._buttons[key].isChecked()]

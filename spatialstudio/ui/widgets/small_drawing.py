@@ -26,12 +26,10 @@ class SmallDrawing(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for the size it is made for."""
         width, height = self._size_em
         return QSize(em(width), em(height))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw, beginning with a thin line around raised ground."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.colour("line"), LINE))

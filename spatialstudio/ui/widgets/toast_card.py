@@ -120,7 +120,6 @@ class ToastCard(QFrame):
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Go after a while."""
         self._go_on()
         super().leaveEvent(event)
 

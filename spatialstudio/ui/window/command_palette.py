@@ -54,7 +54,6 @@ class LetterFilter(QSortFilterProxyModel):
         self.invalidate()
 
     def filterAcceptsRow(self, row: int, parent: object) -> bool:  # noqa: ARG002 - Qt's
-        """Say whether a row holds the letters."""
         return match_rank(self._wanted, *self._texts(row)) is not None
 
     def lessThan(self, left: object, right: object) -> bool:
@@ -143,13 +142,11 @@ class CommandPalette(QDialog):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Stand at the top of the window, in its middle."""
         across = (self._window.width() - self.width()) // 2
         self.move(self._window.mapToGlobal(QPoint(across, em(TOP_EM))))
         super().showEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrows walk the list while one types."""
         if not isinstance(event, QKeyEvent) or event.type() is not QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         if event.key() not in LIST_KEYS:
@@ -183,7 +180,6 @@ class CommandPalette(QDialog):
             menu.setForeground(quiet)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours of the application."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._dress()

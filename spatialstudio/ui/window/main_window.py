@@ -63,7 +63,6 @@ class Centre(QStackedWidget):
     """What stands in the middle; asks for the room of the page in sight alone, and for little."""
 
     def minimumSizeHint(self) -> QSize:
-        """Let no hidden page widen the window, and no page push it beyond the screen."""
         page = self.currentWidget()
         least = page.minimumSizeHint() if page is not None else super().minimumSizeHint()
         return least.boundedTo(QSize(*(em(side) for side in LEAST_CENTRE_EM)))
@@ -221,25 +220,21 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome files anywhere."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file dropped."""
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.open_path(Path(paths[0]))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Size the docks once the window has its own size."""
         super().showEvent(event)
         if not event.spontaneous():
             self._dock_layout.take_window()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember how things stand and stop all work before the window goes."""
         self._due.clear()
         self._dock_layout.keep_layout()
         self.context.settings.geometry = self.saveGeometry()

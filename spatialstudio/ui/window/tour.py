@@ -129,7 +129,6 @@ class TourDialog(QDialog):
         theme.changed.connect(self._show)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the arrows turn the pages."""
         step = STEPS.get(Qt.Key(event.key()))
         if step is None:
             super().keyPressEvent(event)

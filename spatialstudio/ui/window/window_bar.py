@@ -86,7 +86,6 @@ class WindowBar(QObject):
         self._tools.setCurrentWidget(self._pages[workspace.id])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show what there is room for."""
         if event.type() is QEvent.Type.Resize:
             self._give_room()
         return super().eventFilter(watched, event)

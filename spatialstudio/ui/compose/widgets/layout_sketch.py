@@ -119,7 +119,6 @@ class LayoutSketch(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for a comfortable square."""
         return QSize(em(26), em(26))
 
     def show_sketch(self, blobs: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
@@ -158,7 +157,6 @@ class LayoutSketch(QWidget):
         return frame.topLeft() + QPointF(place.x() * frame.width(), place.y() * frame.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the picture's frame, the relations, the blobs."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = self.frame()
@@ -180,7 +178,6 @@ class LayoutSketch(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of a thing."""
         blob = self._blob_at(event.position())
         if blob is not None and event.button() is Qt.MouseButton.LeftButton:
             self._held = blob
@@ -198,7 +195,6 @@ class LayoutSketch(QWidget):
             self.unsetCursor()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Leave the thing where it is."""
         held, self._held = self._held, None
         if held is not None:
             self.unsetCursor()
@@ -233,7 +229,6 @@ class LayoutSketch(QWidget):
         menu.popup(at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Push the thing that is looked at."""
         push = PUSHES.get(Qt.Key(event.key()))
         blob = self._picked_blob()
         if push is None or blob is None:
@@ -252,7 +247,6 @@ class LayoutSketch(QWidget):
             self.blob_picked.emit(keys[-1] if back else keys[0])
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Go from thing to thing before the focus leaves."""
         keys = [blob.key for blob in self._blobs]
         if self._picked in keys:
             place = keys.index(self._picked) + (1 if forward else -1)

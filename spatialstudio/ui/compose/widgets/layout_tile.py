@@ -54,12 +54,10 @@ class LayoutTile(QAbstractButton):
         self.setToolTip(plain_tip(prompt))
 
     def sizeHint(self) -> QSize:
-        """Ask for the picture and a line, which may be wider."""
         caption = QFontMetrics(font(SMALL)).horizontalAdvance(self.text())
         return QSize(max(self._size.width(), caption), self._size.height() + em(CAPTION_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the frame, the blobs and the name."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = QRectF(0, 0, self.width(), self._size.height()).adjusted(1, 1, -1, -1)

@@ -120,7 +120,6 @@ class PromptEditor(QPlainTextEdit):
             self._tell()
 
     def sizeHint(self) -> QSize:
-        """Ask for room for a few lines."""
         return QSize(em(16), em(LINES * LINE_HEIGHT_EM) + em())
 
     def minimumSizeHint(self) -> QSize:
@@ -224,7 +223,6 @@ class PromptEditor(QPlainTextEdit):
         return next((w.key for w in self._words if w.start <= place <= w.stop), None)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, then what is said of it."""
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

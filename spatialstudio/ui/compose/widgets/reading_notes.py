@@ -118,7 +118,6 @@ class NoteRow(QFrame):
         self._mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Tell that the mouse has come."""
         super().enterEvent(event)
         self.pointed_at.emit(True)
 
@@ -128,22 +127,18 @@ class NoteRow(QFrame):
         self.pointed_at.emit(self._has_keyboard)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the keyboard on the buttons."""
         self._follow_keyboard(event)
         return super().eventFilter(watched, event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell that the keyboard has come."""
         super().focusInEvent(event)
         self._follow_keyboard(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell that the keyboard has gone."""
         super().focusOutEvent(event)
         self._follow_keyboard(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show that it has the keyboard."""
         super().paintEvent(event)
         if self.hasFocus():
             painter = QPainter(self)

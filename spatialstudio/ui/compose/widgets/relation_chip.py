@@ -217,7 +217,6 @@ class RelationChip(QFrame):
         wheel.open_at(self.middle.mapToGlobal(self.middle.rect().center()))
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for no more than the parts need one under the other."""
         rows = (self.words[0], self._remove), (self.middle,), (self._objects,)
         widths = (sum(part.sizeHint().width() for part in row) for row in rows)
         return QSize(max(widths) + em(TALL_EM + 1), super().minimumSizeHint().height())
@@ -242,19 +241,16 @@ class RelationChip(QFrame):
         return super().eventFilter(watched, event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer all that can be done with the relation."""
         menu = self._menu()
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(event.globalPos())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Look at the relation, and take hold of it to give it another rank."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._grip = event.position().toPoint()
             self.picked.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Carry the chip up or down."""
         place = event.position().toPoint()
         if self._grip is None:
             return
@@ -265,14 +261,12 @@ class RelationChip(QFrame):
             self.chip_dragged.emit(self.mapToGlobal(place))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let the chip go where the pointer is."""
         was_carried, self._is_carried, self._grip = self._is_carried, False, None
         if was_carried:
             self.unsetCursor()
             self.chip_dropped.emit(self.mapToGlobal(event.position().toPoint()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the card, the hue under each word, and the arrow through the middle."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -105,7 +105,6 @@ class RelationChips(QWidget):
         self._chips[key].open_wheel()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a line where a dragged chip would go."""
         super().paintEvent(event)
         if self._mark is None:
             return

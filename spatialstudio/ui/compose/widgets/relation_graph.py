@@ -69,7 +69,6 @@ class RelationGraph(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for a small landscape."""
         return QSize(em(16), em(12))
 
     def show_graph(self, things: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
@@ -98,7 +97,6 @@ class RelationGraph(QWidget):
         return self._word_box(link.phrase, self._line_of(link).center(), bold=False)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the arrows, then the words on them, then the things."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self._things:
@@ -128,13 +126,11 @@ class RelationGraph(QWidget):
             self.link_picked.emit(link.key)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Draw the relation that would come of it."""
         if self._from is not None:
             self._pointer = event.position()
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Relate the thing to the one that it was dragged onto."""
         start, self._from = self._from, None
         target = self._thing_at(event.position())
         if start is not None and target is not None and target.key != start.key:
@@ -142,12 +138,10 @@ class RelationGraph(QWidget):
         self.update()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Change the relation that is there."""
         if (link := self._link_at(event.position())) is not None:
             self.change_asked.emit(link.key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through things and relations, change or remove a relation."""
         links = [link.key for link in self._links]
         things = [thing.key for thing in self._things]
         if event.key() in LINK_STEPS and links:

@@ -235,7 +235,6 @@ class PlaceButton(QToolButton):
         self.setProperty("kind", "place")
 
     def sizeHint(self) -> QSize:
-        """Ask for a cell of the compass."""
         return QSize(*(em(side) for side in CELL_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -80,13 +80,11 @@ class WordHandle(QToolButton):
         menu.popup(self.mapToGlobal(QPoint(0, self.height())))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the word."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._grip = event.position().toPoint()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Carry the word along, once the hand has really moved."""
         place = event.position().toPoint()
         if self._grip is None:
             return
@@ -99,7 +97,6 @@ class WordHandle(QToolButton):
         self.dragged.emit(self.mapToGlobal(place))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let the word go where the pointer is."""
         self._grip = None
         if self._pill is None:
             super().mouseReleaseEvent(event)

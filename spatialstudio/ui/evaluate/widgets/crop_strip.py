@@ -54,11 +54,9 @@ class CropTile(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for a square and a line under it."""
         return QSize(em(SIDE_EM), em(SIDE_EM + 1))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the crop, its mark and its name."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         square = QRectF(0, 0, self.width(), self.width())

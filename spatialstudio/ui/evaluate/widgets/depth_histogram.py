@@ -47,7 +47,6 @@ class DepthHistogram(QWidget):
         theme.changed.connect(self._show_names)
 
     def sizeHint(self) -> QSize:
-        """Ask for a wide strip."""
         return QSize(*(em(side) for side in SIZE_EM))
 
     def show_profiles(self, profiles: Sequence[DepthProfile], words: str) -> None:

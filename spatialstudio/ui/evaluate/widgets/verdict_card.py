@@ -74,11 +74,9 @@ class ShareBar(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for a thin line."""
         return QSize(em(5), em())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the groove and the share."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -106,7 +104,6 @@ class VerdictNumbers(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the lines."""
         super().showEvent(event)
         if self._grid.count():
             return
@@ -198,7 +195,6 @@ class VerdictCard(QFrame):
             self.style().polish(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Tell that this relation shall be looked at."""
         self.picked.emit()
         super().mousePressEvent(event)
 

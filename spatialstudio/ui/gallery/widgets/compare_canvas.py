@@ -105,7 +105,6 @@ class CompareCanvas(QWidget):
         return self._split
 
     def sizeHint(self) -> QSize:
-        """Ask for a comfortable room."""
         return QSize(em(40), em(28))
 
     def show_pair(
@@ -131,7 +130,6 @@ class CompareCanvas(QWidget):
         self._clock.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the pair."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._pair is not None:
@@ -147,13 +145,11 @@ class CompareCanvas(QWidget):
         return self._fitted(left), self._fitted(left.translated(half + em(1), 0))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom around the pointer."""
         place, frames = event.position(), self.frames()
         frame = next((f for f in frames if f.contains(place)), frames[0])
         self._show_region(zoomed(self._region, event.angleDelta().y(), place, frame))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the slider, or of the pictures."""
         frame = self.frames()[0]
         place = frame.left() + self._split * frame.width()
         is_near = abs(event.position().x() - place) <= em(GRIP_EM)
@@ -161,7 +157,6 @@ class CompareCanvas(QWidget):
         self._grip = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what is held."""
         if self._grip is None:
             return
         frame = self.frames()[0]
@@ -172,11 +167,9 @@ class CompareCanvas(QWidget):
         self._show_region(dragged(self._region, moved, frame))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Let go."""
         self._grip, self._slides = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Show the whole again."""
         self._show_region(QRectF(WHOLE))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -35,7 +35,6 @@ class DayDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
         index: QModelIndex | QPersistentModelIndex,  # noqa: ARG002
     ) -> QSize:
-        """Ask for a line and a bar."""
         return QSize(em(8), em(ROW_EM))
 
     def paint(

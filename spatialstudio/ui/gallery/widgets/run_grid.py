@@ -99,12 +99,10 @@ class PictureGrid(QAbstractScrollArea):
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
         super().focusInEvent(event)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show that the keyboard is elsewhere."""
         super().focusOutEvent(event)
         self.viewport().update()
 
@@ -197,7 +195,6 @@ class RunGrid(PictureGrid):
         return self._rows.place(self._keys.index(key)).translated(self._origin())
 
     def sizeHint(self) -> QSize:
-        """Ask for a few rows."""
         return QSize(em(30), em(24))
 
     def show_cells(self, cells: Cells, sections: Sequence[GridSection]) -> None:
@@ -244,7 +241,6 @@ class RunGrid(PictureGrid):
         self._asking.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the headings and tiles in sight."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         origin = self._origin()
@@ -268,7 +264,6 @@ class RunGrid(PictureGrid):
         super().resizeEvent(event)
 
     def scrollContentsBy(self, _across: int, down: int) -> None:
-        """Move what is drawn already, and draw only what came into sight."""
         self.viewport().scroll(0, down)
         self._asking.start()
 
@@ -302,7 +297,6 @@ class RunGrid(PictureGrid):
             self._pick(tile, stretched=bool(event.modifiers() & SHIFT))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pull what is chosen out, once the pointer has moved far enough."""
         if self._pressed is None or not event.buttons() & LEFT:
             return
         distance = (event.position() - self._pressed[0]).manhattanLength()
@@ -311,20 +305,17 @@ class RunGrid(PictureGrid):
             self.drag_begun.emit()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Choose one of many alone, now that nothing was pulled."""
         pressed, self._pressed = self._pressed, None
         is_plain = not event.modifiers() & (SHIFT | CONTROL) and event.button() is LEFT
         if pressed is not None and pressed[2] and is_plain:
             self._pick(pressed[1])
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open a run."""
         tile = self._tile_at(event.position())
         if tile is not None and not self._is_on_badge(tile, event.position()):
             self.opened.emit(self._keys[tile])
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for the menu, at the pointer or at the current tile."""
         place = event.globalPos()
         if event.reason() is QContextMenuEvent.Reason.Keyboard and self.current is not None:
             place = self.viewport().mapToGlobal(self.place_of(self.current).center().toPoint())

@@ -37,7 +37,6 @@ class StarRow(QWidget):
         return self._stars
 
     def sizeHint(self) -> QSize:
-        """Ask for room for all."""
         return QSize(em(STEP_EM * MOST_STARS), em(STEP_EM))
 
     def show_stars(self, stars: int) -> None:
@@ -47,7 +46,6 @@ class StarRow(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw full stars, then empty ones."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for place in range(MOST_STARS):
@@ -63,7 +61,6 @@ class StarRow(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Give as many as lie up to the pointer."""
         picked = min(int(event.position().x() // em(STEP_EM)) + 1, MOST_STARS)
         self._pick(0 if picked == self._stars else picked)
 
@@ -75,7 +72,6 @@ class StarRow(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Give one more or one less, or as many as the digit says."""
         digit = event.key() - Qt.Key.Key_0
         if event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Up):
             self._pick(min(self._stars + 1, MOST_STARS))

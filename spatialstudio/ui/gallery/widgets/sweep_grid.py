@@ -95,7 +95,6 @@ class SweepGrid(PictureGrid):
         return self._faces.get(key)
 
     def sizeHint(self) -> QSize:
-        """Ask for a few cells."""
         return QSize(em(30), em(24))
 
     def show_table(self, table: SweepTable) -> None:
@@ -121,7 +120,6 @@ class SweepGrid(PictureGrid):
         return QRectF(left, top, width, height)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the pictures, then what stands along the sides."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         inner = QRectF(self.viewport().rect()).adjusted(self._side() - em(0.4), em(HEAD_EM), 0, 0)
@@ -137,12 +135,10 @@ class SweepGrid(PictureGrid):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the pictures to the room."""
         super().resizeEvent(event)
         self._lay_out()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from cell to cell, or leave."""
         row, column = self._cell
         key = Qt.Key(event.key())
         if key in ARROWS:
@@ -158,21 +154,17 @@ class SweepGrid(PictureGrid):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go to the cell under the pointer."""
         if (cell := self._cell_at(event.position())) is not None:
             self._go_to(*cell)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Take the end of a click as well."""
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open a run."""
         if self._cell_at(event.position()) == self._cell and self.current is not None:
             self.opened.emit(self.current)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for the menu, at the pointer or at the current cell."""
         place = event.globalPos()
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
             place = self.viewport().mapToGlobal(self.place_of(*self._cell).center().toPoint())

@@ -99,7 +99,6 @@ class BlockPicker(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Ask for a line for each resolution."""
         return QSize(em(14), max(self._row_count(), 1) * em(ROW_EM))
 
     def cell(self, place: int) -> QRectF:
@@ -113,7 +112,6 @@ class BlockPicker(QWidget):
         return QRectF(left, self._row_of(place) * em(ROW_EM), width - gap, em(ROW_EM) - gap)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the resolutions, the way through the model, and its blocks."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_labels(painter)
@@ -130,13 +128,11 @@ class BlockPicker(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take the block under the pointer in or out."""
         if (place := self._at(event.position())) is not None:
             self._go_to(place)
             self._tell(self.block_toggled)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Take the block under the pointer alone."""
         if (place := self._at(event.position())) is not None:
             self._go_to(place)
             self._tell(self.block_singled)

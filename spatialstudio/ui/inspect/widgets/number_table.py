@@ -175,12 +175,10 @@ class NumberTable(QTableView):
         self._is_showing = False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the row of the step in sight."""
         super().resizeEvent(event)
         self.scrollTo(self.currentIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the chosen rows on the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
             rows = {index.row() for index in self.selectionModel().selectedRows()}
             self.copy_asked.emit(sorted(rows))

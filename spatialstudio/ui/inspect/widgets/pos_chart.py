@@ -90,7 +90,6 @@ class PosChart(QWidget):
         theme.changed.connect(self._redraw)
 
     def sizeHint(self) -> QSize:
-        """Ask for a wide, low field."""
         return QSize(em(26), em(9))
 
     def minimumSizeHint(self) -> QSize:
@@ -161,7 +160,6 @@ class PosChart(QWidget):
             self._brush_to(here)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer while the button is down."""
         here = self._step_at(event.position())
         if self._brushed_from is None:
             self._pick(here)
@@ -196,11 +194,9 @@ class PosChart(QWidget):
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw anew in the new size."""
         self._ground = None
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Put playhead and values over what stays the same from step to step."""
         if self._ground is None:
             self._ground = self._draw_ground()
         painter = QPainter(self)

@@ -91,7 +91,6 @@ class ReplayBar(QWidget):
         return QSize(max(self._widths()), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the halves beside each other, or one above the other."""
         super().resizeEvent(event)
         is_narrow = self.width() < sum(self._widths()) + self._halves.spacing()
         way = QBoxLayout.Direction

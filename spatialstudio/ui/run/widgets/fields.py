@@ -81,7 +81,6 @@ class ChoiceField(ChoiceBox):
         self._show_tip()
 
     def showPopup(self) -> None:
-        """Open the list."""
         super().showPopup()
         self.list_opened.emit()
 

@@ -26,13 +26,11 @@ class FixedWidthButton(QPushButton):
         self._texts = texts
 
     def sizeHint(self) -> QSize:
-        """Ask for the room that the widest text takes."""
         advance = self.fontMetrics().horizontalAdvance
         room = max(map(advance, self._texts)) - advance(self.text())
         return super().sizeHint() + QSize(max(room, 0), 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for no less."""
         return self.sizeHint()
 
 

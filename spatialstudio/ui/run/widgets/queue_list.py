@@ -66,7 +66,6 @@ class QueueRowPainter(CellPainter):
         option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
         index: QModelIndex | QPersistentModelIndex,  # noqa: ARG002 - Qt's signature
     ) -> QSize:
-        """Ask for two lines."""
         return QSize(em(10), em(ROW_EM))
 
     def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:  # noqa: ARG002 - alike
@@ -162,7 +161,6 @@ class QueueList(QListWidget):
                 self.setCurrentItem(item, stays)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move, take out or open what is chosen."""
         key = event.key()
         is_arrow = key in (Qt.Key.Key_Up, Qt.Key.Key_Down)
         if is_arrow and event.modifiers() & Qt.KeyboardModifier.AltModifier:

@@ -64,7 +64,6 @@ class ResultPainter(CellPainter):
         option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
         index: QModelIndex | QPersistentModelIndex,
     ) -> QSize:
-        """Ask for a square a picture, and a line."""
         result: Result = index.data(ROLE)
         width = len(result.pictures) * em(PICTURE_EM) + 2 * em(PAD_EM)
         return QSize(width, em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM))
@@ -124,12 +123,10 @@ class ResultStrip(QListWidget):
         theme.changed.connect(self.viewport().update)
 
     def sizeHint(self) -> QSize:
-        """Ask for one row of pictures, and the bar under them."""
         row = em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM)
         return QSize(em(20), row + em(0.5))
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for the whole height, whatever the breadth."""
         return QSize(em(8), self.sizeHint().height())
 
     def show_results(self, results: tuple[Result, ...]) -> None:

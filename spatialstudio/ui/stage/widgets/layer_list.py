@@ -136,7 +136,6 @@ class LayerRow(QWidget):
         return QSize(self._breadth_of(), super().minimumSizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hear the keys of the row before the window does."""
         if not isinstance(event, QKeyEvent) or event.type() not in KEY_EVENTS or event.modifiers():
             return super().eventFilter(watched, event)
         do = self._keys.get(Qt.Key(event.key()))
@@ -317,7 +316,6 @@ class LayerList(QWidget):
         self._give_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show in all rows what there is room for."""
         super().resizeEvent(event)
         self._give_room()
 

@@ -76,12 +76,10 @@ class MapGrid(QWidget):
         theme.changed.connect(self._forget)
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for the least height of every row."""
         rows = max(len(self._rows), 1)
         return QSize(em(LABEL_EM + NARROWEST_EM), em(HEAD_EM) + rows * em(NARROWEST_EM))
 
     def sizeHint(self) -> QSize:
-        """Ask for a few columns."""
         return QSize(em(30), self.minimumSizeHint().height())
 
     def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
@@ -126,7 +124,6 @@ class MapGrid(QWidget):
         return QRectF(left, top, width - gap, height - gap)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw steps, words and maps."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -143,19 +140,16 @@ class MapGrid(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Pick the map under the pointer."""
         place = self._at(event.position())
         if place is not None:
             self._pick(*place)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Pin the word of the map under the pointer."""
         place = self._at(event.position())
         if place is not None:
             self.pin_asked.emit(self._rows[place[0]].key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from map to map, pin a word."""
         columns = self.columns
         if not columns:
             super().keyPressEvent(event)

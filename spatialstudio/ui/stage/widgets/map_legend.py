@@ -53,11 +53,9 @@ class MapLegend(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Ask for a line a map."""
         return QSize(em(10), max(len(self._entries), 1) * em(ROW_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw word, bar and number of each map."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))

@@ -110,15 +110,12 @@ class MapTile(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Ask for a square a map, and a line for the word."""
         return self.size_around(self._side, is_stacked=self._is_stacked)
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for the smallest squares."""
         return self.size_around(self._least, is_stacked=self._is_stacked)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the card, the maps and the word."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -205,7 +202,6 @@ class MapStrip(QWidget):
         self.share_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the maps fill the room."""
         super().resizeEvent(event)
         self.share_room()
 
@@ -277,7 +273,6 @@ class MapRoom(QScrollArea):
         self.setWidget(strip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tell the strip, which may keep its size where it is scrolled."""
         super().resizeEvent(event)
         self._strip.share_room()
 

@@ -84,7 +84,6 @@ class PictureView(QWidget):
         return QRectF(self._view)
 
     def sizeHint(self) -> QSize:
-        """Ask for a comfortable square."""
         return QSize(em(26), em(26))
 
     def show_scene(self, scene: PictureScene) -> None:
@@ -134,7 +133,6 @@ class PictureView(QWidget):
         return QRectF(round(left), round(top), round(width), round(height))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the title, the picture, what lies on it, and the profiles."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = self.frame()
@@ -157,7 +155,6 @@ class PictureView(QWidget):
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom around the pointer."""
         if self._picture is None or not event.angleDelta().y():
             event.ignore()
             return
@@ -165,7 +162,6 @@ class PictureView(QWidget):
         self._pick_view(zoomed(self._view, turned, place, self.frame()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of what an overlay offers there, or of the picture."""
         for overlay in reversed(self._overlays):
             if overlay.press(event, self.place):
                 self._held = overlay
@@ -187,18 +183,15 @@ class PictureView(QWidget):
         self._pick_view(dragged(self._view, moved, self.frame()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that the pointer is elsewhere."""
         self.place_pointed.emit(None)
         super().leaveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         if self._held is not None:
             self._held.release(event, self.place)
         self._grip = self._held = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Show the whole picture again."""
         self._pick_view(QRectF(WHOLE))
 
     def _redraw(self) -> None:

@@ -86,7 +86,6 @@ class WordChip(QAbstractButton):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Ask for the word, and for a dot before a thing."""
         width = QFontMetricsF(font(bold=not self.tag.is_quiet)).horizontalAdvance(self.tag.text)
         pad = PAD_EM if not self.tag.is_quiet else PAD_EM / 2
         dot = em(DOT_EM) + em(GAP_EM) if not self.tag.is_quiet else 0
@@ -96,13 +95,11 @@ class WordChip(QAbstractButton):
         """Leave the pins to who shows them."""
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Tell that the pointer has come."""
         super().enterEvent(event)
         self.hovered.emit(True)
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that the pointer has gone."""
         super().leaveEvent(event)
         self.hovered.emit(False)
         self.update()
@@ -114,7 +111,6 @@ class WordChip(QAbstractButton):
             self.hovered.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell that the keyboard has gone."""
         super().focusOutEvent(event)
         self.hovered.emit(False)
 
@@ -126,7 +122,6 @@ class WordChip(QAbstractButton):
             self._ask(event.modifiers())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show the word alone."""
         if event.button() is Qt.MouseButton.LeftButton:
             self.solo_asked.emit()
 
@@ -141,7 +136,6 @@ class WordChip(QAbstractButton):
                 super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the pill, the dot and the word."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_pill(painter)
