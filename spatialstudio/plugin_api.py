@@ -106,6 +106,8 @@ WORKSPACES = ("generate", "inspect", "evaluate", "gallery")
 """Where a panel can be docked."""
 AREAS = ("left", "right", "bottom")
 """The sides of the picture on which a panel can be docked."""
+ADAPTER_KINDS = ("extractor", "detector", "segmenter", "depth", "answerer", "assertion_reader")
+"""The kinds of adapters that a plugin can add."""
 USUAL_SIZE_EM = 19.0
 _HOLDING_TORCH = {
     "GuidanceLoss": "spatialstudio.science.guidance.losses",
@@ -164,7 +166,7 @@ class Plugin:
         guidance_methods: Their losses are imported by the functions that make them.
         metrics: Computed by ``spatialstudio evaluate`` and listed in the window.
         export_kinds: Offered by ``spatialstudio runs export`` and in the export dialog.
-        adapters: Relation extractors, detectors, segmenters, depth estimators, question answerers.
+        adapters: Each of one of the ``ADAPTER_KINDS``; chosen by id, as the built-in ones.
         panels: Docks of the window.
     """
 
@@ -182,6 +184,7 @@ __all__ = [
     "ABOVE",
     "ABOVE_LEFT_OF",
     "ABOVE_RIGHT_OF",
+    "ADAPTER_KINDS",
     "ANY_FAMILY",
     "API_VERSION",
     "AREAS",

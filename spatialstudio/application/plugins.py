@@ -25,7 +25,7 @@ from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
 from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.relation import RelationType, relation_types
-from spatialstudio.plugin_api import API_VERSION, PanelEntry, Plugin
+from spatialstudio.plugin_api import ADAPTER_KINDS, API_VERSION, PanelEntry, Plugin
 from spatialstudio.science.guidance.method import GuidanceMethod
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
@@ -157,6 +157,10 @@ class Plugins:
         """The adapters of all plugins in use."""
         return tuple(entry for each in self.loaded for entry in each.plugin.adapters)
 
+    def adapter_ids(self, kind: str) -> tuple[str, ...]:
+        """List the ids of the adapters of one kind."""
+        return tuple(entry.id for entry in self.adapters if entry.kind == kind)
+
     @property
     def panels(self) -> tuple[PanelEntry, ...]:
         """The panels of all plugins in use."""
@@ -178,8 +182,8 @@ def open_registry(surroundings: Surroundings) -> Registry:
 
 def adapter_ids(kind: str) -> tuple[str, ...]:
     """List the adapters of one kind, the built-in ones first."""
-    entries = (*read_manifest(BUILT_IN_MANIFEST), *installed_plugins().adapters)
-    return tuple(entry.id for entry in entries if entry.kind == kind)
+    built_in = (entry.id for entry in read_manifest(BUILT_IN_MANIFEST) if entry.kind == kind)
+    return (*built_in, *installed_plugins().adapter_ids(kind))
 
 
 def load_plugins(entry_points: Iterable[EntryPoint]) -> Plugins:
@@ -257,6 +261,12 @@ def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:
         raise PluginError("It has no name.")
     if any(other.name == plugin.name for other in others):
         raise PluginError("Another plugin has the same name.")
+    for kind in {entry.kind for entry in plugin.adapters} - set(ADAPTER_KINDS):
+        raise PluginError(f'A plugin cannot add adapters of the kind "{kind}".')
+    _check_ids(plugin, others)
+
+
+def _check_ids(plugin: Plugin, others: Sequence[Plugin]) -> None:
     for make in [*(each.make for each in plugin.adapters), *(each.make for each in plugin.panels)]:
         if not REFERENCE.fullmatch(make):
             raise PluginError(f'"{make}" does not name a module and a function or class.')

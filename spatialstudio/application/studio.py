@@ -72,6 +72,10 @@ PACES = "paces.json"
 class Studio:
     """Reads prompts, has pictures drawn and judged, keeps the runs.
 
+    Attributes:
+        judges: Models that look at pictures, as the user chose them.
+        extractor_id: Relation extractor that reads prompts, as the user chose it.
+
     Args:
         registry: Where the adapters are.
         engine: Where the models run.
@@ -90,6 +94,7 @@ class Studio:
         self.session = Session(self.bus.publish)
         self.paths = paths
         self.judges = DEFAULT_JUDGE_SET
+        self.extractor_id = EXTRACTOR_ID
         self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
         self.storage = Storage(
             registry,
@@ -226,15 +231,19 @@ class Studio:
         """Objects that prompts may well name, the likelier ones first, whatever a model knows."""
         return self._registry.object_names(EXTRACTOR_ID)
 
-    def parse(self, text: str, extractor_id: str = EXTRACTOR_ID) -> SceneGraph:
+    def parse(self, text: str, extractor_id: str | None = None) -> SceneGraph:
         """Read a prompt, whatever things it names.
+
+        Args:
+            text: The prompt.
+            extractor_id: Relation extractor; None for the chosen one.
 
         A language model may take its time; it falls back to the grammar, and a note says so.
 
         Raises:
             PromptError: It is empty or too long.
         """
-        return read_prompt(text, self._registry.extractor(extractor_id))
+        return read_prompt(text, self._registry.extractor(extractor_id or self.extractor_id))
 
     def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
         """Read a prompt, with the objects that a model knows.
@@ -242,7 +251,7 @@ class Studio:
         Raises:
             PromptError: It is empty, or names what the model cannot draw.
         """
-        extractor = self._registry.extractor(EXTRACTOR_ID)
+        extractor = self._registry.extractor(self.extractor_id)
         return read_prompt(text, extractor, self.model(model_id).known_objects or None)
 
     def thing_named(self, name: str, model_id: str | None = None) -> ObjectMention:
@@ -269,7 +278,7 @@ class Studio:
         try:
             self.storage.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
-            scene = read_prompt(text, self._registry.extractor(EXTRACTOR_ID), known or None)
+            scene = read_prompt(text, self._registry.extractor(self.extractor_id), known or None)
             self.edit_scene(keep_hand(scene, self.session.last_scene))
         except StudioError as error:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))

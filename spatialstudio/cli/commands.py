@@ -95,6 +95,7 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Draw and judge a prompt, and store the run."""
     studio = open_studio(options.out)
+    studio.extractor_id = options.extractor
     studio.storage.marks_pictures = not options.unmarked
     studio.edit_scene(studio.scene_of(options.prompt, options.model))
     plain = studio.new_request(
@@ -124,6 +125,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     if is_many or is_special or asks_others or chooses_models or options.csv or options.out:
         return judge_pictures(options, open_studio)
     studio = open_studio(None)
+    studio.extractor_id = options.extractor
     scene = studio.pictures.scene_shown(only, options.prompt)
     with _working(studio):
         studio.pictures.judge(only, scene)

@@ -102,7 +102,9 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
 
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Judge files and folders; what cannot be judged is a row among the others."""
-    judging = open_studio(None).judging
+    studio = open_studio(None)
+    studio.extractor_id = options.extractor
+    judging = studio.judging
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
     metrics = choose_metrics(options.judges.split(",")) if options.judges else all_metrics()
     da_models = DaModelChoice(

@@ -121,13 +121,7 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="ID", help="tell the positions of the objects' tokens in this model"
     )
-    parser.add_argument(
-        "--extractor",
-        choices=adapter_ids("extractor"),
-        default=EXTRACTOR_ID,
-        help="relation extractor: the grammar, a language model, or one of a plugin "
-        "(default: %(default)s)",
-    )
+    _add_extractor(parser)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         "--file",
@@ -138,8 +132,19 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     source.add_argument("prompt", nargs="?", help=PROMPT_HELP)
 
 
+def _add_extractor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--extractor",
+        choices=adapter_ids("extractor"),
+        default=EXTRACTOR_ID,
+        help="relation extractor: the grammar, a language model, or one of a plugin "
+        "(default: %(default)s)",
+    )
+
+
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
+    _add_extractor(parser)
     parser.add_argument("--model", metavar="ID", help="which model draws; the embedded by default")
     parser.add_argument("--seed", type=int, default=0, help="another seed, another picture")
     parser.add_argument("--steps", type=int, help="denoising steps; the model's own by default")
@@ -167,6 +172,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='CSV, or JSON a line, with "picture" and "prompt"',
     )
+    _add_extractor(parser)
     parser.add_argument("--csv", action="store_true", help="answer in CSV, a line a relation")
     parser.add_argument(
         "--out",

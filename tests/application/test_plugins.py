@@ -127,6 +127,11 @@ def test_a_plugin_is_listed_with_its_version_and_additions(load):
             id="adapter clash",
         ),
         pytest.param(
+            plugin_of(adapters=(replace(READER, kind="library"),)),
+            'adapters of the kind "library"',
+            id="kind",
+        ),
+        pytest.param(
             plugin_of(adapters=(READER, READER)), "registered twice", id="clash within itself"
         ),
         pytest.param(plugin_of(relation_types=(OVER,)), '"under" is not known', id="no inverse"),

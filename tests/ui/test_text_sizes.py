@@ -116,7 +116,7 @@ def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
     qtbot, qapp, drawn, appearance
 ):
     enlarge_small(qtbot, qapp, drawn, appearance, 200)
-    for title in ("Appearance", "Pictures", "Shortcuts", "Language model"):
+    for title in ("Appearance", "Pictures", "Shortcuts", "Language model", "Plugins"):
         drawn.show_settings(title)
         qtbot.waitUntil(lambda: len(dialog_rooms(drawn)) == 1)
         qtbot.waitUntil(lambda: not any(map(too_wide, dialog_rooms(drawn))))

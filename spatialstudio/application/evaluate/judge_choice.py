@@ -11,7 +11,6 @@ from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import NoDetectorChosen
 from spatialstudio.domain.judge_choice import (
-    STICKER_DEPTH_ID,
     STICKER_DETECTOR_ID,
     JudgeSetChoice,
 )
@@ -149,7 +148,7 @@ def make_judge_set(registry: Registry, choice: JudgeSetChoice) -> JudgeSet:
 
 
 def _exact_name(registry: Registry, model_id: str, role: PerceptionRole) -> str:
-    if model_id in (STICKER_DETECTOR_ID, STICKER_DEPTH_ID):
+    if model_id in registry.ids(role.value):
         return model_id
     ref = registry.perception_catalog(PERCEPTION_CATALOG_ID).ref(model_id, role)
     return " ".join(part for part in (ref.id, ref.revision, ref.sha256) if part)

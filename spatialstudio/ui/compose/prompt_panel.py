@@ -99,6 +99,9 @@ class PromptPanel(Panel):
         self.setFocusProxy(self._editor)
         self._follow_chips()
         self._bind(context.actions)
+        if context.settings.extractor in self._studio.plugins.adapter_ids("extractor"):
+            self._studio.extractor_id = context.settings.extractor
+        context.window_signals.extractor_chosen.connect(self._read_again)
         context.window_signals.prompt_offered.connect(self.use_prompt)
         context.window_signals.model_picked.connect(self.use_model)
         context.window_signals.prompt_wanted.connect(self._editor.settle)
@@ -125,8 +128,7 @@ class PromptPanel(Panel):
         self._model_id = model_id
         self._editor.show_vocabulary(tuple(self._studio.model_list.known_objects(model_id)))
         self._has_all_words = False
-        if self._asked:
-            self.read(self._asked)
+        self._read_again()
 
     def use_prompt(self, text: str) -> None:
         """Take a prompt that the user chose elsewhere."""
@@ -149,6 +151,10 @@ class PromptPanel(Panel):
                 self._show_tokens(event)
             case RunChanged(run=run) if run.request is not None and not run.is_over:
                 self._history.remember(run.scene.prompt.text)
+
+    def _read_again(self) -> None:
+        if self._asked:
+            self.read(self._asked)
 
     def _take_typing(self, text: str) -> None:
         before = self._draft()

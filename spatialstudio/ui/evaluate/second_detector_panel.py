@@ -44,7 +44,8 @@ class SecondDetectorPanel(Panel):
         self._is_listed = True
         chosen = self._context.settings.second_detector
         models, damaged = self._studio.perception_models, self._studio.damaged_perception_models
-        choices = detector_choices(models, damaged, chosen)
+        of_plugins = self._studio.plugins.adapter_ids("detector")
+        choices = detector_choices(models, damaged, chosen, of_plugins)
         self._field.show_choices(choices, chosen)
         if any(choice.is_usable and choice.id == chosen for choice in choices):
             self._use(chosen)

@@ -91,6 +91,15 @@ class WindowSettings:
         self._file.setValue("second_detector", detector_id)
 
     @property
+    def extractor(self) -> str:
+        """Id of a plugin's relation extractor that reads prompts; empty for the grammar."""
+        return self._text("extractor")
+
+    @extractor.setter
+    def extractor(self, extractor_id: str) -> None:
+        self._file.setValue("extractor", extractor_id)
+
+    @property
     def earlier_prompts(self) -> tuple[str, ...]:
         """Prompts that were drawn, the oldest first."""
         value = self._file.value("earlier_prompts")

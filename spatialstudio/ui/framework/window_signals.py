@@ -41,6 +41,7 @@ class WindowSignals(QObject):
         settings_asked: Title of the page of the settings to open; empty for the first.
         library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
         settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
+        extractor_chosen: Another relation extractor reads prompts from now on.
         judges_chosen: Others look at what is judged from now on.
         server_reported: What became of a language model's server, as an event of ``LanguageModel``.
     """
@@ -57,5 +58,6 @@ class WindowSignals(QObject):
     settings_asked = Signal(str)
     library_moved = Signal()
     settings_offered = Signal(object)
+    extractor_chosen = Signal()
     judges_chosen = Signal()
     server_reported = Signal(object)

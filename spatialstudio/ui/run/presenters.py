@@ -86,7 +86,10 @@ OWN = ""
 
 
 def detector_choices(
-    models: Sequence[PerceptionCard], damaged: Mapping[str, ModelNotFound], chosen: str
+    models: Sequence[PerceptionCard],
+    damaged: Mapping[str, ModelNotFound],
+    chosen: str,
+    of_plugins: Sequence[str] = (),
 ) -> tuple[Choice, ...]:
     """Return who can give a second opinion, nobody first; then what cannot be used.
 
@@ -94,11 +97,13 @@ def detector_choices(
         models: All that look at pictures.
         damaged: What is wrong with the others, by their names.
         chosen: Id of a detector, here or not; empty for nobody.
+        of_plugins: Ids of the detectors that plugins add.
     """
     detectors = [card for card in models if card.role is PerceptionRole.DETECTOR]
     usable = tuple(
         Choice(id=card.ref.id, title=card.ref.id, tip=card.architecture) for card in detectors
     )
+    usable += tuple(Choice(id=each, title=each, tip=tr("Plugin")) for each in of_plugins)
     known = {NOBODY, *(choice.id for choice in usable), *damaged}
     gone = () if chosen in known else (_gone(chosen),)
     return (Choice(id=NOBODY, title=tr("Nobody")), *usable, *gone, *_unusable(damaged))

@@ -52,7 +52,7 @@ from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
 from spatialstudio.ui.window.open_picture import offer_settings, read_file
 from spatialstudio.ui.window.window_bar import WindowBar
 from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, shown_settings
-from spatialstudio.ui.window.workspaces import WORKSPACES
+from spatialstudio.ui.window.workspaces import with_panels
 
 Kind = TypeVar("Kind", bound=Panel)
 
@@ -87,7 +87,8 @@ class MainWindow(QMainWindow):
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         self.setAcceptDrops(True)
-        self._workspace: Workspace = WORKSPACES[0]
+        self._workspaces = with_panels(context.studio.plugins.panels)
+        self._workspace: Workspace = self._workspaces[0]
         self._appearance = appearance
         appearance.text_resized.connect(self._rebuild_soon)
         self._place(context.settings.geometry)
@@ -109,7 +110,7 @@ class MainWindow(QMainWindow):
         Raises:
             LookupError: No dock of any workspace holds one.
         """
-        plans = iter(plan for workspace in WORKSPACES for plan in workspace.docks)
+        plans = iter(plan for workspace in self._workspaces for plan in workspace.docks)
         while True:
             for panel in self._panels:
                 if isinstance(panel, kind):
@@ -250,8 +251,8 @@ class MainWindow(QMainWindow):
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
         self._dock_layout = DockLayout(self, context, self.serve)
-        self._layers = {workspace.id: workspace.layers for workspace in WORKSPACES}
-        self._overlays = {each.id: each.make_overlays(context) for each in WORKSPACES}
+        self._layers = {workspace.id: workspace.layers for workspace in self._workspaces}
+        self._overlays = {each.id: each.make_overlays(context) for each in self._workspaces}
         self.words = WordBar(context)
         self.sketch = SketchPanel(context)
         evidence = EvidenceStage(context)
@@ -269,7 +270,7 @@ class MainWindow(QMainWindow):
         self.statusBar().addWidget(progress, 1)
         readout = ReadoutPanel(context)
         self.statusBar().addPermanentWidget(readout)
-        self._bar = WindowBar(self, context.actions, self._dock_layout, WORKSPACES)
+        self._bar = WindowBar(self, context.actions, self._dock_layout, self._workspaces)
         for panel in (self.stage, self.words, self.sketch, progress, readout):
             self.serve(panel)
         self._connect()
@@ -283,12 +284,12 @@ class MainWindow(QMainWindow):
 
     def _makers(self) -> list[Callable[[], object]]:
         """Return what makes all docks and centres, those in sight first."""
-        in_order = (self._workspace, *WORKSPACES)
+        in_order = (self._workspace, *self._workspaces)
         docks: list[Callable[[], object]] = []
         for each in in_order:
             docks += [partial(prepare, self.context) for prepare in each.prepare]
             docks += [partial(self._dock_layout.make, plan) for plan in each.docks]
-        return [*docks, *(partial(self._centre_of, each) for each in WORKSPACES)]
+        return [*docks, *(partial(self._centre_of, each) for each in self._workspaces)]
 
     def _make_next(self) -> None:
         """Make one dock at a time, so that the user's hand never waits for all of them."""
@@ -312,12 +313,12 @@ class MainWindow(QMainWindow):
         return self._centres[workspace.id]
 
     def _last_workspace(self) -> Workspace:
-        known = {workspace.id: workspace for workspace in WORKSPACES}
-        return known.get(self.context.settings.workspace, WORKSPACES[0])
+        known = {workspace.id: workspace for workspace in self._workspaces}
+        return known.get(self.context.settings.workspace, self._workspaces[0])
 
     def _bind_views(self, actions: Actions) -> None:
         group = QActionGroup(self._commands)
-        for workspace in WORKSPACES:
+        for workspace in self._workspaces:
             group.addAction(actions[workspace.command])
             actions.bind(workspace.command, partial(self.use_workspace, workspace))
         actions.bind_switch(framework_commands.STAGE_ONLY, self.hide_docks)
@@ -371,7 +372,7 @@ class MainWindow(QMainWindow):
     def _settle(self, size: QSize) -> None:
         """Take a size again, once new docks have been laid out, and be seen."""
         self.resize(size)
-        self._dock_layout.outgrow(WORKSPACES)
+        self._dock_layout.outgrow(self._workspaces)
         self.setUpdatesEnabled(True)
 
     def _place(self, geometry: QByteArray) -> None:
@@ -380,7 +381,7 @@ class MainWindow(QMainWindow):
             self.resize(size.boundedTo(self.screen().availableSize()))
 
     def _go_to(self, workspace_id: str) -> None:
-        for workspace in WORKSPACES:
+        for workspace in self._workspaces:
             if workspace.id == workspace_id:
                 self.use_workspace(workspace)
 

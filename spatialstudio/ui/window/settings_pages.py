@@ -1,5 +1,6 @@
 """The pages of the settings, in order."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QPushButton, QVBoxLayout, QWidget
 
+from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.appearance import TEXT_PERCENTS, Appearance
 from spatialstudio.ui.framework.commands import ALL_CONTROLS, RESET_LAYOUT
@@ -168,6 +170,54 @@ class PicturesPage(SettingsPage):
         column.addStretch()
 
 
+class PluginsPage(SettingsPage):
+    """Lists the plugins, disabled ones with the reason, and lets the user choose an extractor."""
+
+    title = "Plugins"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        plugins = context.studio.plugins
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.8))
+        if extractors := plugins.adapter_ids("extractor"):
+            column.addWidget(TextLabel(tr("Relation extractor"), Tone.HEADING))
+            column.addWidget(self._extractors_of(extractors))
+        column.addWidget(TextLabel(tr("Installed plugins"), Tone.HEADING))
+        for plugin in plugins.loaded:
+            column.addWidget(TextLabel(f"{plugin.name} {plugin.version}"))
+            column.addWidget(TextLabel(", ".join(plugin.additions), Tone.MUTED))
+        for disabled in plugins.disabled:
+            words = tr("{name} {version} is disabled").format(
+                name=disabled.name, version=disabled.version
+            )
+            column.addWidget(TextLabel(words))
+            column.addWidget(TextLabel(disabled.reason, Tone.MUTED))
+        if not (plugins.loaded or plugins.disabled):
+            column.addWidget(TextLabel(tr("None."), Tone.MUTED))
+        note = tr("Plugins are Python packages, found when the program starts.")
+        column.addWidget(TextLabel(note, Tone.MUTED))
+        column.addStretch()
+
+    def _extractors_of(self, extractor_ids: Sequence[str]) -> ComboBox:
+        box = ComboBox()
+        box.setAccessibleName(tr("Relation extractor"))
+        box.addItem(tr("Grammar"), EXTRACTOR_ID)
+        for extractor_id in extractor_ids:
+            box.addItem(extractor_id, extractor_id)
+        box.setCurrentIndex(box.findData(self._context.studio.extractor_id))
+        box.activated.connect(lambda: self._use(box.currentData()))
+        return box
+
+    def _use(self, extractor_id: str) -> None:
+        """Have prompts read by this extractor from now on, the present one at once."""
+        self._context.studio.extractor_id = extractor_id
+        self._context.settings.extractor = "" if extractor_id == EXTRACTOR_ID else extractor_id
+        self._context.window_signals.extractor_chosen.emit()
+
+
 def settings_pages(context: WindowContext, appearance: Appearance) -> tuple[SettingsPage, ...]:
     """Return new pages for one dialog."""
     language_model = LanguageModelPage(
@@ -178,4 +228,5 @@ def settings_pages(context: WindowContext, appearance: Appearance) -> tuple[Sett
         PicturesPage(context),
         ShortcutsPage(context.actions),
         language_model,
+        PluginsPage(context),
     )

@@ -1,10 +1,15 @@
 """The workspaces Generate, Inspect, Evaluate and Gallery: their docks, layers and tools."""
 
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from operator import attrgetter
 
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.compose.layouts_panel import LayoutsPanel
 from spatialstudio.ui.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.framework.commands import (
@@ -32,7 +37,10 @@ from spatialstudio.ui.widgets.dock_column import (
     section,
 )
 from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
+
+log = logging.getLogger(__name__)
 
 
 def make_prompt(context: WindowContext) -> QWidget:
@@ -315,3 +323,58 @@ GALLERY = Workspace(
 
 
 WORKSPACES = (GENERATE, INSPECT, EVALUATE, GALLERY)
+
+AREAS = {"left": LEFT, "right": RIGHT, "bottom": BOTTOM}
+
+
+def with_panels(panels: Sequence[PanelEntry]) -> tuple[Workspace, ...]:
+    """Return the workspaces with the docks of plugins, each the last of its workspace."""
+    return tuple(
+        replace(
+            workspace,
+            docks=(
+                *workspace.docks,
+                *(
+                    _dock_of(panel, workspace.docks)
+                    for panel in panels
+                    if panel.workspace == workspace.id
+                ),
+            ),
+        )
+        for workspace in WORKSPACES
+    )
+
+
+def _dock_of(panel: PanelEntry, others: tuple[DockPlan, ...]) -> DockPlan:
+    area = AREAS[panel.area]
+    beside = [
+        plan.id for plan in others if plan.area is area and not (plan.tab_of or plan.is_across)
+    ]
+    return DockPlan(
+        id=f"plugin-{panel.id}",
+        title=panel.title,
+        area=area,
+        size_em=panel.size_em,
+        make=partial(make_plugin_panel, panel),
+        tab_of=next(iter(beside), ""),
+    )
+
+
+def make_plugin_panel(panel: PanelEntry, context: WindowContext) -> QWidget:
+    """Return a plugin's panel; a message in its place where it cannot be made."""
+    module, _, name = panel.make.partition(":")
+    try:
+        made: object = getattr(import_module(module), name)(context)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a plugin raises concerns its own dock alone
+        log.info("A plugin's panel cannot be shown.", exc_info=True)
+        return _problem(f"{type(error).__name__}: {error}")
+    if not isinstance(made, Panel):
+        return _problem(f"{panel.make} is not a Panel.")
+    return DockRoom(made)
+
+
+def _problem(reason: str) -> QWidget:
+    message = tr("This panel of a plugin cannot be shown. {reason}").format(reason=reason)
+    return DockRoom(TextLabel(message, Tone.MUTED))

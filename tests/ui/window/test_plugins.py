@@ -1,0 +1,144 @@
+"""Panels, extractors and detectors of plugins in the window; broken panels break nothing else."""
+
+import pytest
+from PySide6.QtWidgets import QDockWidget, QLabel
+
+from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plugins
+from spatialstudio.application.studio import Studio
+from spatialstudio.plugin_api import (
+    API_VERSION,
+    AREAS,
+    WORKSPACES,
+    AdapterEntry,
+    PanelEntry,
+    Plugin,
+)
+from spatialstudio.ui.framework.panel_api import Panel
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.window import workspaces
+from spatialstudio.ui.window.settings_pages import PluginsPage
+
+
+class HelloPanel(Panel):
+    title = "Hello"
+
+    def __init__(self, context):
+        super().__init__()
+        QLabel("Hello", self)
+
+
+class RaisingPanel(Panel):
+    def __init__(self, context):
+        raise ZeroDivisionError("nothing to divide")
+
+
+class ExitingPanel(Panel):
+    def __init__(self, context):
+        raise SystemExit(4)
+
+
+def not_a_panel(context):
+    return QLabel()
+
+
+def panel(name, make=None, **places):
+    make = make or f"{__name__}:{name}"
+    return PanelEntry(id=name.lower(), title=name, make=make, **{"workspace": "inspect"} | places)
+
+
+PANELS = (
+    panel("HelloPanel"),
+    panel("RaisingPanel", area="bottom"),
+    panel("ExitingPanel", area="left"),
+    panel("not_a_panel"),
+    panel("Gone", make="no_such_module:Panel"),
+)
+PLUGIN = Plugin(
+    name="Greetings",
+    api_version=API_VERSION,
+    adapters=(
+        AdapterEntry(kind="extractor", id="shouting", make="nowhere:build"),
+        AdapterEntry(kind="detector", id="guess", make="nowhere:build"),
+    ),
+    panels=PANELS,
+)
+INSTALLED = Plugins(
+    loaded=(LoadedPlugin(plugin=PLUGIN, version="1.2"),),
+    disabled=(DisabledPlugin(name="Old", version="0.1", reason="It is too old."),),
+)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """An installation with plugins."""
+    monkeypatch.setattr(Studio, "plugins", INSTALLED)
+
+
+def words_in(widget):
+    return " ".join(label.text() for label in widget.findChildren(QLabel))
+
+
+@pytest.fixture
+def docks(installed, window):
+    window.use_workspace(next(each for each in window._workspaces if each.id == "inspect"))
+    return {dock.objectName(): dock for dock in window.findChildren(QDockWidget)}
+
+
+def test_a_panel_is_a_dock_that_can_be_hidden(docks, window):
+    dock = docks["plugin-hellopanel"]
+    assert isinstance(dock.widget().widget(), HelloPanel)
+    switches = {action.text(): action for action in window._dock_layout.switches}
+    assert not dock.isHidden()
+    switches["HelloPanel"].trigger()
+    assert dock.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raisingpanel", "ZeroDivisionError: nothing to divide"),
+        ("exitingpanel", "SystemExit: 4"),
+        ("not_a_panel", "is not a Panel"),
+        ("gone", "ModuleNotFoundError"),
+    ],
+)
+def test_a_panel_that_cannot_be_made_says_why_in_its_place(docks, name, reason):
+    assert reason in words_in(docks[f"plugin-{name}"])
+
+
+def test_a_panel_stands_in_its_own_workspace_alone(docks, window):
+    ids = {each.id: {plan.id for plan in each.docks} for each in window._workspaces}
+    assert [name for name, own in ids.items() if "plugin-hellopanel" in own] == ["inspect"]
+
+
+def test_the_places_of_the_plugin_api_are_those_of_the_window():
+    assert tuple(each.id for each in workspaces.WORKSPACES) == WORKSPACES
+    assert tuple(workspaces.AREAS) == AREAS
+
+
+def test_the_settings_list_plugins_and_why_others_are_disabled(installed, context):
+    page = PluginsPage(context)
+    words = words_in(page)
+    assert "Greetings 1.2" in words
+    assert 'extractor "shouting"' in words
+    assert "Old 0.1 is disabled" in words
+    assert "It is too old." in words
+    page.deleteLater()
+
+
+def test_without_plugins_the_settings_say_so(context):
+    page = PluginsPage(context)
+    assert "None." in words_in(page)
+    page.deleteLater()
+
+
+def test_an_extractor_is_chosen_and_kept(installed, context, qtbot):
+    page = PluginsPage(context)
+    qtbot.addWidget(page)
+    box = page.findChild(ComboBox)
+    assert (box.count(), box.currentText()) == (2, "Grammar")
+    box.setCurrentIndex(1)
+    with qtbot.waitSignal(context.window_signals.extractor_chosen):
+        box.activated.emit(1)
+    assert context.studio.extractor_id == "shouting"
+    assert context.settings.extractor == "shouting"
