@@ -1,5 +1,7 @@
 """Does the answer last: small changes of the picture, and depth where depth decides."""
 
+from functools import partial
+
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.evaluate.crops import CropMaker, CropsMade
@@ -15,6 +17,7 @@ from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
 from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.stage.stage_presenter import hue_of
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -37,6 +40,7 @@ class StabilityPanel(Panel):
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._strip = CropStrip(context.theme)
         self._depth = DepthHistogram(context.theme)
+        self._depth.plot.save_asked.connect(partial(save_plot, context.toasts))
         self._clock = VisibleFrameClock(self._follow, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -20,6 +20,7 @@ from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.trace_presenter import (
@@ -27,11 +28,7 @@ from spatialstudio.ui.inspect.trace_presenter import (
     step_name,
     time_contents,
 )
-from spatialstudio.ui.inspect.widgets.pos_chart import (
-    ZOOM,
-    PosChart,
-    Span,
-)
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart, Span
 from spatialstudio.ui.inspect.widgets.pos_curve import Lanes
 from spatialstudio.ui.inspect.widgets.replay_bar import (
     FASTER_BY,
@@ -40,6 +37,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.plot import ZOOM
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -87,6 +85,7 @@ class TimePanel(Panel):
         self._chart = PosChart(context.theme)
         self._chart.step_picked.connect(self._session.pick_step)
         self._chart.span_picked.connect(self._take_span)
+        self._chart.save_asked.connect(partial(save_plot, context.toasts))
         self._header = TimeHeader(context.theme, self._menu(context.actions))
         self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -146,7 +145,7 @@ class TimePanel(Panel):
         actions.bind(replay_commands.NO_RANGE, lambda: self._take_span(None))
         actions.bind(replay_commands.ZOOM_IN, lambda: self._chart.zoom(1 / ZOOM))
         actions.bind(replay_commands.ZOOM_OUT, lambda: self._chart.zoom(ZOOM))
-        actions.bind(replay_commands.ALL_STEPS, self._chart.show_all_steps)
+        actions.bind(replay_commands.ALL_STEPS, self._chart.show_all)
 
     def _bind_second(self, actions: Actions) -> None:
         second = self._studio.second
@@ -236,9 +235,8 @@ class TimePanel(Panel):
             return
         self._pages.setCurrentIndex(1 if run.steps else 0)
         contents = time_contents(run, second, self._maps.look.moment)
-        self._chart.show_contents(contents)
+        self._chart.show_contents(contents, self._session.step)
         self._header.show_contents(contents)
-        self._chart.show_step(self._session.step)
         self._draw_means()
 
     def _draw_step(self) -> None:

@@ -62,7 +62,7 @@ def test_depths_of_the_things_are_shown_where_depth_decides(qtbot, panel, contex
     context.studio.session.open(run)
     histogram = panel.findChild(DepthHistogram)
     qtbot.waitUntil(histogram.isVisible)
-    assert histogram.accessibleDescription().startswith("The dog is in front of the car")
+    assert histogram.plot.accessibleDescription().startswith("The dog is in front of the car")
 
 
 def test_a_relation_of_the_plane_has_no_histogram(qtbot, panel, context):

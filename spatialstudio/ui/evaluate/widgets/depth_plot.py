@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QBrush, QFontMetricsF
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import (
@@ -17,6 +17,8 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.plot import CACHED, Plot, PlotKey, PlotTable
+from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.texts import tr
 
 Weights: TypeAlias = npt.NDArray[np.float64]
@@ -41,14 +43,16 @@ class DepthProfile:
 FILL = 0.28
 HEADROOM = 1.06
 GAP_EM = 0.2
+AXIS_EM = 1.2
 ENDS = ("near", "far")
 QUARTERS = (0.25, 0.5, 0.75)
 LINE_WIDTH = 1.6
+LEAST_SIZE = QSizeF(1, 1)
+CLOSEST = 1 / 16
+"""The shortest stretch of depth that can be zoomed to."""
 
-pg.setConfigOption("exitCleanup", False)  # Qt takes its items down by itself; twice is a crash
 
-
-class DepthPlot(pg.PlotWidget):  # type: ignore[misc]
+class DepthPlot(Plot):
     """Shows one stepped curve a thing over a common axis; what all share is hatched.
 
     Args:
@@ -56,19 +60,17 @@ class DepthPlot(pg.PlotWidget):  # type: ignore[misc]
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(enableMenu=False)
-        self._theme = theme
+        super().__init__(theme, tr("Depth of the things"))
         self._profiles: tuple[DepthProfile, ...] = ()
         self._curves: list[pg.PlotCurveItem] = []
-        self._shared = self._new_curve()
-        self._shared.setZValue(1)
-        self.hideAxis("left")
-        self.hideButtons()
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        theme.changed.connect(self._dress)
-        self.getViewBox().sigResized.connect(self._leave_room)
-        self._dress()
+        self._row = self.add_row()
+        self._shared = self._new_curve(z=1)
+        self._axis = pg.AxisItem("bottom")
+        self._axis.setCacheMode(CACHED)
+        self._axis.linkToView(self._row.box)
+        self.surface.scene().addItem(self._axis)
+        self.range = PlotRange(least=CLOSEST)
+        self.refresh()
 
     def show_profiles(self, profiles: Sequence[DepthProfile]) -> None:
         """Give the curves these values."""
@@ -80,39 +82,79 @@ class DepthPlot(pg.PlotWidget):  # type: ignore[misc]
         weights = [each.weights for each in profiles]
         _show(self._shared, np.minimum.reduce(weights) if len(weights) > 1 else None)
         peak = max((float(each.max()) for each in weights), default=0.0)
-        self.setYRange(0, peak * HEADROOM or 1.0, padding=0)
-        self._colour_curves()
+        self._row.high = peak * HEADROOM or 1.0
+        self.refresh()
 
-    def _leave_room(self) -> None:
-        """Leave room beside the axis for the words at its ends."""
+    def lay_out(self, room: QRectF) -> None:
+        """Leave room for the words at the ends of the axis."""
         measure = QFontMetricsF(font(SMALL))
-        words = max(measure.horizontalAdvance(tr(end)) for end in ENDS)
-        margin = words / 2 + em(GAP_EM)
-        share = margin / max(self.width() - 2 * margin, 1.0)
-        self.setXRange(-share, 1 + share, padding=0)
+        margin = max(measure.horizontalAdvance(tr(end)) for end in ENDS) / 2 + em(GAP_EM)
+        area = room.adjusted(margin, 0, -margin, -em(AXIS_EM))
+        self._row.place(QRectF(area.topLeft(), area.size().expandedTo(LEAST_SIZE)))
+        box = self._row.box.geometry()
+        self._axis.setHeight(em(AXIS_EM))
+        self._axis.setGeometry(QRectF(box.left(), box.bottom(), box.width(), em(AXIS_EM)))
 
-    def _new_curve(self) -> pg.PlotCurveItem:
+    def dress(self) -> None:
+        """Take the theme's colours."""
+        self._axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
+        self._axis.setPen(self.theme.colour("line"))
+        self._axis.setTextPen(self.theme.colour("muted"))
+        ends = [(place, tr(end)) for place, end in enumerate(ENDS)]
+        self._axis.setTicks([ends, [(place, "") for place in QUARTERS]])
+        self._shared.setBrush(QBrush(self.theme.colour("text"), Qt.BrushStyle.BDiagPattern))
+        for curve, profile in zip(self._curves, self._profiles, strict=False):
+            curve.setPen(pg.mkPen(self.theme.mention(profile.hue), width=LINE_WIDTH))
+            curve.setBrush(self.theme.mention(profile.hue, FILL))
+
+    def ground(self) -> QColor:
+        """Return the colour under the histograms."""
+        return self.theme.colour("sunken")
+
+    def stride(self) -> float:
+        """Return the depth of a slice."""
+        return 1 / self._slices
+
+    def snapped(self, place: float) -> float:
+        """Return the middle of the nearest slice of depth."""
+        return (self._slice_at(place) + 0.5) / self._slices
+
+    def text_at(self, place: float) -> str:
+        """Return the share of each thing's pixels at a depth, a line each."""
+        if not self._profiles:
+            return ""
+        number = self._slice_at(place)
+        lines = [tr("depth {depth:.2f}, from near to far").format(depth=self.snapped(place))]
+        lines += [f"{each.name}: {each.weights[number]:.1%}" for each in self._profiles]
+        return "\n".join(lines)
+
+    def keys(self) -> Sequence[PlotKey]:
+        """Return the things."""
+        hues = [self.theme.mention(each.hue) for each in self._profiles]
+        return [
+            PlotKey(name=each.name, colour=hue)
+            for each, hue in zip(self._profiles, hues, strict=True)
+        ]
+
+    def table(self) -> PlotTable:
+        """Return a row a slice of depth: its middle, and the share of each thing's pixels."""
+        depths = ((number + 0.5) / self._slices for number in range(self._slices))
+        shares = zip(*(each.weights.tolist() for each in self._profiles), strict=True)
+        rows = tuple((depth, *values) for depth, values in zip(depths, shares, strict=False))
+        return PlotTable(("depth", *(each.name for each in self._profiles)), rows)
+
+    @property
+    def _slices(self) -> int:
+        return len(self._profiles[0].weights) if self._profiles else 1
+
+    def _slice_at(self, place: float) -> int:
+        return min(max(int(place * self._slices), 0), self._slices - 1)
+
+    def _new_curve(self, z: int = 0) -> pg.PlotCurveItem:
         """Return one more curve of the plot, kept as long as the plot is."""
         curve = pg.PlotCurveItem([0, 1], [0], stepMode="center", fillLevel=0, pen=None)
-        self.addItem(curve)
+        self._row.add(curve, z)
         return curve
-
-    def _dress(self) -> None:
-        """Take the theme's colours."""
-        self.setBackground(self._theme.colour("sunken"))
-        axis = self.getAxis("bottom")
-        axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
-        axis.setPen(self._theme.colour("line"))
-        axis.setTextPen(self._theme.colour("muted"))
-        ends = [(place, tr(end)) for place, end in enumerate(ENDS)]
-        axis.setTicks([ends, [(place, "") for place in QUARTERS]])
-        self._shared.setBrush(QBrush(self._theme.colour("text"), Qt.BrushStyle.BDiagPattern))
-        self._colour_curves()
-
-    def _colour_curves(self) -> None:
-        for curve, profile in zip(self._curves, self._profiles, strict=False):
-            curve.setPen(pg.mkPen(self._theme.mention(profile.hue), width=LINE_WIDTH))
-            curve.setBrush(self._theme.mention(profile.hue, FILL))
 
 
 def _show(curve: pg.PlotCurveItem, weights: Weights | None) -> None:

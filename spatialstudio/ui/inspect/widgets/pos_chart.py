@@ -1,29 +1,12 @@
 """PoS of every relation over the denoising steps, and a second run on the same clock."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QHelpEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsSimpleTextItem, QSizePolicy
 
-from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.inspect.widgets.chart_painter import (
-    DIFFERENCE,
-    LABEL_GAP_EM,
-    POS,
-    RIGHT,
-    ChartPainter,
-    Scale,
-)
 from spatialstudio.ui.inspect.widgets.pos_curve import (
     GuidanceMark,
     Lanes,
@@ -31,38 +14,39 @@ from spatialstudio.ui.inspect.widgets.pos_curve import (
     TimeContents,
     TimeLine,
 )
-from spatialstudio.ui.inspect.widgets.step_axis import StepAxis
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.inspect.widgets.pos_lanes import (
+    DASHES,
+    DIFFERENCE,
+    LABEL_GAP_EM,
+    PLAYHEAD_Z,
+    POS,
+    VALUE_ROOM_EM,
+    GuidanceTrack,
+    LaneCurve,
+    PosLane,
+)
+from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.plot import CACHED, CONTROL, Plot, PlotKey, PlotTable, place_text
+from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.texts import tr
 
 AXIS_EM = 3.2
-VALUE_EM = 2.6
 TOP_EM = 0.6
 TRACK_EM = 1.8
 CLOCK_EM = 1.2
 GAP_EM = 0.75
 LEAST_WIDTH_EM = 11
 DIFFERENCE_SHARE = 0.8
-ZOOM = 1.25
+MOST_TICKS = 9
+TICK_EM = 2
+FEWEST_IN_VIEW = 3.0
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-CONTROL = Qt.KeyboardModifier.ControlModifier
 
 Span = tuple[int, int]
 
 
-@frozen(kw_only=False)
-class Lane:
-    """One field of the chart: whose curves it holds, on which scale, where."""
-
-    area: QRectF
-    scale: Scale
-    name: str
-    lines: tuple[TimeLine, ...]
-
-
-class PosChart(QWidget):
+class PosChart(Plot):
     """Shows the curves in lanes, what guidance did under them, the clock, and the playhead.
 
     Emits ``step_picked`` when the user clicks, drags or turns the wheel, and ``span_picked`` with
@@ -76,98 +60,199 @@ class PosChart(QWidget):
     span_picked = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, tr("PoS over the steps"))
         self._contents = TimeContents()
         self._lanes = Lanes.TOGETHER
-        self._axis = StepAxis()
         self._step = 0
         self._span: Span | None = None
         self._brushed_from: int | None = None
-        self._ground: QPixmap | None = None
-        self.setAccessibleName(tr("PoS over the steps"))
+        self._upper, self._lower = PosLane(self, POS), PosLane(self, POS)
+        self._differing = PosLane(self, DIFFERENCE)
+        self._track = GuidanceTrack(self)
+        self._clock = pg.AxisItem("bottom")
+        self._clock.setCacheMode(CACHED)
+        self._clock.linkToView(self._upper.row.box)
+        self._clock_name = QGraphicsSimpleTextItem(tr("step"))
+        self._playhead = QGraphicsLineItem()
+        self._playhead.setZValue(PLAYHEAD_Z)
+        for item in (self._clock, self._clock_name, self._playhead):
+            self.surface.scene().addItem(item)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        theme.changed.connect(self._redraw)
+        self._arrangement: tuple[object, ...] = ()
+        self._show_lanes()
 
     def sizeHint(self) -> QSize:
         return QSize(em(26), em(9))
 
     def minimumSizeHint(self) -> QSize:
         """Never too small to read; two lanes take more."""
-        return QSize(em(LEAST_WIDTH_EM), em(9.5 if len(self._places()) > 1 else 7))
+        return QSize(em(LEAST_WIDTH_EM), em(9.5 if self._has_two_lanes else 7))
 
-    @property
-    def is_zoomed(self) -> bool:
-        """Whether only some of the steps are in sight."""
-        return self._axis.is_zoomed
-
-    def show_contents(self, contents: TimeContents) -> None:
-        """Show a run, and the one beside it."""
+    def show_contents(self, contents: TimeContents, step: int | None = None) -> None:
+        """Show a run, and the one beside it, with the playhead at a step; None leaves it there."""
         if contents == self._contents:
+            self.show_step(self._step if step is None else step)
             return
-        if contents.step_count != self._contents.step_count:
-            self._axis = StepAxis(count=contents.step_count)
-        had_second = self._contents.second is not None
-        self._contents = contents
-        if had_second is (contents.second is None):
+        self._step = self._step if step is None else step
+        before, self._contents = self._contents, contents
+        if contents.step_count != before.step_count:
+            last = max(contents.step_count - 1, 1)
+            self.range = PlotRange(high=last, least=FEWEST_IN_VIEW)
+        self.range = self.range.showing(self._step)
+        if (before.second is None) is not (contents.second is None):
             self.updateGeometry()
-        self._redraw()
+        self._show_lanes()
 
     def show_lanes(self, lanes: Lanes) -> None:
         """Show both runs in one lane, in two, or their difference as well."""
         if lanes is not self._lanes:
             self._lanes = lanes
             self.updateGeometry()
-            self._redraw()
+            self._show_lanes()
 
     def show_step(self, step: int) -> None:
         """Move the playhead; a zoomed chart follows it."""
         if step == self._step:
             return
         self._step = step
-        moved = self._axis.showing(step)
-        if moved != self._axis:
-            self._axis = moved
-            self._ground = None
-        self._describe()
-        self.update()
+        moved = self.range.showing(step)
+        if moved != self.range:
+            self.show_range(moved)
+        self._show_step()
 
     def show_span(self, span: Span | None) -> None:
         """Mark a range of steps, both ends inclusive."""
         if span != self._span:
             self._span = span
-            self._redraw()
+            for row in self._rows_of_steps:
+                row.show_span(span)
 
     def zoom(self, factor: float, around: float | None = None) -> None:
-        """Show ``factor`` times as many steps; ``around`` is the place that stays, in pixels."""
-        axis = self._placed(self._axis)
-        kept = axis.x_of(self._step) if around is None else around
-        self._axis = axis.zoomed(factor, kept)
-        self._redraw()
+        """Zoom around the playhead where no place is given."""
+        super().zoom(factor, self._step if around is None else around)
 
-    def show_all_steps(self) -> None:
-        """Show every step again."""
-        self._axis = StepAxis(count=self._contents.step_count)
-        self._redraw()
+    def show_range(self, view: PlotRange) -> None:
+        """Name the steps in view and draw bars in their width."""
+        super().show_range(view)
+        room = int(self._upper.area.width() / em(TICK_EM))
+        ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
+        self._clock.setTicks([[(step, str(step + 1)) for step in ticks]])
+        self._track.draw_bars()
+        self._show_step()
+
+    def lay_out(self, room: QRectF) -> None:
+        """Place lanes, track and clock one above the other."""
+        clock = QRectF(0, room.bottom() - em(CLOCK_EM), room.width(), em(CLOCK_EM))
+        field = QRectF(em(AXIS_EM), em(TOP_EM), 1, 1)
+        field.setRight(max(room.right() - em(VALUE_ROOM_EM), field.left() + 1))
+        has_marks = bool(self._contents.first.marks)
+        foot = clock.top() - em(0.5) - (em(TRACK_EM) + em(0.5) if has_marks else 0)
+        field.setBottom(max(foot, field.top() + 1))
+        self._track.place(
+            QRectF(field.left(), field.bottom() + em(0.5), field.width(), em(TRACK_EM))
+        )
+        for lane, area in zip(self._shown_lanes, self._areas(field), strict=True):
+            lane.place(area)
+        box = self._upper.row.box.geometry()
+        self._clock.setHeight(clock.height())
+        self._clock.setGeometry(QRectF(box.left(), clock.top(), box.width(), clock.height()))
+        self._clock_name.setFont(font(SMALL))
+        left = field.left() - em(LABEL_GAP_EM)
+        place_text(self._clock_name, QPointF(left, clock.center().y()), (1, 0.5))
+
+    def dress(self) -> None:
+        """Take the theme's colours."""
+        for row in self._rows_of_steps:
+            row.dress()
+        self._clock.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
+        self._clock.setPen(None)
+        self._clock.setTickPen(None)
+        self._clock.setTextPen(self.theme.colour("muted"))
+        self._clock_name.setBrush(self.theme.colour("muted"))
+        self._playhead.setPen(QPen(self.theme.colour("accent"), 2))
+        self._show_step()
+
+    def snapped(self, place: float) -> float:
+        """Return the nearest step."""
+        return min(max(round(place), 0), max(self._contents.step_count - 1, 0))
+
+    def stride(self) -> float:
+        """Return one step."""
+        return 1.0
+
+    def text_at(self, place: float) -> str:
+        """Return all numbers of a step, a line each."""
+        if not self._contents.step_count:
+            return ""
+        step = round(place)
+        lines = [
+            tr("Step {step} of {count}").format(step=step + 1, count=self._contents.step_count)
+        ]
+        for line, curve in self._all_curves():
+            if (value := curve.at(step)) is not None:
+                named = f"{curve.name}, {line.name}" if line.name else curve.name
+                lines.append(f"{named}: {value:.2f}{ties_in_words(curve.bounds_at(step))}")
+        marks = {mark.step: mark for mark in self._contents.first.marks}
+        if (mark := marks.get(step)) is not None:
+            lines.append(mark_in_words(mark))
+        return "\n".join(lines)
+
+    def keys(self) -> Sequence[PlotKey]:
+        """Return the relations, the second run and the goal."""
+        contents = self._contents
+        keys = [
+            PlotKey(name=c.name, colour=self.theme.mention(c.hue)) for c in contents.first.curves
+        ]
+        if contents.second is not None:
+            muted = self.theme.colour("muted")
+            keys.append(PlotKey(name=contents.second.name, colour=muted, style=DASHES))
+        if contents.goal is not None:
+            named = tr("goal {goal:g}").format(goal=contents.goal)
+            keys.append(PlotKey(name=named, colour=self.theme.colour("good"), style=DASHES))
+        return keys
+
+    def table(self) -> PlotTable:
+        """Return a row a step: PoS of each relation of both runs, and what guidance did."""
+        named = [
+            (", ".join(filter(None, (c.name, line.name))), c) for line, c in self._all_curves()
+        ]
+        marks = {mark.step: mark for mark in self._contents.first.marks}
+        rows = []
+        for step in range(self._contents.step_count):
+            mark = marks.get(step, GuidanceMark(step=step, loss=None, length=None, passes=0))
+            values = [curve.at(step) for _, curve in named]
+            rows.append((step + 1, *values, mark.loss, mark.length, mark.passes))
+        columns = ("step", *(name for name, _ in named), "loss", "length", "passes")
+        return PlotTable(columns, tuple(rows))
+
+    def claims(self, event: QKeyEvent) -> bool:
+        """Whether a key is the chart's; arrows are those of the steps."""
+        is_arrow = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
+        return not is_arrow and super().claims(event)
+
+    def go_by(self, strides: int) -> None:
+        """Move the playhead, which values are read at."""
+        self._pick(self._bounded(self._step + strides))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Pick the step under the pointer; with Shift begin a range there."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
         here = self._step_at(event.position())
         self._brushed_from = here if event.modifiers() & SHIFT and here is not None else None
-        if self._brushed_from is None:
-            self._pick(here)
-        else:
-            self._brush_to(here)
+        self._follow(here)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        here = self._step_at(event.position())
-        if self._brushed_from is None:
-            self._pick(here)
+        """Follow the pointer while the button is down, else read what is under it."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._follow(self._step_at(event.position()))
         else:
-            self._brush_to(here)
+            super().mouseMoveEvent(event)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: ARG002 - Qt's signature
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End the range; one of a single step is none."""
+        super().mouseReleaseEvent(event)
         if self._brushed_from is not None and self._span is not None:
             self._brushed_from = None
             if self._span[0] == self._span[1]:
@@ -176,171 +261,130 @@ class PosChart(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Go one step on or back; with Ctrl zoom around the pointer."""
         turned = event.angleDelta().y()
-        if event.modifiers() & CONTROL:
-            self.zoom(1 / ZOOM if turned > 0 else ZOOM, event.position().x())
+        if event.modifiers() & CONTROL or not turned:
+            super().wheelEvent(event)
         elif self._contents.step_count:
-            step = self._step + (1 if turned < 0 else -1)
-            self._pick(min(max(step, 0), self._contents.step_count - 1))
-        event.accept()
+            self._pick(self._bounded(self._step + (1 if turned < 0 else -1)))
 
-    def event(self, event: QEvent) -> bool:
-        """Tell the numbers of the step under a pointer that rests."""
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            step = self._step_at(QPointF(event.pos()))
-            QToolTip.showText(
-                event.globalPos(), plain_tip("" if step is None else self._told(step)), self
-            )
-            return True
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: ARG002 - Qt's signature
-        self._ground = None
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        if self._ground is None:
-            self._ground = self._draw_ground()
-        painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._ground)
+    def point(self, position: QPointF) -> None:
+        """Read the step under the pointer, where there is a run."""
         if self._contents.step_count:
-            chart = ChartPainter(painter, self._theme, self._placed(self._axis))
-            lanes = self._places()
-            reach = self._field()
-            reach.setBottom(self.height() - em(CLOCK_EM))
-            chart.playhead(self._step, reach)
-            for lane in lanes:
-                chart.values(self._step, list(self._here(lane)), lane.area, lane.scale)
-        painter.end()
+            super().point(position)
 
-    def _draw_ground(self) -> QPixmap:
-        ratio = self.devicePixelRatioF()
-        ground = QPixmap(self.size() * ratio)
-        ground.setDevicePixelRatio(ratio)
-        ground.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(ground)
-        chart = ChartPainter(painter, self._theme, self._placed(self._axis))
-        field, track = self._field(), self._track()
-        contents = self._contents
-        for lane in self._places():
-            chart.guided(contents.first.guided_steps, lane.area)
-            chart.levels(lane.area, lane.scale, None if lane.scale is DIFFERENCE else contents.goal)
-            self._draw_curves(chart, lane)
-        if self._span is not None:
-            chart.span(self._span, field)
-        if contents.first.marks:
-            chart.marks(contents.first.marks, track)
-            beside = QRectF(0, track.top(), track.left() - em(LABEL_GAP_EM), track.height() / 2)
-            chart.text(beside, tr("loss"), "bad", RIGHT)
-            beside.translate(0, track.height() / 2)
-            chart.text(beside, tr("length"), "muted", RIGHT)
-        clock = QRectF(0, self.height() - em(CLOCK_EM), self.width(), em(CLOCK_EM))
-        chart.clock(clock)
-        chart.text(
-            QRectF(0, clock.top(), field.left() - em(LABEL_GAP_EM), clock.height()),
-            tr("step"),
-            "muted",
-            RIGHT,
-        )
-        painter.end()
-        return ground
+    @property
+    def _has_two_lanes(self) -> bool:
+        return self._contents.second is not None and self._lanes is not Lanes.TOGETHER
 
-    def _draw_curves(self, chart: ChartPainter, lane: Lane) -> None:
-        if lane.scale is DIFFERENCE:
-            for curve in self._contents.differences:
-                chart.difference(curve, lane.area)
-        for line in reversed(lane.lines):
-            for curve in line.curves:
-                is_second = line is self._contents.second
-                chart.curve(curve, lane.area, lane.scale, is_second=is_second)
-        if lane.name:
-            above = QRectF(
-                lane.area.left(), lane.area.top() - em(GAP_EM) - 2, lane.area.width(), em(GAP_EM)
-            )
-            chart.text(above, lane.name, "muted", RIGHT)
+    @property
+    def _shown_lanes(self) -> tuple[PosLane, ...]:
+        return tuple(self._names_of_lanes())
 
-    def _here(self, lane: Lane) -> Iterator[tuple[PosCurve, float, bool]]:
-        found = [
-            (curve, line is self._contents.second) for line in lane.lines for curve in line.curves
-        ]
-        if lane.scale is DIFFERENCE:
-            found = [(curve, False) for curve in self._contents.differences]
-        for curve, is_second in found:
-            if (value := curve.at(self._step)) is not None:
-                yield curve, value, is_second
+    @property
+    def _rows_of_steps(self) -> tuple[PosLane | GuidanceTrack, ...]:
+        return (self._upper, self._lower, self._differing, self._track)
 
-    def _field(self) -> QRectF:
-        """Return where the lanes lie, one above the other."""
-        left, top = em(AXIS_EM), em(TOP_EM)
-        foot = em(CLOCK_EM) + em(0.5)
-        if self._contents.first.marks:
-            foot += em(TRACK_EM) + em(0.5)
-        width = self.width() - left - em(VALUE_EM)
-        return QRectF(left, top, max(width, 1.0), max(self.height() - top - foot, 1.0))
-
-    def _track(self) -> QRectF:
-        field = self._field()
-        return QRectF(field.left(), field.bottom() + em(0.5), field.width(), em(TRACK_EM))
-
-    def _places(self) -> tuple[Lane, ...]:
-        field, first, second = self._field(), self._contents.first, self._contents.second
-        both = (first,) if second is None else (first, second)
-        if second is None or self._lanes is Lanes.TOGETHER:
-            return (Lane(field, POS, "", both),)
+    def _areas(self, field: QRectF) -> tuple[QRectF, ...]:
+        """Return where the lanes lie, one above the other, with room for a name over each."""
+        if not self._has_two_lanes:
+            return (field,)
         gap = em(GAP_EM) + em(0.5)
-        field.setTop(field.top() + em(0.3))
         share = DIFFERENCE_SHARE if self._lanes is Lanes.DIFFERENCE else 1.0
-        upper = QRectF(field)
-        upper.setHeight((field.height() - gap) / (1 + share))
-        lower = QRectF(field)
-        lower.setTop(upper.bottom() + gap)
-        if self._lanes is Lanes.DIFFERENCE:
-            told = tr("{first} less {second}").format(first=first.name, second=second.name)
-            return (Lane(upper, POS, "", both), Lane(lower, DIFFERENCE, told, ()))
-        return (Lane(upper, POS, first.name, (first,)), Lane(lower, POS, second.name, (second,)))
+        upper, lower = QRectF(field), QRectF(field)
+        upper.setTop(field.top() + em(0.3))
+        upper.setHeight(max((upper.height() - gap) / (1 + share), 1.0))
+        lower.setTop(min(upper.bottom() + gap, field.bottom() - 1))
+        return (upper, lower)
 
-    def _placed(self, axis: StepAxis) -> StepAxis:
-        field = self._field()
-        return replace(axis, left=field.left(), width=field.width())
+    def _show_lanes(self) -> None:
+        """Hand each lane that is shown its curves."""
+        contents, names = self._contents, self._names_of_lanes()
+        for lane in names:
+            lane.show_guided(contents.first.guided_steps)
+            lane.show_levels(self.range.high, None if lane is self._differing else contents.goal)
+            lane.show_curves(self._curves_of(lane))
+        self._track.show_marks(contents.first.marks)
+        arrangement = (self.range, bool(contents.first.marks), names)
+        if arrangement == self._arrangement:
+            self._show_step()
+            return
+        self._arrangement = arrangement
+        for lane in (self._upper, self._lower, self._differing):
+            lane.show(is_shown=lane in names, name=names.get(lane, ""))
+            lane.hide_values()
+        self.refresh()
 
-    def _step_at(self, place: QPointF) -> int | None:
-        return self._placed(self._axis).step_at(place.x()) if self._contents.step_count else None
+    def _curves_of(self, lane: PosLane) -> list[LaneCurve]:
+        """Return the curves of a lane, those in front last."""
+        first, second = self._contents.first, self._contents.second
+        if lane is self._differing:
+            return [LaneCurve(curve) for curve in self._contents.differences]
+        own = [LaneCurve(curve) for curve in first.curves]
+        others = [LaneCurve(curve, is_second=True) for curve in (second.curves if second else ())]
+        if self._lanes is Lanes.APART and second is not None:
+            return others if lane is self._lower else own
+        return [*others, *own]
 
-    def _pick(self, step: int | None) -> None:
-        if step is not None and step != self._step:
-            self.show_step(step)
-            self.step_picked.emit(step)
+    def _names_of_lanes(self) -> dict[PosLane, str]:
+        """Return the lanes that are shown, and what is written over each."""
+        first, second = self._contents.first, self._contents.second
+        if second is None or self._lanes is Lanes.TOGETHER:
+            return {self._upper: ""}
+        if self._lanes is Lanes.APART:
+            return {self._upper: first.name, self._lower: second.name}
+        named = tr("{first} less {second}").format(first=first.name, second=second.name)
+        return {self._upper: "", self._differing: named}
 
-    def _brush_to(self, step: int | None) -> None:
-        if step is not None and self._brushed_from is not None:
+    def _show_step(self) -> None:
+        self._playhead.setVisible(bool(self._contents.step_count))
+        self._playhead.setLine(self.line_at(self._step))
+        for lane in self._shown_lanes:
+            lane.show_values(self._step)
+        self.describe(self.text_at(self._step))
+
+    def _all_curves(self) -> list[tuple[TimeLine, PosCurve]]:
+        lines = (self._contents.first, self._contents.second)
+        return [(line, curve) for line in lines if line is not None for curve in line.curves]
+
+    def _step_at(self, position: QPointF) -> int | None:
+        if not self._contents.step_count:
+            return None
+        return self._bounded(round(self.place_at(position)))
+
+    def _bounded(self, step: int) -> int:
+        return min(max(step, 0), max(self._contents.step_count - 1, 0))
+
+    def _follow(self, step: int | None) -> None:
+        """Take the step under the pointer: as the end of a range, or for the playhead."""
+        if step is None:
+            return
+        if self._brushed_from is None:
+            self._pick(step)
+        else:
             low, high = sorted((self._brushed_from, step))
             self._take_span((low, high))
+
+    def _pick(self, step: int) -> None:
+        if self._contents.step_count and step != self._step:
+            self.show_step(step)
+            self.step_picked.emit(step)
 
     def _take_span(self, span: Span | None) -> None:
         if span != self._span:
             self.show_span(span)
             self.span_picked.emit(span)
 
-    def _redraw(self) -> None:
-        self._ground = None
-        self._describe()
-        self.update()
 
-    def _describe(self) -> None:
-        self.setAccessibleDescription(self._told(self._step) if self._contents.step_count else "")
+def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int, ...]:
+    """Return the steps in view that are named, evenly apart, ``most`` at most.
 
-    def _told(self, step: int) -> str:
-        """Say all numbers of a step, a line each."""
-        lines = [
-            tr("Step {step} of {count}").format(step=step + 1, count=self._contents.step_count)
-        ]
-        for line in (self._contents.first, self._contents.second):
-            for curve in () if line is None else line.curves:
-                if (value := curve.at(step)) is not None:
-                    named = f"{curve.name}, {line.name}" if line and line.name else curve.name
-                    lines.append(f"{named}: {value:.2f}{ties_in_words(curve.bounds_at(step))}")
-        marks = {mark.step: mark for mark in self._contents.first.marks}
-        if (mark := marks.get(step)) is not None:
-            lines.append(mark_in_words(mark))
-        return "\n".join(lines)
+    Args:
+        view: What is in view.
+        count: Of all steps; they count from 0.
+        most: How many names have room.
+    """
+    stride = max(-(-int(view.length + 1) // most), 1)
+    first, last = view.first - 1e-6, view.last + 1e-6
+    return tuple(step for step in range(0, count, stride) if first <= step <= last)
 
 
 def ties_in_words(bounds: tuple[float, float] | None) -> str:

@@ -1,5 +1,6 @@
 """What a chart over the steps shows, as plain data: who makes it needs no chart."""
 
+from bisect import bisect_left
 from dataclasses import field
 from enum import Enum
 
@@ -24,11 +25,13 @@ class PosCurve:
 
     def at(self, step: int) -> float | None:
         """Return the value at a step; None where it was not measured."""
-        return next((value for known, value in self.points if known == step), None)
+        found = self.points[bisect_left(self.points, (step,)) :][:1]
+        return found[0][1] if found and found[0][0] == step else None
 
     def bounds_at(self, step: int) -> tuple[float, float] | None:
         """Return the values without ties and with ties in full; None where nothing differs."""
-        return next(((low, high) for known, low, high in self.bounds if known == step), None)
+        found = self.bounds[bisect_left(self.bounds, (step,)) :][:1]
+        return found[0][1:] if found and found[0][0] == step else None
 
 
 @frozen

@@ -26,11 +26,11 @@ def colours(histogram, x):
 def test_the_near_thing_stands_left_and_the_far_one_right(histogram, theme):
     profiles = DepthProfile("cat", 0, NEAR), DepthProfile("dog", 1, FAR)
     histogram.show_profiles(profiles, "The cat is in front.")
-    check = theme.colour("sunken").name()
-    assert colours(histogram, 50) != {check}
-    assert colours(histogram, 350) != {check}
-    assert colours(histogram, 200) == {check}
-    assert histogram.accessibleDescription() == "The cat is in front."
+    ground = theme.colour("sunken").name()
+    assert colours(histogram, 50) != {ground}
+    assert colours(histogram, 350) != {ground}
+    assert colours(histogram, 200) == {ground}
+    assert histogram.plot.accessibleDescription() == "The cat is in front."
 
 
 def test_what_both_share_is_hatched(histogram, theme):

@@ -1,18 +1,12 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.window_settings import ThemeChoice
-from spatialstudio.ui.inspect.widgets.chart_painter import (
-    DOT_EM,
-    PAD_EM,
-    spread,
-    stretches,
-)
-from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart, step_ticks
 from spatialstudio.ui.inspect.widgets.pos_curve import (
     GuidanceMark,
     Lanes,
@@ -20,10 +14,13 @@ from spatialstudio.ui.inspect.widgets.pos_curve import (
     TimeContents,
     TimeLine,
 )
+from spatialstudio.ui.inspect.widgets.pos_lanes import DOT_EM, PAD_EM, spread, stretches
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.plot_range import PlotRange
 
 NAME = "dog to the left of car"
-MIDDLE = QPoint(250, 40)
+MIDDLE = 5
+HEIGHT = 40
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 CONTENTS = TimeContents(
     first=TimeLine(
@@ -53,9 +50,14 @@ def chart(qtbot, theme):
     return chart
 
 
-def turn(chart, notches, place=MIDDLE, keys=Qt.KeyboardModifier.NoModifier):
-    """Turn the wheel over a place; positive is away from the hand."""
-    there = QPointF(place)
+def over(chart, step, height=HEIGHT):
+    """Return a place over a step."""
+    return QPoint(chart.position_of(step).x(), height)
+
+
+def turn(chart, notches, keys=Qt.KeyboardModifier.NoModifier):
+    """Turn the wheel over the middle; positive is away from the hand."""
+    there = QPointF(over(chart, MIDDLE))
     event = QWheelEvent(
         there,
         chart.mapToGlobal(there),
@@ -70,9 +72,17 @@ def turn(chart, notches, place=MIDDLE, keys=Qt.KeyboardModifier.NoModifier):
 
 
 def drag(qtbot, chart, start, stop, keys=Qt.KeyboardModifier.NoModifier):
-    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, keys, QPoint(start, 40))
-    qtbot.mouseMove(chart, QPoint(stop, 40))
-    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, keys, QPoint(stop, 40))
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, keys, start)
+    held = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(stop),
+        chart.mapToGlobal(QPointF(stop)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        keys,
+    )
+    QApplication.sendEvent(chart, held)
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, keys, stop)
 
 
 def colours_of(chart):
@@ -82,22 +92,29 @@ def colours_of(chart):
     }
 
 
+def written(chart):
+    """Return the values that stand beside the dots, lowest first."""
+    texts = (each for each in chart.surface.scene().items() if hasattr(each, "text"))
+    values = [each.text() for each in texts if each.isVisible() and each.text()[:1].isdigit()]
+    return sorted(values)
+
+
 def test_a_click_picks_the_step_under_it(qtbot, chart):
     with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
-    assert picked.args == [5]
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=over(chart, MIDDLE))
+    assert picked.args == [MIDDLE]
 
 
 def test_a_click_on_what_guidance_did_jumps_there(qtbot, chart):
     chart.show_step(7)
     with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 180))
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=over(chart, 0, 180))
     assert picked.args == [0]
 
 
 def test_dragging_to_the_edge_picks_the_last_step(qtbot, chart):
     with qtbot.waitSignal(chart.step_picked, check_params_cb=lambda step: step == 10):
-        drag(qtbot, chart, 100, chart.width() - 2)
+        drag(qtbot, chart, over(chart, 1), QPoint(chart.width() - 2, HEIGHT))
 
 
 def test_showing_a_step_does_not_echo_it(qtbot, chart):
@@ -122,7 +139,7 @@ def test_control_and_the_wheel_zoom_and_keep_the_step(qtbot, chart):
     with qtbot.assertNotEmitted(chart.step_picked):
         turn(chart, 2, keys=Qt.KeyboardModifier.ControlModifier)
     assert chart.is_zoomed
-    chart.show_all_steps()
+    chart.show_all()
     assert not chart.is_zoomed
 
 
@@ -130,22 +147,23 @@ def test_a_zoomed_chart_follows_the_playhead(qtbot, chart):
     chart.zoom(0.3)
     chart.show_step(10)
     with qtbot.waitSignal(chart.step_picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(46, 40))
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=over(chart, 7))
     assert picked.args == [7]
+    assert over(chart, 7).x() < over(chart, 7.5).x() < chart.width() / 2
 
 
 def test_shift_and_drag_brush_a_range_and_leave_the_playhead(qtbot, chart):
     brushed = []
     chart.span_picked.connect(brushed.append)
     with qtbot.assertNotEmitted(chart.step_picked):
-        drag(qtbot, chart, 370, 130, SHIFT)
+        drag(qtbot, chart, over(chart, 8), over(chart, 2), SHIFT)
     assert brushed[-1] == (2, 8)
 
 
 def test_a_range_of_one_step_is_none(qtbot, chart):
     brushed = []
     chart.span_picked.connect(brushed.append)
-    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, SHIFT, MIDDLE)
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, SHIFT, over(chart, MIDDLE))
     assert brushed[-1] is None
 
 
@@ -154,6 +172,42 @@ def test_the_values_can_be_heard(chart):
     said = chart.accessibleDescription()
     assert f"{NAME}, Guided: 1.00" in said
     assert f"{NAME}, Baseline: 0.40" in said
+
+
+def test_the_values_at_the_playhead_stand_beside_it(chart):
+    chart.show_step(10)
+    assert written(chart) == ["0.40", "1.00"]
+    chart.show_step(3)
+    assert written(chart) == ["0.30"]
+
+
+def test_another_runs_values_replace_those_at_the_playhead(chart):
+    chart.show_step(3)
+    curve = PosCurve(NAME, 0, tuple((step, 0.75) for step in range(11)))
+    chart.show_contents(TimeContents(first=TimeLine(name="", curves=(curve,)), step_count=11))
+    assert written(chart) == ["0.75"]
+
+
+def test_an_arrow_moves_the_playhead_by_a_step(qtbot, chart):
+    chart.show_step(5)
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert picked.args == [6]
+    with qtbot.waitSignal(chart.step_picked) as picked:
+        qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert picked.args == [5]
+
+
+def test_an_arrow_stops_at_the_first_step(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        qtbot.keyClick(chart, Qt.Key.Key_Left)
+
+
+def test_the_pointer_reads_the_numbers_of_a_step_without_picking_it(qtbot, chart):
+    with qtbot.assertNotEmitted(chart.step_picked):
+        qtbot.mouseMove(chart, over(chart, 3))
+    assert chart.place == 3
+    assert f"{NAME}, Guided: 0.30" in chart.text_at(chart.place)
 
 
 def test_where_ties_matter_the_variants_are_named(chart):
@@ -197,9 +251,8 @@ def test_no_line_strikes_a_figure_out(chart, theme):
     chart.show_contents(TimeContents(first=TimeLine(name="", curves=(level,)), step_count=11))
     chart.show_step(5)
     image, curve = chart.grab().toImage(), theme.mention(0).name()
-    field = chart._field()
-    y = round(field.top())
-    after_the_dot = round(field.center().x() + em(DOT_EM) / 2 + em(PAD_EM) + 2)
+    y = chart.surface.y() + round(chart.rows[0].area.top())
+    after_the_dot = round(over(chart, 5).x() + em(DOT_EM) / 2 + em(PAD_EM) + 2)
     figure = range(after_the_dot, after_the_dot + em(1))
     beyond = range(after_the_dot + em(3), after_the_dot + em(4))
     assert curve in {image.pixelColor(x, y).name() for x in beyond}
@@ -214,7 +267,7 @@ def test_curves_that_are_gone_leave_no_line(chart, theme):
 def test_an_empty_chart_picks_nothing(qtbot, chart):
     chart.show_contents(TimeContents())
     with qtbot.assertNotEmitted(chart.step_picked):
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=MIDDLE)
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(250, HEIGHT))
 
 
 @pytest.mark.parametrize(
@@ -236,3 +289,34 @@ def test_labels_stand_apart_and_within_their_bounds(wanted, placed):
 def test_guided_steps_are_shaded_in_stretches():
     assert stretches((0, 1, 2, 5, 7, 8)) == [(0, 2), (5, 5), (7, 8)]
     assert stretches(()) == []
+
+
+def test_few_steps_are_all_named():
+    assert step_ticks(PlotRange(high=4), 5) == (0, 1, 2, 3, 4)
+
+
+def test_many_steps_are_named_evenly():
+    assert step_ticks(PlotRange(high=49), 50) == (0, 6, 12, 18, 24, 30, 36, 42, 48)
+
+
+def test_fewer_steps_are_named_where_there_is_little_room():
+    assert step_ticks(PlotRange(high=49), 50, most=2) == (0, 25)
+
+
+def test_only_steps_in_view_are_named():
+    assert step_ticks(PlotRange(high=20, start=4.5, span=5), 21) == (5, 6, 7, 8, 9)
+
+
+def test_the_table_has_a_row_for_each_step(chart):
+    table = chart.table()
+    assert table.columns == (
+        "step",
+        f"{NAME}, Guided",
+        f"{NAME}, Baseline",
+        "loss",
+        "length",
+        "passes",
+    )
+    assert table.rows[0] == (1, 0.0, 0.4, 0.9, 5.0, 2)
+    assert table.rows[1] == (2, 0.1, None, None, None, 0)
+    assert len(table.rows) == 11

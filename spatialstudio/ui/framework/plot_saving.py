@@ -1,0 +1,59 @@
+"""Saves a plot as a picture, a drawing or its values, where the user wants it."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QIODevice, QSaveFile
+from PySide6.QtWidgets import QFileDialog
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.ui.framework.confirmation import file_to_write
+from spatialstudio.ui.framework.toasts import Toasts
+from spatialstudio.ui.widgets.plot import FORMATS, Plot
+from spatialstudio.ui.widgets.texts import tr
+
+
+def save_plot(toasts: Toasts, plot: Plot) -> None:
+    """Ask for a file and write a plot into it; its ending says in which form.
+
+    Args:
+        toasts: Tells what was written, or why nothing was.
+        plot: What to save.
+    """
+    kinds = f"{tr('Plot')} ({' '.join(f'*.{ending}' for ending in FORMATS)})"
+    start = f"{plot.name.lower().replace(' ', '-')}.{FORMATS[0]}"
+    chosen, _ = QFileDialog.getSaveFileName(plot.window(), tr("Save plot"), start, kinds)
+    target = file_to_write(plot.window(), Path(chosen), FORMATS[0]) if chosen else None
+    if target is None:
+        return
+    try:
+        write_plot(plot, target)
+    except ExportError as error:
+        toasts.report(report_on(error, tr("Saving the plot")))
+    else:
+        toasts.tell(tr("{name} is written.").format(name=target.name))
+
+
+def write_plot(plot: Plot, target: Path) -> None:
+    """Write a plot into a file: all of it, or nothing.
+
+    Args:
+        plot: What to save.
+        target: Its ending is one of ``FORMATS``; a file of this name is replaced.
+
+    Raises:
+        ExportError: The ending is another, or the file cannot be written.
+    """
+    ending = target.suffix.lower().lstrip(".")
+    if ending not in FORMATS:
+        message = tr("A plot cannot be saved as {ending}.").format(ending=target.suffix)
+        raise ExportError(message, hint=tr("Use .png, .svg or .csv."))
+    contents, file = plot.contents(ending), QSaveFile(str(target))
+    is_written = (
+        file.open(QIODevice.OpenModeFlag.WriteOnly)
+        and file.write(contents) == len(contents)
+        and file.commit()
+    )
+    if not is_written:
+        message = tr("{name} cannot be written.").format(name=target.name)
+        raise ExportError(message, hint=tr("Choose another folder, or free some space."))
