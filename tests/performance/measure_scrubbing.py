@@ -137,7 +137,7 @@ def main() -> int:
         window.context.window_signals.workspace_asked.emit("inspect")
         picture, chart = window.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
-        watched = [Painted(picture), Painted(chart)]
+        watched = [Painted(picture), Painted(chart.surface.viewport())]
         live = np.array(draw(studio, window, watched[0]))
         run_until(lambda: scrubber.value() == STEPS - 1)
         keys = [Qt.Key.Key_Left] * (STEPS - 1) + [Qt.Key.Key_Right] * (STEPS - 1)
