@@ -21,7 +21,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     tint,
     veil,
 )
-from spatialstudio.adapters.exports.lettering import patched_attribute
+from spatialstudio.adapters.exports.lettering import wrap_lines
 from spatialstudio.domain.drawing import (
     Drawing,
     Item,
@@ -54,7 +54,7 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
     for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
         y += LINE_HEIGHT + 2
         items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
-        for line in patched_attribute(evidence.sentence, room, NORMAL):
+        for line in wrap_lines(evidence.sentence, room, NORMAL):
             y += LINE_HEIGHT
             items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
     shows_attention = not {ExportLayer.MAPS, ExportLayer.MARGINALS}.isdisjoint(look.layers)

@@ -15,8 +15,8 @@ from spatialstudio.adapters.exports.figure_parts import (
 from spatialstudio.adapters.exports.film import film_of
 from spatialstudio.adapters.exports.lettering import (
     elided,
-    patched_attribute,
     width_of,
+    wrap_lines,
 )
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import pixels_of, png_of
@@ -94,7 +94,7 @@ def board_sheet(
     width = 2 * MARGIN + columns * (WIDTH + GAP) - GAP
     prompts = tuple(dict.fromkeys(f"“{frame.prompt}”" for frame in frames))
     texts = (*prompts, "Each map is drawn up to its own peak.")
-    lines = [line for text in texts for line in patched_attribute(text, width - 2 * MARGIN, SMALL)]
+    lines = [line for text in texts for line in wrap_lines(text, width - 2 * MARGIN, SMALL)]
     for place, told in enumerate(lines):
         at = (MARGIN, foot + LINE_HEIGHT * place)
         items.append(Text(at=at, text=told, colour=muted, size=SMALL))

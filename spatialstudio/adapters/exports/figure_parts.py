@@ -8,8 +8,8 @@ from PIL import Image
 
 from spatialstudio.adapters.exports.lettering import (
     elided,
-    patched_attribute,
     width_of,
+    wrap_lines,
 )
 from spatialstudio.domain.arrays import (
     BoolMask,
@@ -192,7 +192,7 @@ def captioned(
         texts: Of the caption; empty for prompt and settings of the run.
     """
     told, room = texts or caption(run), width - 2 * MARGIN
-    lines = [line for text in told if text for line in patched_attribute(text, room, SMALL)]
+    lines = [line for text in told if text for line in wrap_lines(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

@@ -17,7 +17,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     shown_mentions,
     steps_shown,
 )
-from spatialstudio.adapters.exports.lettering import elided, patched_attribute
+from spatialstudio.adapters.exports.lettering import elided, wrap_lines
 from spatialstudio.domain.drawing import (
     Anchor,
     Drawing,
@@ -75,7 +75,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
 
 def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
     """Write a name beside a row of maps, amid its height; as many lines as there is room for."""
-    lines = patched_attribute(name, NAME_WIDTH - GAP, NORMAL)[: int(CELL / LINE_HEIGHT)]
+    lines = wrap_lines(name, NAME_WIDTH - GAP, NORMAL)[: int(CELL / LINE_HEIGHT)]
     first = top + (CELL - (len(lines) - 1) * LINE_HEIGHT + NORMAL) / 2
     for place, line in enumerate(lines):
         yield Text(at=(MARGIN, first + place * LINE_HEIGHT), text=line, colour=colour)

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from fpdf import FPDF
 from fpdf.enums import TextMode
@@ -14,7 +13,6 @@ from spatialstudio.adapters.exports.lettering import (
     STAND_IN,
     fallback_fonts,
     with_stand_ins,
-    write_truetype,
 )
 from spatialstudio.adapters.storage.metadata.provenance import CREATOR, figure_metadata
 from spatialstudio.domain.drawing import (
@@ -28,7 +26,7 @@ from spatialstudio.domain.drawing import (
 )
 
 FAMILY = "Inter"
-FILES = {"": "Inter-Regular.otf", "B": "Inter-SemiBold.otf"}
+FILES = {"": "Inter-Regular.ttf", "B": "Inter-SemiBold.ttf"}
 DASH, GAP = 4, 3
 
 _HEX = 16
@@ -52,11 +50,8 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     if drawing.is_marked:
         page.set_xmp_metadata(figure_metadata())
     text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
-    with TemporaryDirectory() as folder:
-        for style, name in FILES.items():
-            font = Path(folder, name).with_suffix(".ttf")
-            write_truetype(fonts / name, text, font)
-            page.add_font(FAMILY, style, font)
+    for style, name in FILES.items():
+        page.add_font(FAMILY, style, fonts / name)
     _add_fallbacks(page, fallback_fonts(text, fonts))
     page.add_page()
     page.set_fill_color(*_rgb(drawing.ground))

@@ -26,7 +26,7 @@ from spatialstudio.domain.drawing import (
 SCALE = 2.0
 """Pixels a point."""
 
-REGULAR, BOLD = "Inter-Regular.otf", "Inter-SemiBold.otf"
+REGULAR, BOLD = "Inter-Regular.ttf", "Inter-SemiBold.ttf"
 DASH, GAP = 4.0, 3.0
 
 _ANCHORS = {Anchor.START: "ls", Anchor.MIDDLE: "ms", Anchor.END: "rs"}

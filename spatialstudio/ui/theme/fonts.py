@@ -18,9 +18,9 @@ def use_bundled_font(application: QApplication, folder: Path) -> None:
 
     Args:
         application: The running application.
-        folder: Holds the ``.otf`` files.
+        folder: Holds the ``.ttf`` files.
     """
-    for path in sorted(folder.glob("*.otf")):
+    for path in sorted(folder.glob("*.ttf")):
         if QFontDatabase.addApplicationFont(str(path)) < 0:
             log.warning("The font %s cannot be loaded.", path.name)
     chosen = QFont(application.font())

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from spatialstudio.adapters.exports.lettering import (
     ELLIPSIS,
     elided,
-    patched_attribute,
     width_of,
+    wrap_lines,
 )
 
 SIZE = 10.0
@@ -18,7 +18,7 @@ TEXTS = st.text(st.sampled_from("abc de\nf猫。🐈"), max_size=200)
 
 @given(TEXTS)
 def test_lines_fit_and_hold_every_letter(text):
-    lines = patched_attribute(text, WIDTH, SIZE)
+    lines = wrap_lines(text, WIDTH, SIZE)
     assert all(width_of(line, SIZE) <= WIDTH for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
 
@@ -41,7 +41,7 @@ def test_what_is_elided_fits_and_is_whole_where_there_is_room(text):
     ],
 )
 def test_lines_break_between_words_where_there_are_some(text, lines):
-    assert patched_attribute(text, WIDTH, SIZE) == lines
+    assert wrap_lines(text, WIDTH, SIZE) == lines
 
 
 def test_what_is_left_out_is_told_by_an_ellipsis():
