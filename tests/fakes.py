@@ -159,7 +159,7 @@ class FakeBackend:
         self.requests.append(request)
         started = GenerationStarted(
             request_id=request.id,
-            total_steps=request.steps,
+            total_steps=request.sampling.steps,
             token_spans=self.token_spans(request.scene, model),
             device="cpu",
         )
@@ -234,7 +234,7 @@ def step_of(request: GenerationRequest, step: int) -> StepEvent:
     return StepEvent(
         request_id=RequestId(request.id),
         step=step,
-        total_steps=request.steps,
+        total_steps=request.sampling.steps,
         timestep=float(1000 - step),
         pos={relation.id: 0.5 for relation in request.scene.relations},
         attention=AttentionSnapshot(maps=maps, layers=("fake",)),

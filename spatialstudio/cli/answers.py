@@ -201,8 +201,8 @@ def run_answer(run: OpenRun) -> Answer:
     if run.request is not None:
         answer |= {
             "model": run.request.model.id,
-            "seed": run.request.seed,
-            "guidance": run.request.guidance.method_id,
+            "seed": run.request.sampling.seed,
+            "guidance": run.request.sampling.guidance.method_id,
             "candidates": [asdict(score) for score in run.candidates],
             "device": run.device,
             **asdict(run.setup),
@@ -227,8 +227,14 @@ def run_lines(run: OpenRun) -> Iterator[str]:
     if run.evaluation is not None and not run.evaluation.verdicts:
         yield "There is no relation to judge."
     if (asked := run.request) is not None:
-        model_id, guidance = asked.model.id, asked.guidance
-        yield asked_line(model_id, asked.seed, asked.steps, guidance.method_id, guidance.strength)
+        model_id, guidance = asked.model.id, asked.sampling.guidance
+        yield asked_line(
+            model_id,
+            asked.sampling.seed,
+            asked.sampling.steps,
+            guidance.method_id,
+            guidance.strength,
+        )
     if run.path is not None and run.seconds is not None:
         yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.path}"
     for place, score in enumerate(run.candidates, 1):

@@ -23,7 +23,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
@@ -347,16 +347,15 @@ def with_guidance(
     guidance = choose_guidance(
         options.guidance if has_work(scene, options.guidance) else UNGUIDED,
         model,
-        request.steps,
+        request.sampling.steps,
         preset=options.preset,
         strength=options.strength,
     )
     steps = options.guided_steps
-    return replace(
+    return with_values(
         request,
         scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
         scheduler_id=options.sampler,
-        guidance_scale=request.guidance_scale if scale is None else scale,
         guidance=replace(
             guidance,
             last_step=guidance.last_step if steps is None else steps - 1,
@@ -369,10 +368,11 @@ def with_guidance(
             reuses_prediction=options.reuse_prediction,
             checkpointing=options.checkpointing,
         ),
-        search=NoiseSearch(candidates=options.search, enough=options.enough),
         savings=tuple(options.save_memory),
         device=options.device,
         dtype=options.number_format,
+        guidance_scale=request.guidance_scale if scale is None else scale,
+        search=NoiseSearch(candidates=options.search, enough=options.enough),
         capture=replace(request.capture, detail=options.keep_attention),
     )
 

@@ -11,6 +11,8 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 Kind = TypeVar("Kind")
 Method = Callable[..., Any]
+INLINE: Mapping[str, bool] = {"inline": True}
+"""Metadata of a field: files hold the fields of its value in its place."""
 
 
 @overload
@@ -38,6 +40,11 @@ def frozen(
         return made
 
     return make if kind is None else make(kind)
+
+
+def is_inline(each: "Field[Any]") -> bool:
+    """Whether files hold the fields of a field's value in its place."""
+    return bool(each.metadata.get("inline"))
 
 
 def _give(kind: type[Any], methods: Mapping[str, Method]) -> None:

@@ -16,7 +16,7 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.domain.devices import MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import INLINE, frozen
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.sweep import SweepCell
@@ -143,6 +143,29 @@ class CaptureSettings:
 
 
 @frozen
+class SamplingSettings:
+    """Settings of a run that mean the same in the form and in a request, which contain them whole.
+
+    Attributes:
+        seed: 0 to ``MAX_SEED``; the same seed gives the same first noise on every device.
+        steps: Denoising steps, >= 1.
+        scheduler_id: diffusers class name; empty for the model's own.
+        guidance: How the layout is held.
+        savings: What is given up to draw with less memory.
+        device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
+        dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
+    """
+
+    seed: int = 0
+    steps: int = 25
+    scheduler_id: str = ""
+    guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
+    savings: tuple[Saving, ...] = ()
+    device: str = ""
+    dtype: str = ""
+
+
+@frozen
 class GenerationRequest:
     """All that determines a picture. Frozen when it enters the queue.
 
@@ -151,19 +174,13 @@ class GenerationRequest:
         scene: What to draw.
         backend_id: Which backend draws.
         model: Which weights.
-        seed: 0 to ``MAX_SEED``; the same seed gives the same first noise on every device.
-        steps: Denoising steps, >= 1.
+        sampling: The settings that the form has as well; files hold its fields in its place.
         guidance_scale: Classifier-free guidance; 1 is off.
         width: Pixels, divisible by 8; None for the model's own size.
         height: Likewise.
-        scheduler_id: diffusers class name; empty for the model's own.
-        guidance: How the layout is held.
-        search: How many first noises are tried, beginning with that of ``seed``.
+        search: How many first noises are tried, beginning with that of the seed.
         capture: What is recorded.
         parent_run_id: The run this one was made from; empty for none.
-        savings: What is given up to draw with less memory.
-        device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
-        dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
         sweep: Where it stands in a sweep; None for a picture that belongs to none.
     """
 
@@ -171,19 +188,13 @@ class GenerationRequest:
     scene: SceneGraph
     backend_id: str
     model: ModelRef
-    seed: int = 0
-    steps: int = 25
+    sampling: SamplingSettings = field(default_factory=SamplingSettings, metadata=INLINE)
     guidance_scale: float = 4.0
     width: int | None = None
     height: int | None = None
-    scheduler_id: str = ""
-    guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     search: NoiseSearch = field(default_factory=NoiseSearch)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
-    savings: tuple[Saving, ...] = ()
-    device: str = ""
-    dtype: str = ""
     sweep: SweepCell | None = None
 
 
@@ -401,13 +412,14 @@ FEW_CANDIDATES = 4
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
     """Return the same request without guidance and search: the baseline of the same seed."""
-    plain = replace(_alone(request), guidance=GuidanceSettings())
-    return replace(plain, id=request_id, sweep=None)
+    plain = _alone(request)
+    sampling = replace(plain.sampling, guidance=GuidanceSettings())
+    return replace(plain, id=request_id, sampling=sampling, sweep=None)
 
 
 def has_baseline(request: GenerationRequest) -> bool:
     """Tell whether the picture would be another without guidance, as far as can be foreseen."""
-    return with_savings(request).guidance.strength > 0
+    return with_savings(request).sampling.guidance.strength > 0
 
 
 def candidate_count(request: GenerationRequest) -> int:
@@ -431,14 +443,17 @@ def best_request(
     """
     if not candidates:
         return request
-    return replace(_alone(with_savings(request)), seed=candidates[0].seed)
+    alone = _alone(with_savings(request))
+    return replace(alone, sampling=replace(alone.sampling, seed=candidates[0].seed))
 
 
 def with_memory_fix(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
     """Return a request that gives up what a fix says, beside what it gives up already."""
     height, width = fix.size or (request.height, request.width)
-    savings = (*request.savings, *fix.savings)
-    return replace(request, savings=savings, height=height, width=width)
+    savings = (*request.sampling.savings, *fix.savings)
+    return replace(
+        request, sampling=replace(request.sampling, savings=savings), height=height, width=width
+    )
 
 
 def with_savings(request: GenerationRequest) -> GenerationRequest:
@@ -446,22 +461,24 @@ def with_savings(request: GenerationRequest) -> GenerationRequest:
 
     A scene without relations gives a search nothing to go by, so none stands in for its guidance.
     """
-    guidance, search = request.guidance, request.search
-    if Saving.CHECKPOINTING in request.savings:
+    guidance, search = request.sampling.guidance, request.search
+    if Saving.CHECKPOINTING in request.sampling.savings:
         guidance = replace(guidance, checkpointing=True)
-    if Saving.EVERY_SECOND_STEP in request.savings:
+    if Saving.EVERY_SECOND_STEP in request.sampling.savings:
         guidance = replace(guidance, every=max(guidance.every, 2))
-    if Saving.SEARCH in request.savings:
+    if Saving.SEARCH in request.sampling.savings:
         guidance = GuidanceSettings()
         if request.scene.relations:
             search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
-    return replace(request, guidance=guidance, search=search)
+    return replace(request, sampling=replace(request.sampling, guidance=guidance), search=search)
 
 
 def _alone(request: GenerationRequest) -> GenerationRequest:
     """Return a request of a single picture, whatever it would be chosen from."""
-    savings = tuple(saving for saving in request.savings if saving is not Saving.SEARCH)
-    return replace(request, search=NoiseSearch(), savings=savings)
+    savings = tuple(saving for saving in request.sampling.savings if saving is not Saving.SEARCH)
+    return replace(
+        request, search=NoiseSearch(), sampling=replace(request.sampling, savings=savings)
+    )
 
 
 def new_request_id() -> RequestId:

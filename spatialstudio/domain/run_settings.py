@@ -1,12 +1,12 @@
 """What is set beside the prompt: how pictures are drawn, as one value to keep, undo and share."""
 
-from dataclasses import field
+from dataclasses import field, fields, replace
 from enum import Enum
+from typing import Any, TypeVar
 
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.devices import Saving
-from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import MAX_SEED, GuidanceSettings
+from spatialstudio.domain.frozen import INLINE, frozen
+from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, SamplingSettings
 from spatialstudio.domain.relation import SceneGraph
 
 
@@ -42,43 +42,41 @@ class RunSettings:
         model_id: Which weights.
         width: Pixels, divisible by 8.
         height: Likewise.
-        steps: Denoising steps, >= 1.
+        sampling: Of the next picture; files hold its fields in its place.
         guidance_scale: Of classifier-free guidance, >= 0; None for the model's own.
         negative: What pictures shall not show; empty for nothing.
-        scheduler_id: Which sampler, one of the model's; empty for its own.
-        seed: Of the next picture, 0 to ``MAX_SEED``.
-        seed_mode: Which seed comes after it.
+        seed_mode: Which seed comes after that of the next picture.
         pictures: How many are drawn at once, each from a seed of its own, >= 1.
         candidates: Most pictures that each one is chosen from, by its PSE; 1 chooses nothing.
         with_baseline: Whether each seed is drawn without guidance as well.
         preset: Whose settings the guidance began with.
-        guidance: How the layout is held.
         detail: How much of the attention is kept.
         preview_every: Steps between previews, >= 1.
-        savings: What is given up to draw with less memory.
-        device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
-        dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
     """
 
     model_id: str
     width: int
     height: int
-    steps: int
+    sampling: SamplingSettings = field(default_factory=SamplingSettings, metadata=INLINE)
     guidance_scale: float | None = None
     negative: str = ""
-    scheduler_id: str = ""
-    seed: int = 0
     seed_mode: SeedMode = SeedMode.FIXED
     pictures: int = 1
     candidates: int = 1
     with_baseline: bool = True
     preset: Preset = Preset.RECOMMENDED
-    guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
     preview_every: int = 1
-    savings: tuple[Saving, ...] = ()
-    device: str = ""
-    dtype: str = ""
+
+
+AnySettings = TypeVar("AnySettings", GenerationRequest, RunSettings)
+
+
+def with_values(settings: AnySettings, **values: Any) -> AnySettings:
+    """Return a request or a form with other values of its fields, sampling settings included."""
+    names = {each.name for each in fields(SamplingSettings)} & values.keys()
+    sampling = replace(settings.sampling, **{name: values.pop(name) for name in names})
+    return replace(settings, sampling=sampling, **values)
 
 
 def seed_after(seed: int, count: int = 1) -> int:

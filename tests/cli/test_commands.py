@@ -94,8 +94,8 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
     terminal("generate", PROMPT, "--steps", 3, "--strength", 1.5, "--out", runs)
     terminal("generate", PROMPT, "--guidance", "none", "--out", runs)
     guided, plain = registry.backend_made.requests
-    assert (guided.steps, guided.guidance.strength) == (3, 1.5)
-    assert plain.guidance.method_id == "none"
+    assert (guided.sampling.steps, guided.sampling.guidance.strength) == (3, 1.5)
+    assert plain.sampling.guidance.method_id == "none"
 
 
 def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
@@ -106,7 +106,7 @@ def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
         "Guidance cannot hold depth" in terminal("generate", *words, "--out", runs).err
         for words in ([only_depth], [only_depth, "--guidance", "none"], [PROMPT])
     ]
-    methods = [each.guidance.method_id for each in registry.backend_made.requests]
+    methods = [each.sampling.guidance.method_id for each in registry.backend_made.requests]
     assert told == [True, False, False]
     assert methods == ["none", "none", "psg"]
 
@@ -123,7 +123,7 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     when = ["--guided-steps", 3, "--every", 2, "--inner-updates", 4]
     terminal("generate", PROMPT, *typed, *others, *when)
     (request,) = registry.backend_made.requests
-    assert request.guidance == GuidanceSettings(
+    assert request.sampling.guidance == GuidanceSettings(
         method_id="boxdiff",
         strength=20,
         last_step=2,
@@ -141,7 +141,10 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
 def test_no_strength_makes_no_guiding_passes(terminal, registry, runs):
     done = terminal("generate", PROMPT, "--strength", 0, "--names-only", "--out", runs)
     (request,) = registry.backend_made.requests
-    assert (request.guidance.method_id, request.guidance.names_only) == (UNGUIDED, True)
+    assert (request.sampling.guidance.method_id, request.sampling.guidance.names_only) == (
+        UNGUIDED,
+        True,
+    )
     assert "depth" not in done.err
 
 
@@ -149,8 +152,8 @@ def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, r
     typed = ["--save-memory", "checkpointing", "--save-memory", "every second step"]
     terminal("generate", PROMPT, *typed, "--keep-attention", "every word", "--out", runs)
     (request,) = registry.backend_made.requests
-    assert request.savings == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
-    assert (request.guidance.checkpointing, request.guidance.every) == (True, 2)
+    assert request.sampling.savings == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
+    assert (request.sampling.guidance.checkpointing, request.sampling.guidance.every) == (True, 2)
     assert request.capture.detail is AttentionDetail.EVERY_WORD
 
 
@@ -158,14 +161,17 @@ def test_where_and_in_which_numbers_to_draw_goes_into_the_request(terminal, regi
     typed = ["--device", "cpu", "--number-format", "bfloat16"]
     terminal("generate", PROMPT, *typed, "--out", runs)
     (request,) = registry.backend_made.requests
-    assert (request.device, request.dtype) == ("cpu", "bfloat16")
+    assert (request.sampling.device, request.sampling.dtype) == ("cpu", "bfloat16")
 
 
 def test_the_ways_to_sample_go_into_the_request(terminal, registry, runs):
     typed = ["--sampler", "euler", "--guidance-scale", "2.5", "--negative", "fog"]
     terminal("generate", PROMPT, *typed, "--out", runs)
     (request,) = registry.backend_made.requests
-    assert (request.scheduler_id, request.guidance_scale) == ("EulerDiscreteScheduler", 2.5)
+    assert (request.sampling.scheduler_id, request.guidance_scale) == (
+        "EulerDiscreteScheduler",
+        2.5,
+    )
     assert request.scene.prompt.negative == "fog"
 
 

@@ -9,10 +9,12 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     NoiseSearch,
+    SamplingSettings,
     best_request,
     unguided,
     with_savings,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 
 
@@ -23,24 +25,23 @@ def request_with_guidance():
         scene=scene_of(),
         backend_id="fake",
         model=ModelRef(id="fake"),
-        seed=7,
-        guidance=GuidanceSettings(method_id="psg", strength=5),
+        sampling=SamplingSettings(seed=7, guidance=GuidanceSettings(method_id="psg", strength=5)),
     )
 
 
 def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
     baseline = unguided(request_with_guidance, "plain")
-    assert baseline.guidance.strength == 0
-    assert (baseline.id, baseline.seed, baseline.scene) == (
+    assert baseline.sampling.guidance.strength == 0
+    assert (baseline.id, baseline.sampling.seed, baseline.scene) == (
         "plain",
-        request_with_guidance.seed,
+        request_with_guidance.sampling.seed,
         request_with_guidance.scene,
     )
 
 
 def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):
     searched = replace(request_with_guidance, search=NoiseSearch(candidates=8))
-    spared_one = replace(request_with_guidance, savings=(Saving.SEARCH,))
+    spared_one = with_values(request_with_guidance, savings=(Saving.SEARCH,))
     alone = unguided(request_with_guidance, "plain")
     assert unguided(searched, "plain") == unguided(spared_one, "plain") == alone
 
@@ -51,7 +52,7 @@ def test_without_relations_no_search_stands_in_for_guidance():
         scene=replace(scene_of(), relations=()),
         backend_id="fake",
         model=ModelRef(id="fake"),
-        savings=(Saving.SEARCH,),
+        sampling=SamplingSettings(savings=(Saving.SEARCH,)),
     )
     assert with_savings(asked).search.candidates == 1
 
@@ -69,8 +70,8 @@ def test_without_relations_no_search_stands_in_for_guidance():
 def test_a_requests_settings_follow_its_savings(
     request_with_guidance, saving, every, checkpointing, candidates, method_id
 ):
-    made = with_savings(replace(request_with_guidance, savings=(saving,)))
-    guidance = made.guidance
+    made = with_savings(with_values(request_with_guidance, savings=(saving,)))
+    guidance = made.sampling.guidance
     assert (guidance.every, guidance.checkpointing) == (every, checkpointing)
     assert (made.search.candidates, guidance.method_id) == (candidates, method_id)
 
@@ -84,14 +85,14 @@ RANKED = tuple(
 def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_with_guidance):
     searched = replace(request_with_guidance, search=NoiseSearch(candidates=8, enough=0.5))
     best = best_request(searched, RANKED)
-    assert best == replace(request_with_guidance, seed=9)
+    assert best == with_values(request_with_guidance, seed=9)
     assert best_request(best, RANKED) == best
     assert best_request(searched, ()) == searched
 
 
 def test_a_search_in_place_of_gradients_leaves_a_picture_without_them(request_with_guidance):
     savings = (Saving.SEARCH, Saving.TILING)
-    best = best_request(replace(request_with_guidance, savings=savings), RANKED)
+    best = best_request(with_values(request_with_guidance, savings=savings), RANKED)
     assert with_savings(best) == best
-    assert best == replace(unguided(best, best.id), savings=(Saving.TILING,))
-    assert best.seed == 9
+    assert best == with_values(unguided(best, best.id), savings=(Saving.TILING,))
+    assert best.sampling.seed == 9

@@ -21,6 +21,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.record import Sameness
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES, Example
 from spatialstudio.ui.window import demo, tour
@@ -112,7 +113,7 @@ def test_a_search_is_told_by_the_seed_that_draws_its_picture_again(studio):
     best = searched.of(GenerationFinished)[0].candidates[0].seed
     assert best != SEED
     assert searched.path.stem.endswith(f"_{best}")
-    assert studio.session.run.request.seed == best
+    assert studio.session.run.request.sampling.seed == best
     alone = draw(studio, guidance=plain, seed=best)
     assert np.array_equal(alone.image, searched.image)
 
@@ -166,7 +167,7 @@ def test_the_terminal_draws_stores_and_judges(terminal, tmp_path):
     assert done.code == 0
     assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
     record, _ = RunFiles().load(tmp_path)
-    assert record.request.seed == SEED
+    assert record.request.sampling.seed == SEED
     assert len(record.trace) == STEPS
     assert len(record.evaluation.verdicts) == 1
 
@@ -195,11 +196,14 @@ def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn
 )
 def test_an_example_fails_without_guidance_and_holds_with_it(studio, example):
     studio.edit_scene(studio.scene_of(example.prompt))
-    settings = replace(usual_settings(studio.model()), seed=example.seed)
+    settings = with_values(usual_settings(studio.model()), seed=example.seed)
     (request,) = studio.requests(settings)
     studio.generate(request, with_baseline=True)
     guided, baseline = studio.session.run, studio.session.baseline
-    assert (guided.request.seed, baseline.request.seed) == (example.seed, example.seed)
+    assert (guided.request.sampling.seed, baseline.request.sampling.seed) == (
+        example.seed,
+        example.seed,
+    )
     assert set(outcomes(guided)) == {Outcome.PASS}
     assert Outcome.FAIL in outcomes(baseline)
 

@@ -40,6 +40,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import REPRODUCE
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
@@ -126,17 +127,17 @@ class Bench:
     def row(self, method: str, prompt_id: str, text: str, seed: int) -> Row:
         started = time.process_time()
         self._studio.edit_scene(self._studio.scene_of(text))
-        request = replace(
+        request = with_values(
             self._studio.new_request(seed=seed, steps=STEPS),
             guidance=VARIANTS[method],
             capture=ATTENTION_ONLY,
         )
         match method:
             case "none":
-                drawn = [self._draw(replace(request, steps=PLAIN_STEPS))]
+                drawn = [self._draw(with_values(request, steps=PLAIN_STEPS))]
             case "best of two":
-                half = replace(request, steps=SEARCH_STEPS)
-                drawn = [self._draw(half), self._draw(replace(half, seed=seed + 1000))]
+                half = with_values(request, steps=SEARCH_STEPS)
+                drawn = [self._draw(half), self._draw(with_values(half, seed=seed + 1000))]
             case _:
                 drawn = [self._draw(request)]
         best = ranked(one.score for one in drawn)[0]
@@ -166,7 +167,7 @@ class Bench:
         ]
         picture = visor_picture("", relation.type, *boxes)
         return Seen(
-            score=score_candidate(scene, request.seed, seen, REPRODUCE),
+            score=score_candidate(scene, request.sampling.seed, seen, REPRODUCE),
             found=picture.has_both,
             placed=picture.is_correct,
             calls=len(steps) + sum(step.guiding_passes for step in steps),

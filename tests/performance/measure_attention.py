@@ -40,6 +40,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelRef,
     RequestId,
+    SamplingSettings,
 )
 from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import SceneGraph
@@ -88,7 +89,7 @@ class Painter:
             scene=scene,
             backend_id="diffusers",
             model=ModelRef(id=self._card.id),
-            seed=seed,
+            sampling=SamplingSettings(seed=seed),
             capture=CAPTURE,
         )
         started, *_, finished = events_of(self._backend, request, self._card)

@@ -38,6 +38,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelRef,
     RequestId,
+    SamplingSettings,
 )
 from tests.fakes import CountingToken, scene_of
 from tests.performance.intervals import RESAMPLES, Figure, Floats
@@ -141,7 +142,7 @@ class Measurement:
             scene=scene_of("dog", "car"),
             backend_id="diffusers",
             model=ModelRef(id=self._card.id),
-            steps=steps,
+            sampling=SamplingSettings(steps=steps),
         )
         self.both(PLAIN, 0)  # loads the models
 

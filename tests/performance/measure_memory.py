@@ -11,7 +11,6 @@ import gc
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -25,8 +24,10 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     RequestId,
+    SamplingSettings,
     with_savings,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
 from tests.fakes import events_of, scene_of
 from tests.performance.measure_guided_step import memory
@@ -74,7 +75,7 @@ class Measurement:
             scene=scene_of(),
             backend_id="diffusers",
             model=ModelRef(id=self._card.id),
-            steps=2,
+            sampling=SamplingSettings(steps=2),
             height=side,
             width=side,
             capture=CaptureSettings(attention_every=0, preview_every=0),
@@ -83,7 +84,7 @@ class Measurement:
     def bytes(self, run: str) -> tuple[int, int]:
         """Return what the estimate tells beside the weights, and what was taken."""
         guidance, savings = RUNS[run]
-        request = with_savings(replace(self._request, guidance=guidance, savings=savings))
+        request = with_savings(with_values(self._request, guidance=guidance, savings=savings))
         self._draw(request)
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)

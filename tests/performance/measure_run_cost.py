@@ -142,7 +142,7 @@ def passes_of_run(studio: Studio, text: str, seed: int, published: GuidanceSetti
     card = studio.model()
     studio.edit_scene(studio.scene_of(text))
     settings = replace(published, strength=card.strength, goal=GOAL)
-    request = replace(
+    request = with_values(
         studio.new_request(seed=seed, steps=STEPS), guidance=settings, capture=NOTHING_CAPTURED
     )
     passes, token = 0, CancelFlag()

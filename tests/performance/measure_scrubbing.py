@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.ui.framework.window_settings import (
     FILE_NAME,
     Density,
@@ -106,7 +106,7 @@ def draw(studio: Studio, window: MainWindow, painted: Painted) -> list[float]:
     window.prompt.use_prompt(PROMPT)
     arrivals = Arrivals(studio, painted)
     request = studio.new_request(seed=SEED)
-    studio.generate(replace(request, steps=STEPS), with_baseline=True)
+    studio.generate(with_values(request, steps=STEPS), with_baseline=True)
     run_until(lambda: studio.session.baseline.is_over, arrivals.settle)
     arrivals.close()
     return arrivals.waited_ms

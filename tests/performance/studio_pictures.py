@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
 )
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Evaluation
 from tests.performance.prompt_lists import ListedPrompt
 
@@ -94,7 +95,7 @@ def _draw_one(studio: Studio, wanted: Wanted, change: Change | None, steps: int 
     guided = wanted.method == METHODS[1]
     request = studio.new_request(seed=wanted.seed, steps=steps, guided=guided)
     if guided and change is not None:
-        request = replace(request, guidance=change(request.guidance))
+        request = with_values(request, guidance=change(request.sampling.guidance))
     listener = Listener()
     unsubscribe = studio.bus.subscribe(listener.hear)
     studio.generate(replace(request, capture=NOTHING_CAPTURED))

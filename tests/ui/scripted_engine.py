@@ -142,16 +142,19 @@ class ScriptedEngine:
         self.report(
             PhaseChanged(request_id=request.id, phase=Phase.LOADING),
             GenerationStarted(
-                request_id=request.id, total_steps=request.steps, token_spans=(), device="cpu"
+                request_id=request.id,
+                total_steps=request.sampling.steps,
+                token_spans=(),
+                device="cpu",
             ),
             PhaseChanged(request_id=request.id, phase=Phase.DENOISING),
         )
-        self.report(*(step_of(request, step) for step in range(steps or request.steps)))
+        self.report(*(step_of(request, step) for step in range(steps or request.sampling.steps)))
         if steps is None:
             self.finish(job)
 
     def finish(self, job, candidates=()):
-        picture = picture_of(job.request.seed)
+        picture = picture_of(job.request.sampling.seed)
         self.report(
             GenerationFinished(
                 request_id=job.request.id,
@@ -183,8 +186,8 @@ def picture_of(seed):
 
 def step_of(request, step):
     """Return a step in which guidance pulls the first thing to the left of the second."""
-    share = (step + 1) / request.steps
-    is_guided = request.guidance.strength > 0
+    share = (step + 1) / request.sampling.steps
+    is_guided = request.sampling.guidance.strength > 0
     drift = 0.35 * share if is_guided else 0.0
     mentions = request.scene.mentions
     maps = {
@@ -197,14 +200,14 @@ def step_of(request, step):
     return StepEvent(
         request_id=request.id,
         step=step,
-        total_steps=request.steps,
+        total_steps=request.sampling.steps,
         timestep=1000 * (1 - share),
         pos=pos,
-        step_size=request.guidance.strength if has_updates else None,
+        step_size=request.sampling.guidance.strength if has_updates else None,
         pos_after=pos if has_updates else {},
         attention=attention,
         attention_after=attention if has_updates else None,
-        preview=picture_of(request.seed + step),
+        preview=picture_of(request.sampling.seed + step),
     )
 
 

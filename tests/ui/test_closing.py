@@ -67,7 +67,7 @@ def next_start(window, tmp_path):
 
 def seeds(studio):
     assert {entry.state for entry in studio.queue.entries} <= {EntryState.INTERRUPTED}
-    return [[request.seed for request in entry.requests] for entry in studio.queue.entries]
+    return [[request.sampling.seed for request in entry.requests] for entry in studio.queue.entries]
 
 
 def test_what_is_drawn_and_what_waits_comes_back(studio, engine, drawing, next_start):
@@ -102,7 +102,7 @@ def test_a_picture_that_was_drawn_and_not_judged_is_in_the_library(
 ):
     studio.queue.add(*drawing(1))
     job, picture = engine.jobs[0], picture_of(1)
-    engine.play(job, steps=job.request.steps)
+    engine.play(job, steps=job.request.sampling.steps)
     engine.report(
         GenerationFinished(request_id=job.job_id, image=picture, seconds=1.0, peak_memory_bytes=1)
     )

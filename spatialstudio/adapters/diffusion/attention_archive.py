@@ -51,7 +51,7 @@ def plan_archive(
     capture = request.capture
     if capture.attention_every == 0 or capture.detail is AttentionDetail.RELATION_WORDS:
         return AttentionArchive(folder, (), (), ())
-    if request.guidance.reuses_prediction:
+    if request.sampling.guidance.reuses_prediction:
         raise RequestError(
             "Attention to every word cannot be kept where guiding passes stand in for others.",
             hint="Record less, or let guidance make passes of its own.",

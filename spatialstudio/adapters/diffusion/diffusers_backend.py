@@ -219,8 +219,9 @@ class DiffusersBackend:
         elif loaded is None or loaded_as is None or not loaded_as.is_like(wanted):
             return None
         dtype = pick_dtype(wanted.device, model.size_bytes, wanted.dtype)
-        request = replace(request, dtype=name_of(dtype))
-        return _estimate(loaded, request, plan_archive(loaded, request, request.steps, Path()))
+        request = with_values(request, dtype=name_of(dtype))
+        archive = plan_archive(loaded, request, request.sampling.steps, Path())
+        return _estimate(loaded, request, archive)
 
     def generate(
         self,
@@ -302,8 +303,8 @@ class _Drawing:
         token: CancelToken,
         report: ReportEvent,
     ) -> None:
-        loaded.set_scheduler(request.scheduler_id)
-        if request.guidance.names_only:
+        loaded.set_scheduler(request.sampling.scheduler_id)
+        if request.sampling.guidance.names_only:
             request = replace(request, scene=objects_only(request.scene))
         self._request = request
         self._loaded = loaded
@@ -360,7 +361,7 @@ class _Drawing:
         set_timesteps(*args, **kwargs)
 
     def _guidance(self) -> Guidance | None:
-        settings, scene = self._request.guidance, self._request.scene
+        settings, scene = self._request.sampling.guidance, self._request.scene
         if settings.method_id == UNGUIDED:
             return None
         if settings.method_id not in GUIDANCE_METHODS:
@@ -376,7 +377,7 @@ class _Drawing:
         return Guidance(
             loss=method.make_loss(settings),
             schedule=GuidanceSchedule(
-                replace(settings, one_by_one=takes_turns), self._request.steps
+                replace(settings, one_by_one=takes_turns), self._request.sampling.steps
             ),
             refined=method.make_refined(settings) if method.make_refined else None,
             corrects_prediction=method.corrects_prediction,
@@ -385,7 +386,7 @@ class _Drawing:
 
     def _reader(self, spans: tuple[TokenSpan, ...], guidance: Guidance | None) -> AttentionReader:
         loaded, scene = self._loaded, self._request.scene
-        streams, smaller = loaded.streams, Saving.SMALLER_MAPS in self._request.savings
+        streams, smaller = loaded.streams, Saving.SMALLER_MAPS in self._request.sampling.savings
         is_whole = guidance is not None and guidance.loss.reads_whole_text
         reads_decoder = guidance is not None and guidance.reads_decoder
         return AttentionReader(
@@ -439,9 +440,10 @@ class _Drawing:
 
 
 def _wanted(request: GenerationRequest, model: ModelCard) -> _Wanted:
-    device = pick_device("cpu" if Saving.PROCESSOR in request.savings else request.device)
-    offloads = Saving.OFFLOAD in request.savings and device.type != "cpu"
-    return _Wanted(model.folder, device, request.dtype or model.dtype, offloads)
+    asked = request.sampling
+    device = pick_device("cpu" if Saving.PROCESSOR in asked.savings else asked.device)
+    offloads = Saving.OFFLOAD in asked.savings and device.type != "cpu"
+    return _Wanted(model.folder, device, asked.dtype or model.dtype, offloads)
 
 
 def _estimate(

@@ -31,6 +31,7 @@ from spatialstudio.domain.devices import (
 )
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, with_memory_fix
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
@@ -122,7 +123,7 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     height, width = picture_size(loaded, request)
     latent_size = loaded.latent_size(height, width)
     sizes = loaded.part_sizes
-    waits = Saving.OFFLOAD in request.savings
+    waits = Saving.OFFLOAD in request.sampling.savings
     item = _item_bytes(loaded, request)
     stored = max(sizes) if waits else sum(sizes)
     return MemoryEstimate(
@@ -149,11 +150,12 @@ def ways_to_fit(
         together; empty when nothing helps on this device. Checkpointing, which takes time, is
         listed again with half of the guided steps, which gives it back and spares no memory.
     """
-    left = [saving for saving in usable_savings(loaded, request) if saving not in request.savings]
+    given_up = request.sampling.savings
+    left = [saving for saving in usable_savings(loaded, request) if saving not in given_up]
     ways = [way for saving in left for way in _ways_with(saving, request)]
 
     def fits(chosen: tuple[Saving, ...]) -> bool:
-        trial = replace(request, savings=(*request.savings, *chosen))
+        trial = _with_savings(request, (*given_up, *chosen))
         return estimate_memory(loaded, trial).peak_bytes <= available_bytes
 
     together = (tuple(left[: count + 1]) for count in range(1, len(left)))
@@ -162,7 +164,7 @@ def ways_to_fit(
 
 def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[Saving, ...]:
     """List the savings of memory that mean anything for a request, mildest first."""
-    is_guided = request.guidance.method_id != UNGUIDED
+    is_guided = request.sampling.guidance.method_id != UNGUIDED
     has_accelerator = loaded.device.type != "cpu"
     usable = {
         Saving.CHECKPOINTING: is_guided,
@@ -174,9 +176,14 @@ def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[
     return tuple(saving for saving in Saving if usable.get(saving, False))
 
 
+def _with_savings(request: GenerationRequest, savings: tuple[Saving, ...]) -> GenerationRequest:
+    return with_values(request, savings=savings)
+
+
 def _ways_with(saving: Saving, request: GenerationRequest) -> Iterator[tuple[Saving, ...]]:
     yield (saving,)
-    guides_all = request.guidance.every == 1 and Saving.EVERY_SECOND_STEP not in request.savings
+    asked = request.sampling
+    guides_all = asked.guidance.every == 1 and Saving.EVERY_SECOND_STEP not in asked.savings
     if saving is Saving.CHECKPOINTING and guides_all:
         yield saving, Saving.EVERY_SECOND_STEP
 
@@ -184,13 +191,14 @@ def _ways_with(saving: Saving, request: GenerationRequest) -> Iterator[tuple[Sav
 def _guiding_bytes(
     loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
 ) -> int:
-    if request.guidance.method_id == UNGUIDED or Saving.SEARCH in request.savings:
+    if request.sampling.guidance.method_id == UNGUIDED or Saving.SEARCH in request.sampling.savings:
         return 0
     layers = _layers_read(loaded, request)
     last = max(layers, key=loaded.text_layers.index)
     text = _text_length(loaded, request)
     read = [_probabilities(layer, latent_size, text) for layer in layers]
-    is_spared = request.guidance.checkpointing or Saving.CHECKPOINTING in request.savings
+    asked = request.sampling
+    is_spared = asked.guidance.checkpointing or Saving.CHECKPOINTING in asked.savings
     kept = (
         _kept_by_unet(loaded, last, latent_size, is_spared=is_spared)
         if loaded.is_unet
@@ -207,7 +215,7 @@ def _denoising_bytes(
     is_alone = loaded.family.calls.order is BatchOrder.APART or request.guidance_scale <= SCALE_OFF
     rows, item = 1 if is_alone else 2, _item_bytes(loaded, request)
     held = rows * item * _held_values(loaded, request, latent_size)
-    if request.capture.attention_every == 0 and request.guidance.method_id == UNGUIDED:
+    if request.capture.attention_every == 0 and request.sampling.guidance.method_id == UNGUIDED:
         return int(held)
     text, layers = _text_length(loaded, request), _layers_read(loaded, request)
     read = max(_probabilities(layer, latent_size, text) for layer in layers)
@@ -220,7 +228,7 @@ def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
 
 def _dtype(loaded: LoadedPipeline, request: GenerationRequest) -> torch.dtype:
     """Return the number format that is asked for, else that of the model as it is loaded."""
-    return DTYPES.get(request.dtype, loaded.denoiser.dtype)
+    return DTYPES.get(request.sampling.dtype, loaded.denoiser.dtype)
 
 
 def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
@@ -333,7 +341,7 @@ def _decoded_values(
     loaded: LoadedPipeline, request: GenerationRequest, height: int, width: int
 ) -> int:
     pixels = height * width
-    if Saving.TILING in request.savings:
+    if Saving.TILING in request.sampling.savings:
         pixels = min(pixels, TILE_SIDE**2)
     autoencoder = loaded.pipeline.vae
     weights = [part for part in autoencoder.decoder.parameters() if part.ndim > 1]
@@ -384,7 +392,7 @@ def out_of_memory(
     if loaded is None or free is None:
         return unsure
     failed = estimate_memory(loaded, request)
-    available = free + estimate_memory(loaded, replace(request, savings=())).weights_bytes
+    available = free + estimate_memory(loaded, _with_savings(request, ())).weights_bytes
     for_passes = failed.peak_bytes - failed.weights_bytes
     limit = min(available, failed.weights_bytes + round(CLEARLY_LESS * for_passes))
     trials = (MemoryFix(savings=chosen) for chosen in ways_to_fit(loaded, request, limit))

@@ -155,12 +155,12 @@ def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Itera
 def caption(run: ExportedRun) -> tuple[str, str]:
     """Tell prompt and settings."""
     record = run.record
-    request, guidance = record.request, record.request.guidance
+    request, guidance = record.request, record.request.sampling.guidance
     held = f"{guidance.method_id}, step size {guidance.strength:g}"
     if guidance.method_id == UNGUIDED:
         held = "layout not guided"
     settings = (
-        f"{request.model.id}, seed {request.seed}, {request.steps} steps, "
+        f"{request.model.id}, seed {request.sampling.seed}, {request.sampling.steps} steps, "
         f"guidance scale {request.guidance_scale:g}, {held}; "
         f"{made_with(run)}; {record.id}"
     )

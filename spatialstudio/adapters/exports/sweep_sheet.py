@@ -120,11 +120,11 @@ def _cell_height(runs: Sequence[ExportedRun]) -> float:
 def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
     """Tell the prompt, and those settings that are the same everywhere."""
     request = runs[0].record.request
-    guidance = request.guidance
+    guidance = request.sampling.guidance
     differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}
     told = {
-        SweepField.SEED: f"seed {request.seed}",
-        SweepField.STEPS: f"{request.steps} steps",
+        SweepField.SEED: f"seed {request.sampling.seed}",
+        SweepField.STEPS: f"{request.sampling.steps} steps",
         SweepField.GUIDANCE_SCALE: f"guidance scale {request.guidance_scale:g}",
         SweepField.STRENGTH: f"step size {guidance.strength:g}",
     }

@@ -68,7 +68,7 @@ def pinned(run: OpenRun, step: int, wanted: Moment = Moment.AFTER) -> BoardFrame
 def _caption(run: OpenRun, step: int, moment: Moment | None) -> str:
     named = [f"Step {step + 1} of {run.total_steps}"] if run.total_steps else ["Picture"]
     if run.request is not None:
-        named.append(f"seed {run.request.seed}")
+        named.append(f"seed {run.request.sampling.seed}")
     if moment is not None:
         named.append(f"read {moment.value}")
     return ", ".join(named)

@@ -56,9 +56,9 @@ def _bounds(attention: AttentionSnapshot, relation: Relation) -> tuple[float, fl
 
 def due_steps(run: OpenRun) -> tuple[int, ...]:
     """Return the steps so far on which guidance was due, whether it acted or rested."""
-    if run.request is None or run.request.guidance.method_id == UNGUIDED:
+    if run.request is None or run.request.sampling.guidance.method_id == UNGUIDED:
         return ()
-    schedule = GuidanceSchedule(run.request.guidance, run.request.steps)
+    schedule = GuidanceSchedule(run.request.sampling.guidance, run.request.sampling.steps)
     return tuple(
         event.step
         for event in run.steps
@@ -68,9 +68,9 @@ def due_steps(run: OpenRun) -> tuple[int, ...]:
 
 def goal_of(run: OpenRun) -> float | None:
     """Return the PoS at which guidance rests, (0.5, 1]; None without guidance."""
-    if run.request is None or run.request.guidance.method_id == UNGUIDED:
+    if run.request is None or run.request.sampling.guidance.method_id == UNGUIDED:
         return None
-    return run.request.guidance.goal
+    return run.request.sampling.guidance.goal
 
 
 def mean_pos(
@@ -118,8 +118,8 @@ def name_beside(run: OpenRun, second: OpenRun) -> str:
     asked, beside = run.request, second.request
     if asked is None or beside is None:
         return "Other run"
-    if asked.seed != beside.seed:
-        return f"Seed {beside.seed}"
+    if asked.sampling.seed != beside.sampling.seed:
+        return f"Seed {beside.sampling.seed}"
     return "Baseline" if _is_unguided(beside) else "Other run"
 
 
@@ -129,4 +129,6 @@ def name_first(run: OpenRun) -> str:
 
 
 def _is_unguided(request: GenerationRequest) -> bool:
-    return request.guidance.method_id == UNGUIDED or request.guidance.strength == 0
+    return (
+        request.sampling.guidance.method_id == UNGUIDED or request.sampling.guidance.strength == 0
+    )

@@ -1,7 +1,6 @@
 """The models on this machine that can draw, and what is wrong with the others."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
@@ -15,6 +14,7 @@ from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.ports import ModelCard, ModelCatalog
+from spatialstudio.domain.run_settings import with_values
 
 NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the folder for models."
 
@@ -88,8 +88,8 @@ class DeviceList(EngineAnswer[ListDevices, DevicesListed]):
 
     def at_hand(self, request: GenerationRequest) -> GenerationRequest:
         """Return a request that another machine's device does not stop, as far as is known."""
-        is_lost = bool(self.known) and request.device not in {card.id for card in self.known}
-        return replace(request, device="") if is_lost else request
+        known, chosen = {card.id for card in self.known}, request.sampling.device
+        return with_values(request, device="") if known and chosen not in known else request
 
 
 class LayerList(EngineAnswer[ListLayers, LayersListed]):

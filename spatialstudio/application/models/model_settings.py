@@ -6,6 +6,7 @@ from spatialstudio.domain.generation import (
     PSG,
     UNGUIDED,
     GuidanceSettings,
+    SamplingSettings,
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset, RunSettings
@@ -19,24 +20,25 @@ def usual_settings(model: ModelCard) -> RunSettings:
         model_id=model.id,
         width=model.native_size,
         height=model.native_size,
-        steps=model.steps,
-        guidance=choose_guidance(PSG, model, model.steps),
+        sampling=SamplingSettings(
+            steps=model.steps, guidance=choose_guidance(PSG, model, model.steps)
+        ),
     )
 
 
 def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
     """Choose another model: size, steps and guidance become its own, the rest stays if it can."""
-    usual = usual_settings(model)
-    return replace(
+    usual, sampler = usual_settings(model), settings.sampling.scheduler_id
+    return with_values(
         settings,
         model_id=model.id,
         width=usual.width,
         height=usual.height,
-        steps=usual.steps,
+        steps=usual.sampling.steps,
+        scheduler_id=sampler if sampler in model.samplers else "",
+        guidance=usual.sampling.guidance,
         guidance_scale=None,
-        scheduler_id=settings.scheduler_id if settings.scheduler_id in model.samplers else "",
         preset=usual.preset,
-        guidance=usual.guidance,
     )
 
 

@@ -46,19 +46,19 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
             "The negative prompt holds bytes that are no text.",
             hint="Write it in UTF-8, or type it anew.",
         )
-    if not 0 <= request.seed <= MAX_SEED:
+    if not 0 <= request.sampling.seed <= MAX_SEED:
         yield RequestError(
-            f"The seed {request.seed} is out of range.",
+            f"The seed {request.sampling.seed} is out of range.",
             hint=f"Choose a whole number from 0 to {MAX_SEED}.",
         )
-    if not 1 <= request.steps <= MAX_STEPS:
+    if not 1 <= request.sampling.steps <= MAX_STEPS:
         yield RequestError(
-            f"{request.steps} denoising steps cannot be taken.",
+            f"{request.sampling.steps} denoising steps cannot be taken.",
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
     yield from _search_faults(request)
-    yield from _sampler_faults(request.scheduler_id, model)
-    yield from _guidance_faults(request.guidance)
+    yield from _sampler_faults(request.sampling.scheduler_id, model)
+    yield from _guidance_faults(request.sampling.guidance)
     yield from _number_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):
@@ -119,7 +119,7 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
 
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     """Check the numbers of which nothing more is to be said than their range."""
-    guidance, capture = request.guidance, request.capture
+    guidance, capture = request.sampling.guidance, request.capture
     last = guidance.last_step
     ranges: list[tuple[str, float, float, float]] = [
         ("guidance scale", request.guidance_scale, 0, inf),

@@ -20,6 +20,7 @@ from spatialstudio.domain.run_settings import (
     RunSettings,
     SeedMode,
     seed_after,
+    with_values,
 )
 from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
@@ -35,27 +36,27 @@ def with_method(
     Raises:
         RequestError: The method was not published for models of this kind.
     """
-    guidance = choose_guidance(method_id, model, settings.steps, preset=preset)
-    return replace(settings, preset=preset, guidance=guidance)
+    guidance = choose_guidance(method_id, model, settings.sampling.steps, preset=preset)
+    return with_values(settings, preset=preset, guidance=guidance)
 
 
 def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettings:
     """Choose other steps; the guided window grows with them unless it was set by hand."""
-    guidance = settings.guidance
+    guidance = settings.sampling.guidance
     before, after = (
         choose_guidance(guidance.method_id, model, count, preset=settings.preset)
-        for count in (settings.steps, steps)
+        for count in (settings.sampling.steps, steps)
     )
     if guidance.last_step == before.last_step:
         guidance = replace(guidance, last_step=after.last_step)
-    return replace(settings, steps=steps, guidance=guidance)
+    return with_values(settings, steps=steps, guidance=guidance)
 
 
 def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
     """Return the step size that the preset of the settings has, > 0."""
-    guidance = settings.guidance
+    guidance = settings.sampling.guidance
     return choose_guidance(
-        guidance.method_id, model, settings.steps, preset=settings.preset
+        guidance.method_id, model, settings.sampling.steps, preset=settings.preset
     ).strength
 
 
@@ -74,8 +75,8 @@ def _has(preset: Preset, method_id: str, model: ModelCard) -> bool:
 
 def last_guided_step(settings: RunSettings) -> int:
     """Return the last step that guidance may act on, from 0."""
-    chosen = GuidanceSchedule(settings.guidance, settings.steps).last_step
-    return min(chosen, settings.steps - 1)
+    chosen = GuidanceSchedule(settings.sampling.guidance, settings.sampling.steps).last_step
+    return min(chosen, settings.sampling.steps - 1)
 
 
 def seeds_of(settings: RunSettings) -> tuple[int, ...]:
@@ -84,19 +85,20 @@ def seeds_of(settings: RunSettings) -> tuple[int, ...]:
     Those that follow each other leave room for what each picture is chosen from.
     """
     others = range(1, settings.pictures)
+    first, apart = settings.sampling.seed, settings.candidates
     if settings.seed_mode is SeedMode.RANDOM:
-        return (settings.seed, *(any_seed() for _ in others))
-    apart = settings.candidates
-    return (settings.seed, *(seed_after(settings.seed, count * apart) for count in others))
+        return (first, *(any_seed() for _ in others))
+    return (first, *(seed_after(first, count * apart) for count in others))
 
 
 def moved_on(settings: RunSettings) -> RunSettings:
     """Return the settings with the seed that comes next."""
     if settings.seed_mode is SeedMode.RANDOM:
-        return replace(settings, seed=any_seed())
+        return with_values(settings, seed=any_seed())
     if settings.seed_mode is SeedMode.INCREMENT:
         taken = settings.pictures * settings.candidates
-        return replace(settings, seed=seed_after(settings.seed, taken))
+        seed = seed_after(settings.sampling.seed, taken)
+        return with_values(settings, seed=seed)
     return settings
 
 
@@ -116,9 +118,10 @@ def request_of(
         settings: How.
         seed: Of this picture.
     """
-    is_guided = settings.guidance.strength > 0 and has_work(scene, settings.guidance.method_id)
+    sampling, guidance = settings.sampling, settings.sampling.guidance
+    is_guided = guidance.strength > 0 and has_work(scene, guidance.method_id)
     wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
-    plain = new_request(wanted, model, seed=seed, steps=settings.steps, guided=False)
+    plain = new_request(wanted, model, seed=seed, guided=False)
     scale = settings.guidance_scale
     is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
     return replace(
@@ -126,15 +129,13 @@ def request_of(
         width=None if is_own_size else settings.width,
         height=None if is_own_size else settings.height,
         guidance_scale=plain.guidance_scale if scale is None else scale,
-        scheduler_id=settings.scheduler_id,
-        guidance=settings.guidance if is_guided else plain.guidance,
+        sampling=replace(
+            sampling, seed=seed, guidance=guidance if is_guided else plain.sampling.guidance
+        ),
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         capture=replace(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),
-        savings=settings.savings,
-        device=settings.device,
-        dtype=settings.dtype,
     )
 
 
@@ -146,24 +147,18 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         model: That drew it.
         settings: As they stand in the form.
     """
-    is_guided = request.guidance.method_id != UNGUIDED
-    scale = request.guidance_scale
+    guidance, scale = request.sampling.guidance, request.guidance_scale
+    if guidance.method_id == UNGUIDED:
+        guidance = replace(choose_guidance(PSG, model, request.sampling.steps), strength=0.0)
     return replace(
         settings,
         model_id=model.id,
         width=request.width or model.native_size,
         height=request.height or model.native_size,
-        steps=request.steps,
+        sampling=replace(request.sampling, guidance=guidance, device=settings.sampling.device),
         guidance_scale=None if scale == model.guidance_scale else scale,
         negative=request.scene.prompt.negative,
-        scheduler_id=request.scheduler_id,
-        seed=request.seed,
         candidates=request.search.candidates,
-        guidance=request.guidance
-        if is_guided
-        else replace(choose_guidance(PSG, model, request.steps), strength=0.0),
         detail=request.capture.detail,
         preview_every=max(request.capture.preview_every, 1),
-        savings=request.savings,
-        dtype=request.dtype,
     )

@@ -66,7 +66,7 @@ class RemainingTime:
         """Return what a run still takes, judging aside; None while nobody can know."""
         if not self.pace or (self._seen < ENOUGH and steps_done):
             return None
-        left = range(steps_done, request.steps)
+        left = range(steps_done, request.sampling.steps)
         guided = sum(is_guided(request, step) for step in left)
         usual = next(iter(self.pace.values()))
         plain_pace = self.pace.get(False, usual)
@@ -75,9 +75,9 @@ class RemainingTime:
 
 def is_guided(request: GenerationRequest, step: int) -> bool:
     """Whether guidance may act on a step of a request."""
-    guidance = request.guidance
+    guidance = request.sampling.guidance
     acts = guidance.method_id != UNGUIDED and guidance.strength > 0
-    return acts and GuidanceSchedule(guidance, request.steps).guides(step)
+    return acts and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
 
 
 log = logging.getLogger(__name__)
@@ -178,13 +178,15 @@ class RunEstimates:
         self._ask_for(requests[0])
         memory = [self._memory.get(memory_key(request)) for request in requests]
         known = [each for each in memory if each is not None]
-        guided = [step for step in range(requests[0].steps) if is_guided(requests[0], step)]
+        guided = [
+            step for step in range(requests[0].sampling.steps) if is_guided(requests[0], step)
+        ]
         return RunEstimate(
             seconds=self._seconds(requests),
             memory_bytes=max((each.peak_bytes for each in known), default=None),
             disk_bytes=sum(each.disk_bytes for each in known),
             guided_steps=(guided[0], guided[-1]) if guided else None,
-            device=self._devices[kind_of(requests[0])] or requests[0].device,
+            device=self._devices[kind_of(requests[0])] or requests[0].sampling.device,
             candidates=candidate_count(requests[0]),
             leaves_depth=not is_search(requests[0]) and _claims_depth_alone(requests[0]),
         )
@@ -248,15 +250,15 @@ def _claims_depth_alone(request: GenerationRequest) -> bool:
 def kind_of(request: GenerationRequest) -> Kind:
     """Return what a step's time depends on, as the file names it."""
     size = f"{request.width or ''}x{request.height or ''}"
-    savings = "+".join(saving.value for saving in request.savings)
-    updates = request.guidance.inner_updates
-    place = f"{request.device} {request.dtype}"
-    stages = "two calls" if request.scheduler_id in TWO_CALLS else ""
+    savings = "+".join(saving.value for saving in request.sampling.savings)
+    updates = request.sampling.guidance.inner_updates
+    place = f"{request.sampling.device} {request.sampling.dtype}"
+    stages = "two calls" if request.sampling.scheduler_id in TWO_CALLS else ""
     halves = "" if request.guidance_scale > SCALE_OFF else "one half"
     return f"{request.model.id} {size} {updates} {savings} {place} {stages} {halves}".strip()
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
     """Return what a run's memory depends on."""
-    is_held = any(is_guided(request, step) for step in range(request.steps))
+    is_held = any(is_guided(request, step) for step in range(request.sampling.steps))
     return kind_of(request), is_held, request.capture.detail.value

@@ -26,6 +26,7 @@ from spatialstudio.domain.ports import (
     ModelCard,
 )
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import REPRODUCE
 from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
@@ -60,10 +61,8 @@ def new_request(
         scene=scene,
         backend_id=model.backend_id,
         model=ModelRef(id=model.id, revision=model.revision),
-        seed=seed,
-        steps=steps,
+        sampling=SamplingSettings(seed=seed, steps=steps, guidance=guidance),
         guidance_scale=model.guidance_scale,
-        guidance=guidance,
     )
 
 
@@ -187,5 +186,5 @@ def _draw(
     second = None
     if judges.with_second_detector is not None:
         second = perceive_image(image, scene, judges.with_second_detector, token)
-    score = score_candidate(scene, request.seed, seen, REPRODUCE, second)
+    score = score_candidate(scene, request.sampling.seed, seen, REPRODUCE, second)
     return _Drawn(score=score, events=tuple(events), finished=finished)

@@ -15,6 +15,7 @@ from spatialstudio.domain.run_settings import (
     RunSettings,
     SeedMode,
     seed_after,
+    with_values,
 )
 from spatialstudio.domain.sweep import (
     SweepAxis,
@@ -105,10 +106,10 @@ def sweep_requests(
 
 def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard) -> str:
     """Return values around those that are set, as they are typed."""
-    strength, steps = recommended_strength(settings, model), settings.steps
+    strength, steps = recommended_strength(settings, model), settings.sampling.steps
     scale = settings.guidance_scale or model.guidance_scale
     around: Mapping[SweepField, tuple[float, ...]] = {
-        SweepField.SEED: tuple(seed_after(settings.seed, count) for count in range(SOME)),
+        SweepField.SEED: tuple(seed_after(settings.sampling.seed, count) for count in range(SOME)),
         SweepField.STEPS: (max(steps // 2, 1), steps, 2 * steps),
         SweepField.WIDTH: (settings.width, settings.width * 2),
         SweepField.HEIGHT: (settings.height, settings.height * 2),
@@ -169,11 +170,12 @@ def _values(part: str) -> Iterator[float]:
 
 
 def _guide(name: str, settings: RunSettings, value: float) -> RunSettings:
-    return replace(settings, guidance=replace(settings.guidance, **{name: value}))  # type: ignore[arg-type]
+    guidance = replace(settings.sampling.guidance, **{name: value})  # type: ignore[arg-type]
+    return with_values(settings, guidance=guidance)
 
 
 _SETTERS: Mapping[SweepField, Callable[[RunSettings, ModelCard, float], RunSettings]] = {
-    SweepField.SEED: lambda settings, _, value: replace(settings, seed=int(value)),
+    SweepField.SEED: lambda settings, _, value: with_values(settings, seed=int(value)),
     SweepField.STEPS: lambda settings, model, value: with_steps(settings, model, int(value)),
     SweepField.WIDTH: lambda settings, _, value: replace(settings, width=int(value)),
     SweepField.HEIGHT: lambda settings, _, value: replace(settings, height=int(value)),

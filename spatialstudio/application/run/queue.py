@@ -100,7 +100,7 @@ class QueueEntry:
     @property
     def seed(self) -> int:
         """Of the first noise."""
-        return self.requests[0].seed
+        return self.requests[0].sampling.seed
 
     @property
     def cell(self) -> SweepCell | None:

@@ -1,7 +1,5 @@
 """A second run on the clock of the open one: its baseline, another seed, or any stored run."""
 
-from dataclasses import replace
-
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.domain.errors import RequestError
@@ -12,6 +10,7 @@ from spatialstudio.domain.generation import (
     new_request_id,
     unguided,
 )
+from spatialstudio.domain.run_settings import with_values
 
 
 class SecondRun:
@@ -52,11 +51,11 @@ class SecondRun:
             StoreError: The folder for runs cannot be written.
         """
         asked, beside = self._asked(), self._session.baseline
-        newest = asked.seed
+        newest = asked.sampling.seed
         if beside is not None and beside.request is not None:
-            newest = max(newest, beside.request.seed)
+            newest = max(newest, beside.request.sampling.seed)
         seed = (newest + 1) % (MAX_SEED + 1)
-        self._draw(replace(asked, id=new_request_id(), seed=seed))
+        self._draw(with_values(asked, id=new_request_id(), seed=seed))
 
     def show(self, run: OpenRun) -> None:
         """Set a stored run, which was read, beside the open one.

@@ -20,7 +20,7 @@ from spatialstudio.domain.picture_settings import (
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.run_settings import Draft, RunSettings
+from spatialstudio.domain.run_settings import Draft, RunSettings, with_values
 
 PROMPT = "prompt"
 RELATIONS = "relations"
@@ -31,10 +31,10 @@ NEEDS = {RELATIONS: PROMPT}
 PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
 OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
-    "sampler": lambda request: {"scheduler_id": request.scheduler_id},
+    "sampler": lambda request: {"scheduler_id": request.sampling.scheduler_id},
     "search": lambda request: {"candidates": request.search.candidates},
-    "savings": lambda request: {"savings": request.savings},
-    "dtype": lambda request: {"dtype": request.dtype},
+    "savings": lambda request: {"savings": request.sampling.savings},
+    "dtype": lambda request: {"dtype": request.sampling.dtype},
 }
 """Fields that are taken of our pictures alone, to the form's settings."""
 MULTIPLE_OF = 8
@@ -53,7 +53,7 @@ def usable_fields(
         request: Of one of our pictures, whole; None for those of others.
     """
     is_ours = request is not None
-    is_guided = request is not None and request.guidance.method_id != UNGUIDED
+    is_guided = request is not None and request.sampling.guidance.method_id != UNGUIDED
     fits = {
         PROMPT: bool(theirs.prompt.strip()),
         "negative": is_ours or bool(theirs.negative),
@@ -97,7 +97,8 @@ def with_fields(
     if request is not None:
         for name in OURS.keys() & names:
             told |= OURS[name](request)
-    return replace(taken, guidance=_guidance(taken.guidance, theirs, names, request), **told)
+    guidance = _guidance(taken.sampling.guidance, theirs, names, request)
+    return with_values(taken, guidance=guidance, **told)
 
 
 def _guidance(
@@ -107,7 +108,7 @@ def _guidance(
     request: GenerationRequest | None,
 ) -> GuidanceSettings:
     """Return the form's guidance with some fields; without guidance its step size is 0."""
-    wanted = request.guidance if request is not None else None
+    wanted = request.sampling.guidance if request is not None else None
     if wanted is not None and "guidance" in names:
         guidance = replace(wanted, method_id=guidance.method_id, strength=guidance.strength)
     if "strength" in names and theirs.strength is not None:
@@ -151,21 +152,23 @@ def tell_form(
         prompt=draft.prompt,
         negative=form.negative,
         guidance_scale=scales.get(form.model_id) if scale is None else scale,
-        seed=form.seed,
-        steps=form.steps,
-        sampler=form.scheduler_id,
+        seed=form.sampling.seed,
+        steps=form.sampling.steps,
+        sampler=form.sampling.scheduler_id,
         width=form.width,
         height=form.height,
         model=form.model_id,
-        method=form.guidance.method_id if form.guidance.strength > 0 else UNGUIDED,
-        strength=form.guidance.strength,
-        guidance=guidance_in_words(asdict(form.guidance)),
+        method=form.sampling.guidance.method_id
+        if form.sampling.guidance.strength > 0
+        else UNGUIDED,
+        strength=form.sampling.guidance.strength,
+        guidance=guidance_in_words(asdict(form.sampling.guidance)),
         detail=form.detail.value,
         preview_every=form.preview_every,
         search=search_in_words(form.candidates, NoiseSearch().enough),
-        savings=tuple(saving.value for saving in form.savings),
-        device=form.device,
-        dtype=form.dtype,
+        savings=tuple(saving.value for saving in form.sampling.savings),
+        device=form.sampling.device,
+        dtype=form.sampling.dtype,
         relations=_claims_of(scene) if scene else (),
     )
 

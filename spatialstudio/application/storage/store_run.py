@@ -104,7 +104,7 @@ def run_name(request: GenerationRequest, created: datetime) -> RunId:
     """Name a run after its time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
     words = re.findall(r"\w+", request.scene.prompt.text.lower())
     slug = "-".join(words)[:_SLUG_LENGTH].strip("-_") or "picture"
-    return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.seed}")
+    return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.sampling.seed}")
 
 
 def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:

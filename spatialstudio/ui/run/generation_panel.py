@@ -34,6 +34,7 @@ from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
     SeedMode,
+    with_values,
 )
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.compose.layout_dialog import LayoutDialog
@@ -132,7 +133,7 @@ class GenerationPanel(Panel):
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Starting the run")))
             return
-        self.use_seed(moved_on(settings).seed)
+        self.use_seed(moved_on(settings).sampling.seed)
         self._follow()
 
     def cancel(self) -> None:
@@ -145,7 +146,7 @@ class GenerationPanel(Panel):
     def use_seed(self, seed: int) -> None:
         """Take a seed that was chosen elsewhere."""
         if self._settings is not None:
-            self._take(replace(self._settings, seed=seed))
+            self._take(with_values(self._settings, seed=seed))
 
     def handle(self, event: object) -> None:
         """Follow the scene, the queue, and which picture is looked at."""
@@ -250,8 +251,8 @@ class GenerationPanel(Panel):
     def _save_memory(self, fix: MemoryFix) -> None:
         if (settings := self._settings) is not None:
             height, width = fix.size or (settings.height, settings.width)
-            savings = fix.savings or settings.savings
-            less = replace(settings, savings=savings, height=height, width=width)
+            savings = fix.savings or settings.sampling.savings
+            less = with_values(settings, savings=savings, height=height, width=width)
             self._edit(tr("less memory"), less)
 
     def _pick_detail(self, detail: AttentionDetail) -> None:
@@ -279,7 +280,7 @@ class GenerationPanel(Panel):
     def _reuse_seed(self, run: OpenRun) -> None:
         settings = self._settings
         if settings and run.request and settings.seed_mode is SeedMode.REUSE:
-            seeded = replace(settings, seed=run.request.seed)
+            seeded = with_values(settings, seed=run.request.sampling.seed)
             if run.is_over:  # it was opened by hand
                 self._edit(tr("a picture's seed"), seeded)
             else:
@@ -370,9 +371,9 @@ class GenerationPanel(Panel):
         self._form.show_settings(
             settings,
             recommended=recommended_strength(settings, model),
-            presets=presets_of(settings.guidance.method_id, model),
+            presets=presets_of(settings.sampling.guidance.method_id, model),
             last_step=last_guided_step(settings),
-            samplers=sampler_choices(model, settings.scheduler_id),
+            samplers=sampler_choices(model, settings.sampling.scheduler_id),
         )
         self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
         self._show_devices()
@@ -380,9 +381,9 @@ class GenerationPanel(Panel):
 
     def _show_devices(self) -> None:
         if (settings := self._settings) is not None:
-            known, chosen = self._studio.devices.known, settings.device
+            known, chosen = self._studio.devices.known, settings.sampling.device
             self._form.show_devices(device_choices(known, chosen), chosen)
-            self._form.show_formats(format_choices(known, chosen, settings.dtype))
+            self._form.show_formats(format_choices(known, chosen, settings.sampling.dtype))
 
     def _estimate(self) -> None:
         settings = self._settings

@@ -17,9 +17,9 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     """Return what a run was made with, names and values."""
     facts: list[tuple[str, str]] = []
     if (request := run.request) is not None:
-        guidance = request.guidance
+        guidance = request.sampling.guidance
         facts += [
-            (tr("Seed"), str(request.seed)),
+            (tr("Seed"), str(request.sampling.seed)),
             (tr("Model"), request.model.id),
             (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), _guidance_in_words(guidance.strength)),
@@ -57,10 +57,10 @@ def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
 
 
 def _steps_in_words(request: GenerationRequest) -> str:
-    if not request.scheduler_id:
-        return str(request.steps)
-    sampler = sampler_title(request.scheduler_id)
-    return tr("{steps} by {sampler}").format(steps=request.steps, sampler=sampler)
+    if not request.sampling.scheduler_id:
+        return str(request.sampling.steps)
+    sampler = sampler_title(request.sampling.scheduler_id)
+    return tr("{steps} by {sampler}").format(steps=request.sampling.steps, sampler=sampler)
 
 
 def _guidance_in_words(strength: float) -> str:

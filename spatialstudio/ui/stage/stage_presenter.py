@@ -130,7 +130,7 @@ def word_maps(
 
 def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
     if at_result or not run.steps:
-        return tr("seed {seed}").format(seed=run.request.seed) if run.request else ""
+        return tr("seed {seed}").format(seed=run.request.sampling.seed) if run.request else ""
     return tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
 
 

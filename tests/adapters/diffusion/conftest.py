@@ -8,6 +8,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelRef,
     RequestId,
+    SamplingSettings,
 )
 from spatialstudio.domain.ports import ModelCard
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline, tiny_unet
@@ -44,8 +45,7 @@ def tiny_request():
         scene=scene_of("dog", "car"),
         backend_id="diffusers",
         model=ModelRef(id="tiny"),
-        seed=7,
-        steps=4,
+        sampling=SamplingSettings(seed=7, steps=4),
         capture=CaptureSettings(attention_every=1, preview_every=0),
     )
 

@@ -16,6 +16,7 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import OutOfMemory
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
 from tests.fakes import events_of
 
@@ -42,7 +43,7 @@ def own_backend(tmp_path):
 
 def asked(tiny_request, tiny, **changes):
     height, width = tiny.wide
-    return replace(tiny_request, height=height, width=width, steps=2, **changes)
+    return with_values(tiny_request, height=height, width=width, steps=2, **changes)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])

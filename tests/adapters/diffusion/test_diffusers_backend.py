@@ -28,6 +28,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.relation import IN_FRONT_OF
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, events_of, scene_of
 
@@ -101,7 +102,7 @@ def test_another_number_format_is_told_without_loading_it(
     draw, backend, tiny_model, tiny_request, dtype
 ):
     full = draw(tiny_request)[0].memory
-    halved = replace(tiny_request, dtype=dtype)
+    halved = with_values(tiny_request, dtype=dtype)
     told = backend.estimate(halved, tiny_model)
     assert told.weights_bytes == full.weights_bytes // 2
     assert told == draw(halved)[0].memory
@@ -123,7 +124,7 @@ def test_the_same_seed_gives_the_same_picture(draw, tiny_request):
 
 
 def test_another_seed_gives_another_picture(draw, tiny_request):
-    other = replace(tiny_request, seed=8)
+    other = with_values(tiny_request, seed=8)
     assert not np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(other)))
 
 
@@ -148,18 +149,18 @@ def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loade
     ids=["off", "on"],
 )
 def test_recording_never_changes_the_picture(draw, tiny_request, guidance, capture):
-    request = replace(tiny_request, guidance=guidance)
+    request = with_values(tiny_request, guidance=guidance)
     recorded = draw(replace(request, capture=capture))
     assert np.array_equal(picture_of(recorded), picture_of(draw(request)))
 
 
 def test_guidance_of_no_strength_gives_the_unguided_picture(draw, tiny_request):
-    idle = replace(tiny_request, guidance=GuidanceSettings(method_id="psg", strength=0.0))
+    idle = with_values(tiny_request, guidance=GuidanceSettings(method_id="psg", strength=0.0))
     assert np.array_equal(picture_of(draw(idle)), picture_of(draw(tiny_request)))
 
 
 def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_request):
-    _, _, first, *_, last, finished = draw(replace(tiny_request, guidance=STRONG))
+    _, _, first, *_, last, finished = draw(with_values(tiny_request, guidance=STRONG))
     assert first.guidance_loss > 0
     assert first.step_size == 500.0
     assert last.guidance_loss is None
@@ -177,7 +178,7 @@ def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
 def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request):
     scene = scene_of("dog", "car", IN_FRONT_OF)
     request = replace(tiny_request, scene=scene)
-    guided = draw(replace(request, guidance=STRONG))
+    guided = draw(with_values(request, guidance=STRONG))
     assert guided[2].pos == {}
     assert np.array_equal(picture_of(guided), picture_of(draw(request)))
 
@@ -200,7 +201,7 @@ def test_a_step_is_told_once_however_many_calls_the_sampler_makes_of_it(
     draw, backend, tiny_request, scheduler_id, steps, calls
 ):
     capture = CaptureSettings(attention_every=2, preview_every=1, detail=AttentionDetail.EVERY_WORD)
-    request = replace(tiny_request, scheduler_id=scheduler_id, capture=capture)
+    request = with_values(tiny_request, scheduler_id=scheduler_id, capture=capture)
     draw(tiny_request)
     made = []
     hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: made.append(1))
@@ -216,7 +217,7 @@ def test_a_step_is_told_once_however_many_calls_the_sampler_makes_of_it(
 
 @pytest.mark.parametrize("scheduler_id", ["", "HeunDiscreteScheduler", "KDPM2DiscreteScheduler"])
 def test_half_of_the_steps_is_half_of_the_run_under_any_sampler(draw, tiny_request, scheduler_id):
-    request = replace(tiny_request, scheduler_id=scheduler_id, guidance=STRONG)
+    request = with_values(tiny_request, scheduler_id=scheduler_id, guidance=STRONG)
     _, _, *steps, _ = draw(request)
     assert [step.guiding_passes for step in steps] == [1, 1, 0, 0]
     assert [step.step_size is not None for step in steps] == [True, True, False, False]
@@ -276,7 +277,7 @@ def test_the_model_is_loaded_once(draw, backend, tiny_model, tiny_request):
 
 def test_an_unknown_sampler_is_refused(draw, tiny_request):
     with pytest.raises(RequestError, match="cannot be sampled") as refusal:
-        draw(replace(tiny_request, scheduler_id="FlowMatchEulerDiscreteScheduler"))
+        draw(with_values(tiny_request, scheduler_id="FlowMatchEulerDiscreteScheduler"))
     assert "DDIMScheduler" in refusal.value.hint
 
 
@@ -286,7 +287,7 @@ def test_a_sampler_that_needs_more_steps_is_told(draw, backend, tiny_request, mo
     own = replace(backend._loaded, own_scheduler=begins_slowly)
     monkeypatch.setattr(backend, "_loaded", own)
     with pytest.raises(RequestError, match="in 2 steps"):
-        draw(replace(tiny_request, steps=2))
+        draw(with_values(tiny_request, steps=2))
 
 
 def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):
@@ -295,12 +296,12 @@ def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, mo
 
     monkeypatch.setattr(loading.diffusers.DDPMScheduler, "from_config", lacking)
     with pytest.raises(RequestError, match="library that is not installed"):
-        draw(replace(tiny_request, scheduler_id="DDPMScheduler"))
+        draw(with_values(tiny_request, scheduler_id="DDPMScheduler"))
 
 
 def test_an_unknown_guidance_method_is_refused(draw, tiny_request):
     with pytest.raises(RequestError, match='"magic" is not known'):
-        draw(replace(tiny_request, guidance=GuidanceSettings(method_id="magic")))
+        draw(with_values(tiny_request, guidance=GuidanceSettings(method_id="magic")))
 
 
 def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
@@ -312,7 +313,7 @@ def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
 def test_too_strong_guidance_is_told_when_numbers_turn_invalid(draw, tiny_request):
     broken = GuidanceSettings(method_id="psg", strength=1e38)
     with pytest.raises(BackendError, match="invalid numbers") as told:
-        draw(replace(tiny_request, guidance=broken))
+        draw(with_values(tiny_request, guidance=broken))
     assert "strength" in told.value.hint
 
 

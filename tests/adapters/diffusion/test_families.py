@@ -22,8 +22,10 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     RequestId,
+    SamplingSettings,
     StepEvent,
 )
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
@@ -75,7 +77,7 @@ class Drawn:
 
     def draw_untouched(self, request, **more):
         arguments = pipeline_arguments(self.loaded, request)
-        self.loaded.set_scheduler(request.scheduler_id)
+        self.loaded.set_scheduler(request.sampling.scheduler_id)
         with self._listening():
             return self.loaded.pipeline(**arguments | more).images
 
@@ -114,8 +116,7 @@ def make_request():
             scene=scene,
             backend_id="diffusers",
             model=ModelRef(id="tiny"),
-            seed=7,
-            steps=STEPS,
+            sampling=SamplingSettings(seed=7, steps=STEPS),
             height=height,
             width=width,
             capture=SILENT,
@@ -143,7 +144,7 @@ def test_reading_and_idle_guidance_leave_the_untouched_run_to_the_bit(family, ma
     runs = [
         request,
         replace(request, capture=everything),
-        replace(request, capture=everything, guidance=IDLE),
+        with_values(request, capture=everything, guidance=IDLE),
     ]
     pictures, samples = [], []
     for run in runs:
@@ -159,7 +160,7 @@ def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(fam
     raised = []
     for scale in (4.0, 1.0):
         free = family.draw(replace(request, guidance_scale=scale))
-        guided = family.draw(replace(request, guidance_scale=scale, guidance=STRONG))
+        guided = family.draw(with_values(request, guidance_scale=scale, guidance=STRONG))
         raised.append(guided[-2].pos["r1"] - free[-2].pos["r1"])
         assert guided[2].pos["r1"] == pytest.approx(free[2].pos["r1"], abs=1e-5)
     assert min(raised) > 1e-4
@@ -172,7 +173,7 @@ def test_every_method_guides(family, make_request, method_id):
     request = make_request(family.tiny.wide)
     free = family.draw(request)[-1].image
     guidance = replace(STRONG, method_id=method_id)
-    _, _, step, *_, finished = family.draw(replace(request, guidance=guidance))
+    _, _, step, *_, finished = family.draw(with_values(request, guidance=guidance))
     assert step.guidance_loss > 0
     assert not np.array_equal(finished.image, free)
 
@@ -307,7 +308,7 @@ def test_pictures_of_one_call_are_each_guided_by_their_own_maps(family, make_req
     generators = [torch.Generator().manual_seed(seed) for seed in (7, 8)]
     together = draw_guided(family.loaded, request, 2, generator=generators)
     for number, seed in enumerate((7, 8)):
-        alone = draw_guided(family.loaded, replace(request, seed=seed), 1)
+        alone = draw_guided(family.loaded, with_values(request, seed=seed), 1)
         np.testing.assert_allclose(together[number], alone[0], atol=2e-3)
 
 
@@ -338,8 +339,8 @@ def test_idle_guidance_changes_nothing_under_any_sampler(
     drawn = samplers_model(name)
     request = make_request(drawn.tiny.size, scheduler_id=scheduler_id, steps=4)
     plain = drawn.draw(request)[-1].image
-    assert np.array_equal(drawn.draw(replace(request, guidance=IDLE))[-1].image, plain)
-    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+    assert np.array_equal(drawn.draw(with_values(request, guidance=IDLE))[-1].image, plain)
+    assert not np.array_equal(drawn.draw(with_values(request, guidance=STRONG))[-1].image, plain)
 
 
 def test_one_step_is_enough_for_samplers_that_tell_no_finished_latents(
@@ -349,7 +350,7 @@ def test_one_step_is_enough_for_samplers_that_tell_no_finished_latents(
     request = make_request(drawn.tiny.size, steps=1)
     plain = drawn.draw(request)[-1].image
     assert plain.std() > 0
-    assert not np.array_equal(drawn.draw(replace(request, guidance=STRONG))[-1].image, plain)
+    assert not np.array_equal(drawn.draw(with_values(request, guidance=STRONG))[-1].image, plain)
 
 
 @pytest.mark.parametrize("kind", [EDMEulerScheduler, EDMDPMSolverMultistepScheduler])
@@ -358,11 +359,11 @@ def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_
     request = make_request(drawn.tiny.size, steps=4, capture=CaptureSettings())
     drawn.draw(request)
     with pytest.raises(RequestError, match="cannot be sampled"):
-        drawn.draw(replace(request, scheduler_id=kind.__name__))
+        drawn.draw(with_values(request, scheduler_id=kind.__name__))
     usual, edm = drawn.loaded, replace(drawn.loaded, own_scheduler=kind())
     drawn.backend._loaded = edm
     plain, idle, strong = (
-        drawn.draw(replace(request, guidance=guidance))
+        drawn.draw(with_values(request, guidance=guidance))
         for guidance in (GuidanceSettings(), IDLE, STRONG)
     )
     drawn.backend._loaded = usual

@@ -17,6 +17,7 @@ from spatialstudio.adapters.diffusion.memory_estimate import encoding_bytes, est
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
@@ -46,8 +47,8 @@ def taken_bytes(loaded, request):
     reader = AttentionReader(
         loaded.guiding_layers, spans, scene.relations, smooths_maps=loaded.family.smooths_maps
     )
-    schedule = GuidanceSchedule(request.guidance, request.steps)
-    is_guided = request.guidance is GUIDED
+    schedule = GuidanceSchedule(request.sampling.guidance, request.sampling.steps)
+    is_guided = request.sampling.guidance is GUIDED
     guidance = Guidance(loss=PsgLoss(), schedule=schedule) if is_guided else None
     hook = GuidanceHook(reader if is_guided else None, guidance, CountingToken(), lambda *_: None)
     loaded.set_scheduler("")
@@ -61,7 +62,7 @@ def taken_bytes(loaded, request):
 
 @pytest.mark.parametrize("guidance", [GuidanceSettings(), GUIDED], ids=["plain", "guided"])
 def test_what_is_told_of_a_tiny_model_is_near_what_it_takes(model, tiny_request, guidance):
-    request = replace(
+    request = with_values(
         tiny_request, steps=1, width=SIDE, height=SIDE, guidance=guidance, capture=SILENT
     )
     told = estimate_memory(model, request)
@@ -71,7 +72,7 @@ def test_what_is_told_of_a_tiny_model_is_near_what_it_takes(model, tiny_request,
 
 def test_an_autoencoder_that_decodes_in_full_precision_is_told_so(model, tiny_request):
     told = {
-        dtype: estimate_memory(model, replace(tiny_request, dtype=dtype)).decoding_bytes
+        dtype: estimate_memory(model, with_values(tiny_request, dtype=dtype)).decoding_bytes
         for dtype in ("float32", "bfloat16", "float16")
     }
     is_upcast = model.family.pipeline_class == "StableDiffusionXLPipeline"

@@ -20,6 +20,7 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     Relation,
 )
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.pos.relation_rules import relation_pos
 from tests.fakes import events_of, scene_of
 

@@ -12,6 +12,7 @@ from spatialstudio.adapters.models.model_files import ModelFolders, read_card
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound, RequestError
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.flux_file import save_flux_file
 from tests.adapters.diffusion.sd3_file import save_sd3_file
 from tests.adapters.diffusion.single_file import same_weights, save_single_file
@@ -218,7 +219,7 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
 def test_gradients_of_half_precision_do_not_vanish(whole, tiny_request):
     card, steps = read_card(whole), {}
     faint = GuidanceSettings(method_id="psg", strength=500.0, last_step=0)
-    request = replace(tiny_request, guidance=faint)
+    request = with_values(tiny_request, guidance=faint)
     for dtype in ("float32", "float16"):
         backend = DiffusersBackend(whole.parent / "archives")
         events = events_of(backend, request, replace(card, dtype=dtype))

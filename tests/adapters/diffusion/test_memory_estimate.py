@@ -21,6 +21,7 @@ from spatialstudio.adapters.diffusion.memory_estimate import (
 )
 from spatialstudio.domain.devices import MemoryEstimate, Saving
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent, with_memory_fix
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.held_tensors import held_bytes
 from tests.fakes import events_of
 
@@ -36,11 +37,11 @@ PUBLISHED_AUTOENCODER = {
 
 @pytest.fixture
 def guided(tiny_request):
-    return replace(tiny_request, guidance=GUIDED)
+    return with_values(tiny_request, guidance=GUIDED)
 
 
 def spare(request, *savings):
-    return replace(request, savings=savings)
+    return with_values(request, savings=savings)
 
 
 def test_the_peak_is_the_weights_and_the_hungriest_phase():
@@ -74,7 +75,7 @@ def test_every_saving_lowers_its_phase(loaded, guided, saving, phase):
 
 
 def test_a_loss_that_reads_the_finer_decoder_keeps_more(loaded, guided):
-    further = replace(guided, guidance=replace(GUIDED, method_id="infsplign"))
+    further = with_values(guided, guidance=replace(GUIDED, method_id="infsplign"))
     assert (
         estimate_memory(loaded, further).guiding_bytes
         > estimate_memory(loaded, guided).guiding_bytes
@@ -119,7 +120,7 @@ def test_half_of_the_guided_steps_is_offered_only_where_it_gives_back(
     loaded, guided, every, savings
 ):
     seldom = replace(GUIDED, every=every)
-    large = replace(guided, width=1024, height=1024, guidance=seldom, savings=savings)
+    large = with_values(guided, width=1024, height=1024, guidance=seldom, savings=savings)
     plenty = 2 * estimate_memory(loaded, large).peak_bytes
     offered = ways_to_fit(loaded, large, plenty)
     assert offered

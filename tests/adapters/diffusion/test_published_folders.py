@@ -25,7 +25,9 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     RequestId,
+    SamplingSettings,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, build_tiny_family
 from tests.adapters.diffusion.tiny_tokenizers import publish_as_merges, publish_as_pieces
 from tests.fakes import events_of, scene_of
@@ -67,8 +69,7 @@ def draw(folder, tmp_path, **changes):
         scene=SCENE,
         backend_id="diffusers",
         model=ModelRef(id="model"),
-        seed=7,
-        steps=2,
+        sampling=SamplingSettings(seed=7, steps=2),
         capture=CaptureSettings(attention_every=0, preview_every=0),
     )
     backend = DiffusersBackend(tmp_path / "archives")

@@ -5,6 +5,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelRef,
     RequestId,
+    SamplingSettings,
 )
 from spatialstudio.domain.ports import ModelCard
 from tests.fakes import scene_of
@@ -35,8 +36,7 @@ def make_job(model):
             scene=scene_of(),
             backend_id="fake",
             model=ModelRef(id="fake"),
-            seed=seed,
-            steps=steps,
+            sampling=SamplingSettings(seed=seed, steps=steps),
         )
         return GenerateJob(request=request, model=model, judge=judge)
 

@@ -14,6 +14,7 @@ from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent, unguided
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -87,7 +88,7 @@ def test_a_range_without_steps_has_no_mean(run):
     ("change", "name"),
     [
         (lambda request: unguided(request, request.id), "Baseline"),
-        (lambda request: replace(request, seed=8), "Seed 8"),
+        (lambda request: with_values(request, seed=8), "Seed 8"),
         (lambda request: request, "Other run"),
     ],
     ids=["unguided", "another seed", "the same again"],

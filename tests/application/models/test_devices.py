@@ -45,7 +45,7 @@ def test_the_newest_answer_is_kept(devices, bus):
 
 def test_a_device_of_another_machine_is_let_go(devices, bus, elsewhere):
     bus.publish(DevicesListed(devices=(PROCESSOR,)))
-    assert devices.at_hand(elsewhere).device == ""
+    assert devices.at_hand(elsewhere).sampling.device == ""
 
 
 def test_a_device_stays_where_it_is_there_or_nobody_knows(devices, bus, elsewhere):

@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
     Refinement,
     RequestId,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -45,7 +46,7 @@ def test_the_usual_request_is_let_through():
     ids=str,
 )
 def test_the_ends_of_the_ranges_are_in_them(fine):
-    check_request(replace(GOOD, **fine), STICKERS)
+    check_request(with_values(GOOD, **fine), STICKERS)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
 )
 def test_what_cannot_be_drawn_is_refused_with_a_hint(faulty, told):
     with pytest.raises(RequestError, match=told) as refusal:
-        check_request(replace(GOOD, **faulty), STICKERS)
+        check_request(with_values(GOOD, **faulty), STICKERS)
     assert refusal.value.hint
 
 
@@ -103,12 +104,12 @@ OWN, OTHER = "DDPMScheduler", "DDIMScheduler"
 def test_a_model_is_drawn_with_its_own_samplers_alone():
     model = replace(STICKERS, samplers=(OWN, OTHER))
     for sampler in ("", OWN, OTHER):
-        check_request(replace(GOOD, scheduler_id=sampler), model)
+        check_request(with_values(GOOD, scheduler_id=sampler), model)
     with pytest.raises(RequestError, match="the sampler Heun") as refusal:
-        check_request(replace(GOOD, scheduler_id="HeunDiscreteScheduler"), model)
+        check_request(with_values(GOOD, scheduler_id="HeunDiscreteScheduler"), model)
     assert refusal.value.hint == "Choose DDPM, DDIM."
 
 
 def test_what_nobody_knows_of_a_model_is_left_to_its_backend():
     unknown = replace(STICKERS, samplers=())
-    check_request(replace(GOOD, scheduler_id="HeunDiscreteScheduler"), unknown)
+    check_request(with_values(GOOD, scheduler_id="HeunDiscreteScheduler"), unknown)

@@ -38,12 +38,16 @@ def settings():
 
 
 def test_a_models_own_settings_are_its_cards(settings):
-    assert (settings.model_id, settings.width, settings.steps) == ("stickers", 128, STICKERS.steps)
-    assert settings.guidance.strength == STICKERS.strength
+    assert (settings.model_id, settings.width, settings.sampling.steps) == (
+        "stickers",
+        128,
+        STICKERS.steps,
+    )
+    assert settings.sampling.guidance.strength == STICKERS.strength
 
 
 def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
-    chosen = with_model(replace(settings, seed=7, pictures=3), SD)
+    chosen = with_model(with_values(settings, seed=7, pictures=3), SD)
     assert chosen == replace(usual_settings(SD), seed=7, pictures=3)
 
 
@@ -51,14 +55,14 @@ def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
     ("samplers", "kept"), [(STICKERS.samplers, "EulerDiscreteScheduler"), (("Flow",), "")]
 )
 def test_another_model_leaves_the_sampler_if_it_can(settings, samplers, kept):
-    chosen = replace(settings, scheduler_id="EulerDiscreteScheduler")
-    assert with_model(chosen, replace(SD, samplers=samplers)).scheduler_id == kept
+    chosen = with_values(settings, scheduler_id="EulerDiscreteScheduler")
+    assert with_model(chosen, replace(SD, samplers=samplers)).sampling.scheduler_id == kept
 
 
 def test_another_method_brings_its_settings():
     chosen = with_method(usual_settings(SD), SD, PSG, Preset.PUBLISHED)
     assert chosen.preset is Preset.PUBLISHED
-    assert chosen.guidance.last_step == 24
+    assert chosen.sampling.guidance.last_step == 24
 
 
 def test_a_method_that_was_not_published_is_refused(settings):
@@ -76,31 +80,36 @@ def test_only_presets_that_there_are_can_be_chosen():
 def test_the_guided_window_grows_with_the_steps():
     large = replace(SD, pipeline_class=SDXL)
     settings = with_steps(usual_settings(large), large, 100)
-    assert settings.guidance.last_step == 19
+    assert settings.sampling.guidance.last_step == 19
 
 
 def test_a_guided_window_that_was_set_by_hand_stays():
     large = replace(SD, pipeline_class=SDXL)
     usual = usual_settings(large)
-    by_hand = replace(usual, guidance=replace(usual.guidance, last_step=30))
-    assert with_steps(by_hand, large, 100).guidance.last_step == 30
+    by_hand = with_values(usual, guidance=replace(usual.sampling.guidance, last_step=30))
+    assert with_steps(by_hand, large, 100).sampling.guidance.last_step == 30
 
 
 def test_half_of_the_steps_are_guided_without_a_setting(settings):
-    assert last_guided_step(replace(settings, steps=10)) == 4
+    assert last_guided_step(with_values(settings, steps=10)) == 4
 
 
 def test_the_recommended_strength_is_that_of_the_preset(settings):
-    by_hand = replace(settings, guidance=replace(settings.guidance, strength=0.5))
+    by_hand = with_values(settings, guidance=replace(settings.sampling.guidance, strength=0.5))
     assert recommended_strength(by_hand, STICKERS) == STICKERS.strength
 
 
 def test_the_request_says_all_that_is_set(settings):
-    chosen = replace(settings, width=256, steps=9, detail=AttentionDetail.EVERY_WORD)
+    chosen = with_values(settings, width=256, steps=9, detail=AttentionDetail.EVERY_WORD)
     request = request_of(scene_of(), STICKERS, chosen, 4)
-    assert (request.width, request.height, request.steps, request.seed) == (256, 128, 9, 4)
+    assert (request.width, request.height, request.sampling.steps, request.sampling.seed) == (
+        256,
+        128,
+        9,
+        4,
+    )
     assert request.capture.detail is AttentionDetail.EVERY_WORD
-    assert request.guidance == settings.guidance
+    assert request.sampling.guidance == settings.sampling.guidance
 
 
 def test_the_models_own_size_stays_the_models_own(settings):
@@ -108,23 +117,25 @@ def test_the_models_own_size_stays_the_models_own(settings):
 
 
 def test_a_request_tells_what_was_set(settings):
-    chosen = replace(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
+    chosen = with_values(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
     chosen = replace(chosen, candidates=3)
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert settings_of(request, STICKERS, settings) == chosen
 
 
 def test_no_strength_makes_no_guiding_passes(settings):
-    idle = replace(settings, guidance=replace(settings.guidance, strength=0.0))
+    idle = with_values(settings, guidance=replace(settings.sampling.guidance, strength=0.0))
     request = request_of(scene_of(), STICKERS, idle, 4)
-    assert request.guidance == GuidanceSettings()
-    assert settings_of(request, STICKERS, settings) == replace(idle, seed=4)
+    assert request.sampling.guidance == GuidanceSettings()
+    assert settings_of(request, STICKERS, settings) == with_values(idle, seed=4)
 
 
 def test_no_seed_is_tried_for_two_pictures(settings):
-    searching = replace(settings, seed=7, seed_mode=SeedMode.INCREMENT, pictures=3, candidates=4)
+    searching = with_values(
+        settings, seed=7, seed_mode=SeedMode.INCREMENT, pictures=3, candidates=4
+    )
     assert seeds_of(searching) == (7, 11, 15)
-    assert moved_on(searching).seed == 19
+    assert moved_on(searching).sampling.seed == 19
 
 
 def test_without_relations_there_is_nothing_to_search_by(settings):
@@ -136,7 +147,7 @@ def test_without_relations_there_is_nothing_to_search_by(settings):
 
 def test_a_plain_picture_is_one_with_no_strength(settings):
     request = unguided(request_of(scene_of(), STICKERS, settings, 4), "plain")
-    assert settings_of(request, STICKERS, settings).guidance.strength == 0
+    assert settings_of(request, STICKERS, settings).sampling.guidance.strength == 0
 
 
 @pytest.mark.parametrize(
@@ -149,17 +160,17 @@ def test_a_plain_picture_is_one_with_no_strength(settings):
     ids=lambda value: value.value if isinstance(value, SeedMode) else "",
 )
 def test_seeds_follow_each_other(settings, mode, seeds, after):
-    chosen = replace(settings, seed=MAX_SEED, seed_mode=mode, pictures=3)
+    chosen = with_values(settings, seed=MAX_SEED, seed_mode=mode, pictures=3)
     assert seeds_of(chosen) == seeds
-    assert moved_on(chosen).seed == after
+    assert moved_on(chosen).sampling.seed == after
 
 
 def test_seeds_by_chance_begin_with_the_one_in_sight(settings):
-    chosen = replace(settings, seed=5, seed_mode=SeedMode.RANDOM, pictures=50)
+    chosen = with_values(settings, seed=5, seed_mode=SeedMode.RANDOM, pictures=50)
     seeds = seeds_of(chosen)
     assert seeds[0] == 5
     assert len(set(seeds)) == 50
-    assert moved_on(chosen).seed != 5
+    assert moved_on(chosen).sampling.seed != 5
 
 
 def test_a_guidance_scale_of_ones_own_is_drawn_with_and_found_again(settings):

@@ -32,7 +32,9 @@ def requests_with():
     def make(plan):
         ask = partial(request_of, scene_of("a cat left of a dog"), STICKERS)
         settings = usual_settings(STICKERS)
-        return sweep_requests(plan, settings, STICKERS, lambda each: (ask(each, each.seed),))
+        return sweep_requests(
+            plan, settings, STICKERS, lambda each: (ask(each, each.sampling.seed),)
+        )
 
     return make
 
@@ -81,8 +83,8 @@ def test_a_sweep_has_a_limit():
 
 def test_pictures_are_asked_for_row_by_row_and_know_their_place(requests_with):
     requests = requests_with(plan_of(SEEDS, STRENGTHS))
-    assert [request.seed for request in requests] == [3, 4, 5, 3, 4, 5]
-    assert [request.guidance.strength for request in requests] == [0, 0, 0, 2.5, 2.5, 2.5]
+    assert [request.sampling.seed for request in requests] == [3, 4, 5, 3, 4, 5]
+    assert [request.sampling.guidance.strength for request in requests] == [0, 0, 0, 2.5, 2.5, 2.5]
     assert len({request.sweep.sweep_id for request in requests}) == 1
     assert requests[-1].sweep.column == SweepPoint(field=SweepField.SEED, value=5)
     assert requests[-1].sweep.row == SweepPoint(field=SweepField.STRENGTH, value=2.5)
@@ -96,16 +98,20 @@ def test_two_sweeps_are_told_apart(requests_with):
 @pytest.mark.parametrize(
     ("field", "value", "read"),
     [
-        (SweepField.STEPS, 6, lambda request: request.steps),
+        (SweepField.STEPS, 6, lambda request: request.sampling.steps),
         (SweepField.WIDTH, 192, lambda request: request.width),
         (SweepField.HEIGHT, 64, lambda request: request.height),
         (SweepField.GUIDANCE_SCALE, 2.5, lambda request: request.guidance_scale),
-        (SweepField.DECAY, 0.75, lambda request: request.guidance.decay),
-        (SweepField.GUIDED_STEPS, 3, lambda request: request.guidance.last_step + 1),
-        (SweepField.EVERY, 2, lambda request: request.guidance.every),
-        (SweepField.INNER_UPDATES, 4, lambda request: request.guidance.inner_updates),
-        (SweepField.GOAL, 0.75, lambda request: request.guidance.goal),
-        (SweepField.PRESENCE_WEIGHT, 0.5, lambda request: request.guidance.presence_weight),
+        (SweepField.DECAY, 0.75, lambda request: request.sampling.guidance.decay),
+        (SweepField.GUIDED_STEPS, 3, lambda request: request.sampling.guidance.last_step + 1),
+        (SweepField.EVERY, 2, lambda request: request.sampling.guidance.every),
+        (SweepField.INNER_UPDATES, 4, lambda request: request.sampling.guidance.inner_updates),
+        (SweepField.GOAL, 0.75, lambda request: request.sampling.guidance.goal),
+        (
+            SweepField.PRESENCE_WEIGHT,
+            0.5,
+            lambda request: request.sampling.guidance.presence_weight,
+        ),
     ],
     ids=lambda value: getattr(value, "value", ""),
 )

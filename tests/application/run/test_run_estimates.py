@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     unguided,
 )
 from spatialstudio.domain.relation import BEHIND
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
 
@@ -61,7 +62,7 @@ def run(estimates, request, clock):
             request_id=request.id, total_steps=6, token_spans=(), device="cpu", memory=MEMORY
         )
     )
-    for step in range(request.steps):
+    for step in range(request.sampling.steps):
         event = step_of(request, step)
         clock.seconds += PLAIN_S if event.step_size is None else GUIDED_S
         estimates.follow(event)
@@ -100,7 +101,7 @@ def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, c
 
 
 def test_depth_alone_is_left_to_a_search(estimates, request_):
-    deep = replace(request_, scene=scene_of(relation_type=BEHIND), guidance=GuidanceSettings())
+    deep = with_values(request_, scene=scene_of(relation_type=BEHIND), guidance=GuidanceSettings())
     assert estimates.estimate([deep]).leaves_depth
     assert not estimates.estimate([replace(deep, search=NoiseSearch(candidates=2))]).leaves_depth
     assert not estimates.estimate([replace(deep, scene=scene_of())]).leaves_depth
@@ -121,7 +122,7 @@ def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, 
 
 def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
     run(estimates, request_, clock)
-    elsewhere = estimates.estimate([replace(request_, device="cuda:1")])
+    elsewhere = estimates.estimate([with_values(request_, device="cuda:1")])
     assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
 
 
@@ -132,13 +133,13 @@ def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
 )
 def test_other_calls_have_a_pace_of_their_own(estimates, request_, clock, slower):
     run(estimates, request_, clock)
-    alike = replace(request_, scheduler_id="EulerDiscreteScheduler")
+    alike = with_values(request_, scheduler_id="EulerDiscreteScheduler")
     assert estimates.estimate([alike]).seconds == estimates.estimate([request_]).seconds
-    assert estimates.estimate([replace(request_, **slower)]).seconds is None
+    assert estimates.estimate([with_values(request_, **slower)]).seconds is None
 
 
 def test_another_number_format_is_asked_anew(estimates, request_, asked):
-    halved = replace(request_, dtype="bfloat16")
+    halved = with_values(request_, dtype="bfloat16")
     estimates.estimate([request_])
     estimates.estimate([halved])
     assert asked == [request_, halved]

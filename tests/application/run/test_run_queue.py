@@ -19,6 +19,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     unguided,
 )
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -85,7 +86,7 @@ def best_seed(seed):
 
 
 def seeds(engine):
-    return [job.request.seed for job in engine.jobs]
+    return [job.request.sampling.seed for job in engine.jobs]
 
 
 def waiting_seeds(queue):
@@ -121,8 +122,8 @@ def test_a_baseline_goes_with_its_picture(queue, asked, engine):
 )
 def test_what_no_guidance_holds_has_no_baseline(queue, asked, engine, changes):
     (request,) = asked(1)
-    queue.add(replace(request, **changes), with_baseline=True)
-    assert [job.request for job in engine.jobs] == [replace(request, **changes)]
+    queue.add(with_values(request, **changes), with_baseline=True)
+    assert [job.request for job in engine.jobs] == [with_values(request, **changes)]
 
 
 def test_the_baseline_of_a_search_is_drawn_from_the_seed_of_its_picture(studio, searching, engine):
@@ -133,7 +134,9 @@ def test_the_baseline_of_a_search_is_drawn_from_the_seed_of_its_picture(studio, 
     assert (baseline.seed, baseline.guidance.method_id) == (3, UNGUIDED)
     assert searching.running.baseline.request == studio.session.baseline.request == baseline
     engine.play(engine.jobs[1])
-    assert [studio.open_run(run.path).request.seed for run in searching.entries[0].runs] == [3, 3]
+    assert [
+        studio.open_run(run.path).request.sampling.seed for run in searching.entries[0].runs
+    ] == [3, 3]
     assert seeds(engine) == [1, 3, 9]
 
 
@@ -272,7 +275,7 @@ def test_what_a_search_gives_up_for_memory_its_baseline_gives_up_too(searching, 
     searching.retry(search.job_id, fix=MemoryFix(savings=(Saving.SEARCH, Saving.TILING)))
     entry = searching.running
     assert entry.baseline.request == unguided(entry.run.request, entry.baseline.id)
-    assert entry.baseline.request.savings == (Saving.TILING,)
+    assert entry.baseline.request.sampling.savings == (Saving.TILING,)
 
 
 def test_a_dead_engine_loses_only_what_it_drew(queue, asked, engine):

@@ -19,6 +19,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     NoiseSearch,
     PromptEncoded,
+    SamplingSettings,
     StepEvent,
 )
 from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
@@ -46,8 +47,7 @@ def request_of_four():
         scene=SCENE,
         backend_id="fake",
         model=ModelRef(id="fake"),
-        seed=10,
-        steps=2,
+        sampling=SamplingSettings(seed=10, steps=2),
         search=NoiseSearch(candidates=4),
     )
 

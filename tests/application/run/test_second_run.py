@@ -10,6 +10,7 @@ from spatialstudio.domain.generation import (
     UNGUIDED,
     NoiseSearch,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 
@@ -41,7 +42,7 @@ def test_the_baseline_is_drawn_beside_the_open_run(drawn, engine):
     run = drawn.session.run
     drawn.second.draw_baseline()
     (job,) = engine.jobs
-    assert (job.request.seed, job.request.guidance.method_id) == (7, UNGUIDED)
+    assert (job.request.sampling.seed, job.request.sampling.guidance.method_id) == (7, UNGUIDED)
     engine.play(job)
     assert drawn.session.run is run
     assert len(drawn.session.baseline.steps) == len(run.steps)
@@ -58,14 +59,14 @@ def test_no_baseline_is_drawn_of_a_picture_that_is_searched_for(studio, engine):
 def test_each_next_seed_is_another_one(drawn, engine):
     for _ in range(2):
         drawn.second.draw_next_seed()
-    assert [job.request.seed for job in engine.jobs] == [8, 9]
+    assert [job.request.sampling.seed for job in engine.jobs] == [8, 9]
 
 
 def test_after_the_last_seed_comes_the_first(drawn):
     run = drawn.session.run
-    drawn.session.open(replace(run, request=replace(run.request, seed=MAX_SEED)))
+    drawn.session.open(replace(run, request=with_values(run.request, seed=MAX_SEED)))
     drawn.second.draw_next_seed()
-    assert drawn.session.baseline.request.seed == 0
+    assert drawn.session.baseline.request.sampling.seed == 0
 
 
 def test_a_stored_run_is_set_beside(drawn, engine):
@@ -75,7 +76,7 @@ def test_a_stored_run_is_set_beside(drawn, engine):
     earlier = next(drawn.runs_folder.rglob("*_7.strace"))
     drawn.second.show(drawn.storage.read_run(earlier))
     assert drawn.session.run is later
-    assert drawn.session.baseline.request.seed == 7
+    assert drawn.session.baseline.request.sampling.seed == 7
 
 
 def test_beside_no_run_nothing_is_set(studio, drawn):

@@ -32,17 +32,23 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     GuidanceSettings,
     ModelRef,
+    SamplingSettings,
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.picture_settings import PictureSettings, compare_settings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.record import Sameness
-from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.run_settings import RunSettings, with_values
 from spatialstudio.domain.verdict import Evaluation
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
-USUAL = RunSettings(model_id="stickers", width=64, height=64, steps=10, seed=11)
+USUAL = RunSettings(
+    model_id="stickers",
+    width=64,
+    height=64,
+    sampling=SamplingSettings(steps=10, seed=11),
+)
 
 
 @pytest.fixture
@@ -69,7 +75,11 @@ def opened(tmp_path, published):
 @pytest.fixture
 def request_():
     return GenerationRequest(
-        id="r1", scene=scene_of(), backend_id="b", model=ModelRef(id="stickers"), seed=3
+        id="r1",
+        scene=scene_of(),
+        backend_id="b",
+        model=ModelRef(id="stickers"),
+        sampling=SamplingSettings(seed=3),
     )
 
 
@@ -187,7 +197,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     storage = opened()
     scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2, last_step=7, goal=0.9)
-    form = replace(
+    form = with_values(
         USUAL,
         negative="fog",
         guidance_scale=7.5,
@@ -210,7 +220,7 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
         *("extras", "left_out", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)
-    assert replace(taken, seed=form.seed) == replace(form, width=8, height=8)
+    assert with_values(taken, seed=form.sampling.seed) == replace(form, width=8, height=8)
     assert scene_to_take(wanted) == scene
 
 
@@ -222,7 +232,7 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
     storage = opened()
     scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2)
-    form = replace(USUAL, negative="fog", guidance=guidance)
+    form = with_values(USUAL, negative="fog", guidance=guidance)
     draw(storage, request_of(scene, STICKERS, form, 5))
     rows = storage.compare_picture(
         picture_record_of(storage, published), request_.scene, [STICKERS]
@@ -236,12 +246,12 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
 
 def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_):
     storage = opened()
-    usual = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
-    draw(storage, request_of(request_.scene, STICKERS, usual, USUAL.seed))
-    unusual = replace(
+    usual = with_values(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    draw(storage, request_of(request_.scene, STICKERS, usual, USUAL.sampling.seed))
+    unusual = with_values(
         usual,
         negative="fog",
-        guidance=replace(usual.guidance, every=2),
+        guidance=replace(usual.sampling.guidance, every=2),
         savings=(Saving.TILING,),
         device="cpu",
     )
@@ -257,14 +267,14 @@ def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_)
     wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
     taken = with_fields(unusual, theirs, set(names) & set(told), request=wanted)
-    assert replace(taken, width=64, height=64) == replace(usual, device="cpu")
+    assert replace(taken, width=64, height=64) == with_values(usual, device="cpu")
 
 
 def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, request_):
     storage = opened()
-    guided = replace(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
-    asked = request_of(request_.scene, STICKERS, guided, USUAL.seed)
-    draw(storage, replace(asked, guidance=replace(asked.guidance, method_id=UNGUIDED)))
+    guided = with_values(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
+    asked = request_of(request_.scene, STICKERS, guided, USUAL.sampling.seed)
+    draw(storage, with_values(asked, guidance=replace(asked.sampling.guidance, method_id=UNGUIDED)))
     storage.drafts.keep_settings(guided)
     path = only(RunStored, published).path
     rows = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
@@ -273,7 +283,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
     taken = with_fields(guided, theirs, names, request=wanted)
-    assert (taken.guidance.method_id, taken.guidance.strength) == ("psg", 0.0)
+    assert (taken.sampling.guidance.method_id, taken.sampling.guidance.strength) == ("psg", 0.0)
     storage.drafts.keep_settings(taken)
     again = storage.compare_picture(storage.metadata.read(path), request_.scene, [STICKERS])
     assert all(row.is_same for row in again if row.name == "method")

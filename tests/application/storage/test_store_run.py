@@ -17,6 +17,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
     ModelRef,
+    SamplingSettings,
 )
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import SceneGraph
@@ -30,7 +31,11 @@ def request_():
         prompt=Prompt(text="A cat, above a DOG!"), mentions=(), relations=(), extractor_id="e"
     )
     return GenerationRequest(
-        id="x", scene=scene, backend_id="b", model=ModelRef(id="stickers"), seed=5
+        id="x",
+        scene=scene,
+        backend_id="b",
+        model=ModelRef(id="stickers"),
+        sampling=SamplingSettings(seed=5),
     )
 
 

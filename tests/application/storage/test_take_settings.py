@@ -6,13 +6,19 @@ import pytest
 
 from spatialstudio.application.run.choose_settings import request_of
 from spatialstudio.application.storage.picture_settings import usable_fields, with_fields
+from spatialstudio.domain.generation import SamplingSettings
 from spatialstudio.domain.picture_settings import PictureSettings
-from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.run_settings import RunSettings, with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
 EULER = "EulerDiscreteScheduler"
-FORM = RunSettings(model_id="dreams", width=64, height=64, steps=10, seed=1)
+FORM = RunSettings(
+    model_id="dreams",
+    width=64,
+    height=64,
+    sampling=SamplingSettings(steps=10, seed=1),
+)
 TOLD = PictureSettings(
     dialect="a1111",
     prompt="a cat",
@@ -27,13 +33,17 @@ TOLD = PictureSettings(
 
 def test_only_the_fields_asked_for_are_taken():
     taken = with_fields(FORM, TOLD, {"seed", "height"})
-    assert (taken.seed, taken.height) == (7, 256)
-    assert (taken.steps, taken.width, taken.model_id) == (10, 64, "dreams")
+    assert (taken.sampling.seed, taken.height) == (7, 256)
+    assert (taken.sampling.steps, taken.width, taken.model_id) == (10, 64, "dreams")
 
 
 def test_another_model_comes_before_the_numbers_that_go_with_it():
     taken = with_fields(FORM, TOLD, {"model", "steps", "strength"}, STICKERS)
-    assert (taken.model_id, taken.steps, taken.guidance.strength) == ("stickers", 20, 2.5)
+    assert (taken.model_id, taken.sampling.steps, taken.sampling.guidance.strength) == (
+        "stickers",
+        20,
+        2.5,
+    )
 
 
 def test_what_fits_can_be_used():
@@ -42,12 +52,12 @@ def test_what_fits_can_be_used():
 
 
 def test_how_one_of_our_pictures_was_sampled_and_searched_can_be_taken():
-    searching = replace(FORM, candidates=8, scheduler_id="DDIMScheduler")
-    request = request_of(scene_of(), STICKERS, replace(FORM, scheduler_id=EULER), 4)
+    searching = with_values(FORM, candidates=8, scheduler_id="DDIMScheduler")
+    request = request_of(scene_of(), STICKERS, with_values(FORM, scheduler_id=EULER), 4)
     theirs = replace(TOLD, sampler=EULER)
     assert {"sampler", "search"} <= set(usable_fields(theirs, ["stickers"], request))
     taken = with_fields(searching, theirs, {"sampler", "search"}, request=request)
-    assert taken == replace(FORM, scheduler_id=EULER)
+    assert taken == with_values(FORM, scheduler_id=EULER)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_muted_relation_reaches_the_request_and_typing_keeps_it(qtbot, panel, 
     panel.use_prompt(PROMPT + ", oil on canvas")
     window.generation.generate()
     assert engine.jobs[0].request.scene.relations[0].is_muted
-    assert engine.jobs[0].request.guidance.strength == 0
+    assert engine.jobs[0].request.sampling.guidance.strength == 0
 
 
 def test_a_weight_reaches_the_request(qtbot, panel, window, engine):
@@ -313,7 +313,7 @@ def test_a_prompt_that_is_cut_off_has_no_estimate_and_settings_can_be_changed(
     engine.answer(limit=8)
     qtbot.waitUntil(lambda: any("ends before car" in text for text in labels(panel)))
     window.generation.use_seed(11)
-    assert window.generation.settings.seed == 11
+    assert window.generation.settings.sampling.seed == 11
     (estimate,) = [
         label
         for label in window.generation.findChildren(QLabel) + window.findChildren(QLabel)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QPushButton
 
 from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip
@@ -147,7 +148,7 @@ def test_the_verdict_on_a_second_picture_leaves_the_first_cards_alone(qtbot, eva
 def test_the_verdicts_on_a_second_seed_are_called_by_it(qtbot, evaluating, studio):
     request = new_request(judged_run(DOG, CAR).scene, STICKERS, seed=7)
     run = replace(judged_run(DOG, CAR), request=request)
-    second = replace(run, id="second", request=replace(request, id="second", seed=8))
+    second = replace(run, id="second", request=with_values(request, id="second", seed=8))
     studio.session.open(run, second)
     qtbot.waitUntil(
         lambda: [card.content[0].run for card in cards(evaluating)] == ["Guided", "Seed 8"]

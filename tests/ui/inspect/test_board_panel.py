@@ -40,7 +40,9 @@ def test_steps_are_pinned_in_order(qtbot, board, pin, studio):
     pin(1, 4)
     tray = board.findChild(BoardTray)
     qtbot.waitUntil(lambda: tray.count() == 2)
-    assert tray.item(1).text() == "Step 5 of 6, seed " + str(studio.session.run.request.seed)
+    assert tray.item(1).text() == "Step 5 of 6, seed " + str(
+        studio.session.run.request.sampling.seed
+    )
 
 
 def test_every_change_can_be_undone(qtbot, drawn, board, pin, studio):

@@ -107,7 +107,7 @@ def test_another_run_has_no_range_yet(qtbot, alone, studio, engine):
 def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engine):
     window.context.actions[replay_commands.BESIDE_BASELINE].trigger()
     (job,) = engine.jobs
-    assert job.request.guidance.method_id == UNGUIDED
+    assert job.request.sampling.guidance.method_id == UNGUIDED
     engine.play(job)
     lanes = window.context.actions[replay_commands.LANES_DIFFERENCE]
     qtbot.waitUntil(lanes.isEnabled)
@@ -125,7 +125,7 @@ def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio):
     path = studio.session.run.path
     drop(alone, path.with_suffix(".strace"))
     qtbot.waitUntil(lambda: studio.session.baseline is not None)
-    assert studio.session.baseline.request.seed == 7
+    assert studio.session.baseline.request.sampling.seed == 7
 
 
 def test_what_is_no_run_is_told(qtbot, alone, studio, tmp_path):

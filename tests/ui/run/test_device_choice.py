@@ -62,8 +62,8 @@ def test_a_device_chosen_by_keyboard_draws_the_next_picture(qtbot, panel, field,
     qtbot.keyClick(field, Qt.Key.Key_Down)
     qtbot.keyClick(field, Qt.Key.Key_Down)
     panel.generate()
-    assert {job.request.device for job in engine.jobs} == {"cuda:1"}
-    assert studio.storage.drafts.newest.settings.device == "cuda:1"
+    assert {job.request.sampling.device for job in engine.jobs} == {"cuda:1"}
+    assert studio.storage.drafts.newest.settings.sampling.device == "cuda:1"
     assert "float32" in field.toolTip()
 
 

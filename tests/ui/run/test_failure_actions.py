@@ -54,8 +54,8 @@ def test_too_little_memory_brings_fixes_that_are_applied_at_one_click(
     qtbot.waitUntil(lambda: studio.queue.entry(first).state.value == "failed")
     offers(running)["Decode in tiles: 3.1 GB"].click()
     (again,) = [entry for entry in studio.queue.entries if entry.id == first]
-    assert again.requests[0].savings == (Saving.TILING,)
-    assert running.generation.settings.savings == (Saving.TILING,)
+    assert again.requests[0].sampling.savings == (Saving.TILING,)
+    assert running.generation.settings.sampling.savings == (Saving.TILING,)
 
 
 def test_a_smaller_picture_is_drawn_at_one_click(qtbot, running, engine, studio):
@@ -67,7 +67,7 @@ def test_a_smaller_picture_is_drawn_at_one_click(qtbot, running, engine, studio)
     qtbot.waitUntil(lambda: words in offers(running))
     offers(running)[words].click()
     request = studio.queue.entry(engine.jobs[0].job_id).requests[0]
-    assert (request.height, request.width, request.savings) == (64, 96, ())
+    assert (request.height, request.width, request.sampling.savings) == (64, 96, ())
     settings = running.generation.settings
     assert (settings.height, settings.width) == (64, 96)
 
@@ -90,7 +90,7 @@ def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
     offers(running)["Use the processor"].click()
     engine.play(baseline)
     qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "waiting")
-    assert studio.queue.entry(guided.job_id).requests[0].savings == (Saving.PROCESSOR,)
+    assert studio.queue.entry(guided.job_id).requests[0].sampling.savings == (Saving.PROCESSOR,)
 
 
 def test_the_next_pictures_take_less_memory_too(qtbot, running, engine, studio):
@@ -98,7 +98,7 @@ def test_the_next_pictures_take_less_memory_too(qtbot, running, engine, studio):
     qtbot.waitUntil(lambda: "Use the processor" in offers(running))
     offers(running)["Use the processor"].click()
     running.generation.generate()
-    assert studio.queue.waiting[-1].requests[0].savings == (Saving.PROCESSOR,)
+    assert studio.queue.waiting[-1].requests[0].sampling.savings == (Saving.PROCESSOR,)
 
 
 def test_a_dead_engine_leaves_all_that_waits_and_what_it_drew_can_be_drawn_again(

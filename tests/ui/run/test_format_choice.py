@@ -26,7 +26,7 @@ def test_the_models_own_is_usual(field):
 
 def test_what_a_run_takes_is_asked_anew(qtbot, field, engine):
     qtbot.keyClick(field, Qt.Key.Key_End)
-    asked = [each.request.dtype for each in engine.questions if hasattr(each, "request")]
+    asked = [each.request.sampling.dtype for each in engine.questions if hasattr(each, "request")]
     assert asked[-1] == "float16"
 
 

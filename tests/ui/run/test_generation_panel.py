@@ -43,7 +43,7 @@ def estimate(panel):
 
 
 def seeds(engine):
-    return [job.request.seed for job in engine.jobs]
+    return [job.request.sampling.seed for job in engine.jobs]
 
 
 def test_the_models_own_numbers_are_offered(panel):
@@ -55,7 +55,7 @@ def test_the_models_own_numbers_are_offered(panel):
 def test_strength_zero_draws_one_plain_picture(qtbot, panel, engine):
     qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
     panel.generate()
-    assert [job.request.guidance.strength for job in engine.jobs] == [0.0]
+    assert [job.request.sampling.guidance.strength for job in engine.jobs] == [0.0]
 
 
 def test_steps_and_size_reach_the_request(qtbot, panel, engine):
@@ -63,7 +63,7 @@ def test_steps_and_size_reach_the_request(qtbot, panel, engine):
     qtbot.keyClick(named(panel, QSpinBox, "Width"), Qt.Key.Key_Up)
     panel.generate()
     request = engine.jobs[0].request
-    assert (request.steps, request.width, request.height) == (9, 136, 128)
+    assert (request.sampling.steps, request.width, request.height) == (9, 136, 128)
 
 
 def test_what_is_set_can_be_undone(qtbot, panel, window):
@@ -94,7 +94,7 @@ def test_several_pictures_get_seeds_of_their_own(panel, studio):
     named(panel, QSpinBox, "Pictures").setValue(3)
     panel.generate()
     assert [entry.seed for entry in studio.queue.entries] == [7, 8, 9]
-    assert panel.settings.seed == 10
+    assert panel.settings.sampling.seed == 10
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_seed_is_reused_from_the_picture_looked_at(qtbot, window, panel, engin
     panel.use_seed(50)
     studio.session.open(studio.queue.entries[0].run)
     panel._run_id = ""  # as if another picture had been open
-    qtbot.waitUntil(lambda: panel.settings.seed == 7)
+    qtbot.waitUntil(lambda: panel.settings.sampling.seed == 7)
     window.context.edits.undo()
-    assert panel.settings.seed == 50
+    assert panel.settings.sampling.seed == 50
 
 
 def test_stopping_after_this_holds_the_queue_and_once_more_lets_it_go(
@@ -225,7 +225,7 @@ def test_a_pictures_settings_can_be_taken_over(qtbot, panel, window, engine, stu
     window.prompt.use_prompt("a cat above a dog")
     named(panel, QSpinBox, "Denoising steps").setValue(20)
     qtbot.keyClick(window, Qt.Key.Key_U, CONTROL | SHIFT)
-    assert (panel.settings.seed, panel.settings.steps) == (7, 9)
+    assert (panel.settings.sampling.seed, panel.settings.sampling.steps) == (7, 9)
     assert studio.session.scene.prompt.text == PROMPT
 
 

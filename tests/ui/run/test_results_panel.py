@@ -52,7 +52,7 @@ def results(strip):
 
 def is_open(studio, seed):
     run = studio.session.run
-    return run is not None and run.request.seed == seed
+    return run is not None and run.request.sampling.seed == seed
 
 
 def test_pairs_stand_in_the_strip_the_newest_first(qtbot, draw, strip):
@@ -71,7 +71,7 @@ def test_a_click_brings_a_result_with_its_steps_onto_the_stage(qtbot, draw, stri
     qtbot.mouseClick(strip.viewport(), Qt.MouseButton.LeftButton, pos=place)
     qtbot.waitUntil(lambda: is_open(studio, seed=1))
     run, baseline = studio.session.run, studio.session.baseline
-    assert (run.request.seed, baseline.request.seed) == (1, 1)
+    assert (run.request.sampling.seed, baseline.request.sampling.seed) == (1, 1)
     assert (len(run.steps), len(baseline.steps)) == (STEPS, STEPS)
     assert run.evaluation is not None
 

@@ -81,7 +81,7 @@ def test_every_picture_is_queued_with_its_place(qtbot, dialog, studio, engine):
     write(qtbot, dialog, "rows", "7, 8, 9")
     qtbot.mouseClick(draw_button(dialog), Qt.MouseButton.LeftButton)
     requests = [entry.requests[0] for entry in studio.queue.entries]
-    assert [(each.guidance.strength, each.seed) for each in requests] == [
+    assert [(each.sampling.guidance.strength, each.sampling.seed) for each in requests] == [
         *((0, 7), (5, 7)),
         *((0, 8), (5, 8)),
         *((0, 9), (5, 9)),

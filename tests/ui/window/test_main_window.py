@@ -99,8 +99,8 @@ def test_ctrl_enter_draws_with_what_is_set(qtbot, window, engine):
     window.prompt.use_prompt(PROMPT)
     window.generation.use_seed(7)
     qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, CONTROL)
-    assert [job.request.seed for job in engine.jobs] == [7, 7]
-    assert [job.request.guidance.strength for job in engine.jobs] == [5.0, 0.0]
+    assert [job.request.sampling.seed for job in engine.jobs] == [7, 7]
+    assert [job.request.sampling.guidance.strength for job in engine.jobs] == [5.0, 0.0]
 
 
 def test_without_the_baseline_one_picture_is_drawn(qtbot, window, engine):
@@ -283,7 +283,7 @@ def test_an_example_is_drawn_with_its_seed_and_its_baseline(qtbot, window, engin
     window.generation.generate()
     qtbot.waitUntil(lambda: len(engine.jobs) == 2)
     guided, baseline = (job.request for job in engine.jobs)
-    assert (guided.scene.prompt.text, guided.seed) == (example.prompt, example.seed)
+    assert (guided.scene.prompt.text, guided.sampling.seed) == (example.prompt, example.seed)
     assert baseline == unguided(guided, baseline.id)
 
 

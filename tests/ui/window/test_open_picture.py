@@ -15,6 +15,7 @@ from spatialstudio.application.run.choose_settings import request_of
 from spatialstudio.application.storage.store_run import store_run
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.ui.gallery.settings_comparison import SettingsComparison
 from spatialstudio.ui.window.open_picture import offer_settings
 from spatialstudio.ui.window.workspaces import EVALUATE
@@ -77,7 +78,7 @@ def test_only_what_the_form_has_can_be_ticked(dialog):
 def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert studio.session.scene.prompt.text == BEFORE
-    assert window.generation.settings.seed == 5
+    assert window.generation.settings.sampling.seed == 5
 
 
 def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio):
@@ -85,15 +86,15 @@ def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio)
     press(qtbot, dialog, "Take over")
     settings = window.generation.settings
     assert studio.session.scene.prompt.text == "a cat above a boat"
-    assert (settings.seed, settings.width, settings.height) == (321, 256, 128)
-    assert settings.steps != 12
+    assert (settings.sampling.seed, settings.width, settings.height) == (321, 256, 128)
+    assert settings.sampling.steps != 12
 
 
 def test_taking_can_be_undone(qtbot, dialog, window, studio):
     press(qtbot, dialog, "Take over")
     window.context.edits.undo()
     window.context.edits.undo()
-    assert window.generation.settings.seed == 5
+    assert window.generation.settings.sampling.seed == 5
     assert studio.session.scene.prompt.text == BEFORE
 
 
@@ -124,8 +125,8 @@ def own_picture(tmp_path, studio):
     scene = studio.scene_of("a cat to the left of a dog")
     scene = with_relation_weight(scene, scene.relations[0].id, 2.0)
     usual = usual_settings(studio.model())
-    guidance = replace(usual.guidance, every=2)
-    form = replace(usual, negative="fog", guidance_scale=6.5, guidance=guidance)
+    guidance = replace(usual.sampling.guidance, every=2)
+    form = with_values(usual, negative="fog", guidance_scale=6.5, guidance=guidance)
     return stored_picture(tmp_path, request_of(scene, studio.model(), form, 9))
 
 
@@ -155,7 +156,7 @@ def test_our_own_picture_gives_back_all_that_was_set(qtbot, window, studio, own_
     press(qtbot, dialog, "Take over")
     settings = window.generation.settings
     assert (settings.negative, settings.guidance_scale) == ("fog", 6.5)
-    assert (settings.seed, settings.guidance.every) == (9, 2)
+    assert (settings.sampling.seed, settings.sampling.guidance.every) == (9, 2)
     assert studio.session.scene.relations[0].weight == 2.0
     (request, *_) = studio.requests(settings)
     assert request.scene.prompt.negative == "fog"

@@ -8,7 +8,7 @@ under the path of their field, and the JSON holds that path.
 
 import math
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -30,7 +30,7 @@ import numpy as np
 
 from spatialstudio.adapters.storage.stores.array_file import AnyArray
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import frozen, is_inline
 from spatialstudio.domain.relation import RelationType, relation_types
 
 T = TypeVar("T")
@@ -64,9 +64,19 @@ def encode(value: object, arrays: MutableMapping[str, AnyArray], path: str = "")
         case tuple():
             return [encode(item, arrays, _inside(path, i)) for i, item in enumerate(value)]
         case _ if is_dataclass(value):
-            names = [field.name for field in fields(value)]
-            return {n: encode(getattr(value, n), arrays, _inside(path, n)) for n in names}
+            return dict(_encode_fields(value, arrays, path))
     return _encode_leaf(value)
+
+
+def _encode_fields(
+    value: Any, arrays: MutableMapping[str, AnyArray], path: str
+) -> Iterator[tuple[str, Json]]:
+    for each in fields(value):
+        inner = getattr(value, each.name)
+        if is_inline(each):
+            yield from _encode_fields(inner, arrays, path)
+        else:
+            yield each.name, encode(inner, arrays, _inside(path, each.name))
 
 
 def decode(kind: type[T], plain: Json, arrays: Mapping[str, AnyArray]) -> T:
@@ -185,9 +195,20 @@ def _read_dataclass(hint: Any, plain: Json, place: Place) -> object:
         raise place.inside(name).complaint("is not known")
     values = {name: _read(hints[name], items[name], place.inside(name)) for name in items}
     try:
-        return hint(**values)
+        return _build(hint, values)
     except ValueError as error:
         raise place.complaint(f"contradicts itself: {str(error).rstrip('.')}") from error
+
+
+def _build(kind: Any, values: Mapping[str, object]) -> object:
+    """Make a dataclass of the values of its fields and of those of its inline fields."""
+    own = {}
+    for each in fields(kind):
+        if is_inline(each):
+            own[each.name] = _build(each.type, values)
+        elif each.name in values:
+            own[each.name] = values[each.name]
+    return kind(**own)
 
 
 def _read_enum(hint: Any, plain: Json, place: Place) -> object:
@@ -235,17 +256,30 @@ def _expect(kind: type[T], plain: Json, place: Place) -> T:
 
 @cache
 def _hints(kind: type[object]) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(cast("Any", kind))}
+    return {
+        each.name: get_type_hints(owner)[each.name]
+        for owner in _owners(kind)
+        for each in fields(owner)
+        if not is_inline(each)
+    }
 
 
 def _optional(kind: type[object]) -> set[str]:
     """Name the fields that have a default."""
     return {
-        field.name
-        for field in fields(cast("Any", kind))
-        if field.default is not MISSING or field.default_factory is not MISSING
+        each.name
+        for owner in _owners(kind)
+        for each in fields(cast("Any", owner))
+        if each.default is not MISSING or each.default_factory is not MISSING
     }
+
+
+def _owners(kind: Any) -> Iterator[Any]:
+    """Yield a dataclass and those of its inline fields, whose fields stand beside its own."""
+    yield kind
+    for each in fields(kind):
+        if is_inline(each):
+            yield from _owners(each.type)
 
 
 def _is_kind_of(base: type[object]) -> Callable[[Any], bool]:

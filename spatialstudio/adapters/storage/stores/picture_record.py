@@ -217,10 +217,10 @@ def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int
         prompt.text,
         prompt.negative,
         {
-            "Steps": request.steps,
-            "Sampler": request.scheduler_id or "default",
+            "Steps": request.sampling.steps,
+            "Sampler": request.sampling.scheduler_id or "default",
             "CFG scale": f"{request.guidance_scale:g}",
-            "Seed": request.seed,
+            "Seed": request.sampling.seed,
             "Model": request.model.id,
             **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
             "Version": f"{CREATOR} {record.environment.app}",
@@ -237,8 +237,8 @@ def _brief(record: RunRecord, verdicts: Mapping[str, Json]) -> Mapping[str, Any]
         key: told.get("outcome") for key, told in verdicts.items() if isinstance(told, dict)
     }
     return {
-        "guidance": record.request.guidance.method_id,
-        "strength": record.request.guidance.strength,
+        "guidance": record.request.sampling.guidance.method_id,
+        "strength": record.request.sampling.guidance.strength,
         "relations": [
             {
                 "claim": scene.plain_sentence(relation),

@@ -135,7 +135,7 @@ class GuidanceForm(QWidget):
             last_step: The last step that is guided, from 0.
         """
         self._settings = settings
-        guidance = settings.guidance
+        guidance = settings.sampling.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
         others = (self._candidates, self._goal, self._scale, self._detail, self._memory)
         blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
@@ -146,9 +146,9 @@ class GuidanceForm(QWidget):
         self._preset.setCurrentIndex(max(self._preset.findData(settings.preset), 0))
         self._preset.setEnabled(len(presets) > 1)
         self._strength.setValue(guidance.strength)
-        self._last.setRange(guidance.first_step + 1, settings.steps)
+        self._last.setRange(guidance.first_step + 1, settings.sampling.steps)
         self._last.setValue(last_step + 1)
-        self._last.setSuffix(tr(" of {steps}").format(steps=settings.steps))
+        self._last.setSuffix(tr(" of {steps}").format(steps=settings.sampling.steps))
         self._updates.setValue(guidance.inner_updates)
         self._candidates.setValue(settings.candidates)
         self._goal.setValue(guidance.goal)
@@ -156,7 +156,7 @@ class GuidanceForm(QWidget):
         self._preview.setValue(settings.preview_every)
         self._preview.setSuffix(tr(" step") if settings.preview_every == 1 else tr(" steps"))
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
-        self._show_savings(settings.savings)
+        self._show_savings(settings.sampling.savings)
         for blocker in blocked:
             blocker.unblock()
         self.show_kept("")
@@ -171,7 +171,7 @@ class GuidanceForm(QWidget):
         Args:
             formats: Of ``NUMBER_FORMATS``, with the one that is set.
         """
-        chosen = "" if self._settings is None else self._settings.dtype
+        chosen = "" if self._settings is None else self._settings.sampling.dtype
         with QSignalBlocker(self._format):
             self._format.clear()
             for name in ("", *formats):
@@ -219,8 +219,8 @@ class GuidanceForm(QWidget):
         def tell(value: float) -> None:
             if self._settings is not None:
                 change: dict[str, Any] = {key: value}
-                guidance = replace(self._settings.guidance, **change)
-                self._edit(name, replace(self._settings, guidance=guidance))
+                guidance = replace(self._settings.sampling.guidance, **change)
+                self._edit(name, with_values(self._settings, guidance=guidance))
 
         return tell
 
@@ -249,15 +249,15 @@ class GuidanceForm(QWidget):
     def _pick_savings(self) -> None:
         if self._settings is not None:
             savings = tuple(self._memory.currentData())
-            self._edit(tr("less memory"), replace(self._settings, savings=savings))
+            self._edit(tr("less memory"), with_values(self._settings, savings=savings))
 
     def _pick_device(self, device_id: str) -> None:
         if self._settings is not None:
-            self._edit(tr("other device"), replace(self._settings, device=device_id))
+            self._edit(tr("other device"), with_values(self._settings, device=device_id))
 
     def _pick_format(self) -> None:
         if self._settings is not None:
-            changed = replace(self._settings, dtype=self._format.currentData())
+            changed = with_values(self._settings, dtype=self._format.currentData())
             self._edit(tr("other number format"), changed)
 
     def _edit(self, name: str, settings: RunSettings) -> None:

@@ -19,6 +19,7 @@ from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
     SeedMode,
+    with_values,
 )
 from spatialstudio.ui.run.widgets.fields import (
     Choice,
@@ -124,18 +125,18 @@ class RunForm(QWidget):
         fields = (self._steps, self._pictures, self._baseline)
         blocked = [QSignalBlocker(field) for field in fields]
         self._model.show_chosen(settings.model_id)
-        self._steps.setValue(settings.steps)
+        self._steps.setValue(settings.sampling.steps)
         self._pictures.setValue(settings.pictures)
         self._baseline.setChecked(settings.with_baseline)
         for blocker in blocked:
             blocker.unblock()
         self._size.show_size(settings.width, settings.height)
-        self._sampler.show_choices(samplers, settings.scheduler_id)
-        self._seed.show_seed(settings.seed)
+        self._sampler.show_choices(samplers, settings.sampling.scheduler_id)
+        self._seed.show_seed(settings.sampling.seed)
         self._seed_mode.show_mode(settings.seed_mode)
         if self._negative.text() != settings.negative:
             self._negative.setText(settings.negative)
-        self._strength.show_strength(settings.guidance.strength, recommended)
+        self._strength.show_strength(settings.sampling.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
     def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
@@ -193,12 +194,12 @@ class RunForm(QWidget):
 
     def _pick_strength(self, strength: float) -> None:
         if self._settings is not None:
-            guidance = replace(self._settings.guidance, strength=strength)
+            guidance = replace(self._settings.sampling.guidance, strength=strength)
             self._edit(tr("other strength"), guidance=guidance)
 
     def _edit(self, name: str, **changes: Any) -> None:
         if self._settings is not None:
-            self.settings_edited.emit(name, replace(self._settings, **changes))
+            self.settings_edited.emit(name, with_values(self._settings, **changes))
 
     def _counts(self) -> QWidget:
         """Return the numbers of steps and of pictures, side by side."""

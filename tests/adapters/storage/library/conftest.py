@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     GuidanceSettings,
     ModelRef,
+    SamplingSettings,
     StepEvent,
 )
 from spatialstudio.domain.perception import Perception
@@ -48,7 +49,7 @@ def keep(root, number, outcome, pos, made, **asked):
         scene=made,
         backend_id="fake",
         model=ModelRef(id="stickers"),
-        seed=number,
+        sampling=SamplingSettings(seed=number),
         **{"guidance": PSG} | asked,
     )
     relation = made.relations[0].id

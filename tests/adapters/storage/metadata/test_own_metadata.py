@@ -19,7 +19,7 @@ from spatialstudio.domain.errors import (
     ImageError,
     StoreError,
 )
-from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
 from spatialstudio.domain.picture_settings import compare_settings
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.record import RunRecord
@@ -66,7 +66,11 @@ def request_of(text):
         extractor_id="hand",
     )
     return GenerationRequest(
-        id="x", scene=scene, backend_id="b", model=ModelRef(id="stickers"), seed=7, steps=20
+        id="x",
+        scene=scene,
+        backend_id="b",
+        model=ModelRef(id="stickers"),
+        sampling=SamplingSettings(seed=7, steps=20),
     )
 
 

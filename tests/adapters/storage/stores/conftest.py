@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
     ModelRef,
+    SamplingSettings,
     StepEvent,
 )
 from spatialstudio.domain.library import Marks
@@ -78,7 +79,11 @@ def scene():
 @pytest.fixture
 def request_(scene):
     return GenerationRequest(
-        id="x1", scene=scene, backend_id="diffusers", model=ModelRef(id="stickers"), seed=7
+        id="x1",
+        scene=scene,
+        backend_id="diffusers",
+        model=ModelRef(id="stickers"),
+        sampling=SamplingSettings(seed=7),
     )
 
 

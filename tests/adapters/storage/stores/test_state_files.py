@@ -18,6 +18,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    SamplingSettings,
 )
 from spatialstudio.domain.run_settings import (
     Draft,
@@ -32,11 +33,13 @@ SETTINGS = RunSettings(
     model_id="m",
     width=512,
     height=768,
-    steps=25,
-    seed=3,
+    sampling=SamplingSettings(
+        steps=25,
+        seed=3,
+        guidance=GuidanceSettings(method_id=PSG, strength=20, last_step=24, goal=0.95),
+    ),
     seed_mode=SeedMode.INCREMENT,
     preset=Preset.PUBLISHED,
-    guidance=GuidanceSettings(method_id=PSG, strength=20, last_step=24, goal=0.95),
 )
 
 ASK_AND_WAIT = """
@@ -87,9 +90,9 @@ def test_a_queue_of_ten_is_listed_after_its_program_was_killed(program, journal)
     os.kill(program.pid, signal.SIGKILL)
     program.wait()
     asked = journal.interrupted()
-    assert [request.seed for request in asked] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert [request.sampling.seed for request in asked] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     journal.forget([request.id for request in asked[:4]])
-    assert [request.seed for request in journal.interrupted()] == [5, 6, 7, 8, 9]
+    assert [request.sampling.seed for request in journal.interrupted()] == [5, 6, 7, 8, 9]
     journal.forget([request.id for request in asked])
     assert journal.interrupted() == ()
 

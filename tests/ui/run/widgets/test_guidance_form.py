@@ -8,6 +8,7 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     PSG,
     GuidanceSettings,
+    SamplingSettings,
 )
 from spatialstudio.domain.run_settings import Preset, RunSettings
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
@@ -17,8 +18,7 @@ SETTINGS = RunSettings(
     model_id="m",
     width=128,
     height=128,
-    steps=16,
-    guidance=GuidanceSettings(method_id=PSG, strength=5.0),
+    sampling=SamplingSettings(steps=16, guidance=GuidanceSettings(method_id=PSG, strength=5.0)),
 )
 
 
@@ -60,7 +60,7 @@ def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
     qtbot.keyClicks(box, typed)
     with qtbot.waitSignal(form.settings_edited) as edited:
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert edited.args[1].guidance == replace(SETTINGS.guidance, **change)
+    assert edited.args[1].sampling.guidance == replace(SETTINGS.sampling.guidance, **change)
 
 
 def test_how_many_pictures_are_searched_is_told(qtbot, form):
@@ -98,7 +98,7 @@ def test_where_nothing_was_published_there_is_no_choice(form):
 def test_showing_settings_does_not_echo_them(qtbot, form):
     guidance = GuidanceSettings(method_id="psg-presence", strength=1.0, goal=0.8, inner_updates=2)
     with qtbot.assertNotEmitted(form.settings_edited), qtbot.assertNotEmitted(form.method_picked):
-        form.show_settings(replace(SETTINGS, steps=9, guidance=guidance), tuple(Preset), 3)
+        form.show_settings(with_values(SETTINGS, steps=9, guidance=guidance), tuple(Preset), 3)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
     qtbot.keyClicks(box, typed)
     with qtbot.waitSignal(form.settings_edited) as edited:
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert edited.args[1] == replace(SETTINGS, **change)
+    assert edited.args[1] == with_values(SETTINGS, **change)
 
 
 def test_without_a_scale_of_ones_own_it_is_the_models(form):
