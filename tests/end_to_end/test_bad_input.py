@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from spatialstudio.domain.errors import (
     StoreError,
 )
 from spatialstudio.domain.generation import GenerationFailed
+from spatialstudio.domain.run_settings import with_values
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -143,7 +143,7 @@ def draws(studio):
     ids=str,
 )
 def test_a_number_out_of_range_is_refused_and_the_next_picture_is_drawn(studio, changes):
-    request = replace(usual_request(studio), **changes)
+    request = with_values(usual_request(studio), **changes)
     with pytest.raises(RequestError) as caught:
         studio.generate(request)
     assert caught.value.hint.endswith(".")

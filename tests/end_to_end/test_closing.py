@@ -23,7 +23,7 @@ def main():
     studio.bus.subscribe(lambda event: begun.set() if isinstance(event, StepEvent) else None)
     studio.read_prompt("a dog to the left of a car")
     studio.start()
-    asked = [replace(studio.new_request(seed=seed), steps=1000) for seed in (3, 4)]
+    asked = [with_values(studio.new_request(seed=seed), steps=1000) for seed in (3, 4)]
     studio.queue.add(*asked)
     begun.wait()
     print("drawing", flush=True)

@@ -1,7 +1,6 @@
 """The main job: a prompt becomes a guided, inspected and judged picture, safe on disk."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +57,7 @@ def draw(studio, **changes):
     """Draw the prompt and listen; ``changes`` go into the request."""
     heard = Heard()
     studio.edit_scene(studio.scene_of(PROMPT))
-    request = replace(studio.new_request(seed=SEED, steps=STEPS), **changes)
+    request = with_values(studio.new_request(seed=SEED, steps=STEPS), **changes)
     unsubscribe = studio.bus.subscribe(heard.append)
     studio.generate(request)
     unsubscribe()

@@ -22,6 +22,7 @@ from spatialstudio.domain.attention import (
     MapScale,
 )
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import (
     STICKERS,
@@ -39,7 +40,7 @@ FILE = AttentionFile(layer="mid", name="mid.npy", words=WORDS, shape=(2, 1, len(
 def stored(tmp_path):
     """A run of two steps in the store, with one layer's attention in the cache."""
     studio = studio_around(ScriptedEngine(), tmp_path)
-    request = replace(new_request(scene_of(), STICKERS, seed=1), steps=2)
+    request = with_values(new_request(scene_of(), STICKERS, seed=1), steps=2)
     started = GenerationStarted(
         request_id=request.id,
         total_steps=2,

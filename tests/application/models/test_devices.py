@@ -6,6 +6,7 @@ from spatialstudio.application.events import EventBus
 from spatialstudio.application.jobs.messages import DevicesListed, ListDevices
 from spatialstudio.application.models.model_lists import DeviceList
 from spatialstudio.application.run.generate_image import new_request
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import PROCESSOR, scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -28,7 +29,7 @@ def devices(bus, asked):
 @pytest.fixture
 def elsewhere():
     """A request for a device of another machine."""
-    return replace(new_request(scene_of(), STICKERS, seed=0), device="cuda:1")
+    return with_values(new_request(scene_of(), STICKERS, seed=0), device="cuda:1")
 
 
 def test_the_engine_is_asked(devices, asked):

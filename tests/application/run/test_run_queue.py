@@ -131,7 +131,7 @@ def test_the_baseline_of_a_search_is_drawn_from_the_seed_of_its_picture(studio, 
     engine.play(search, steps=1)
     engine.finish(search, candidates=best_seed(3))
     baseline = engine.jobs[1].request
-    assert (baseline.seed, baseline.guidance.method_id) == (3, UNGUIDED)
+    assert (baseline.sampling.seed, baseline.sampling.guidance.method_id) == (3, UNGUIDED)
     assert searching.running.baseline.request == studio.session.baseline.request == baseline
     engine.play(engine.jobs[1])
     assert [
@@ -356,7 +356,8 @@ def test_what_was_taken_out_is_not_interrupted_later(opened, queue, asked):
     queue.add(*asked(1, 2))
     queue.rearrange([], queue.waiting)
     queue._starter._storage.close()
-    assert [each.seed for each in opened(ScriptedEngine()).storage.interrupted()] == [1]
+    left = opened(ScriptedEngine()).storage.interrupted()
+    assert [request.sampling.seed for request in left] == [1]
 
 
 def test_only_a_true_baseline_joins_the_picture_before_it(asked):

@@ -22,6 +22,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
     StepEvent,
 )
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
 
 SCENE = scene_of("dog", "car")

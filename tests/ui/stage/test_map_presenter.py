@@ -41,7 +41,7 @@ CHOICE = LayerChoice(layers=frozenset({"mid"}))
 @pytest.fixture
 def run():
     """A run whose maps and PoS differ before and after the updates of its first two steps."""
-    request = replace(new_request(scene_of(), STICKERS, seed=1), steps=STEPS)
+    request = with_values(new_request(scene_of(), STICKERS, seed=1), steps=STEPS)
 
     def read_twice(event):
         if not event.is_guided:

@@ -20,6 +20,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.relation import ABOVE, LEFT_OF
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     ConfidenceComponents,
@@ -49,9 +50,9 @@ def keep(root, number, outcome, pos, made, **asked):
         scene=made,
         backend_id="fake",
         model=ModelRef(id="stickers"),
-        sampling=SamplingSettings(seed=number),
-        **{"guidance": PSG} | asked,
+        sampling=SamplingSettings(seed=number, guidance=PSG),
     )
+    request = with_values(request, **asked)
     relation = made.relations[0].id
     image = np.full((8, 8, 3), number, np.uint8)
     events = (

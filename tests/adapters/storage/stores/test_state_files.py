@@ -46,7 +46,7 @@ ASK_AND_WAIT = """
 import sys
 from pathlib import Path
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
-from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
 from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.relation import SceneGraph
 
@@ -54,7 +54,8 @@ scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extra
 journal = PlainStateFiles().open_journal(Path(sys.argv[1]))
 for number in range(10):
     request = GenerationRequest(
-        id=str(number), scene=scene, backend_id="b", model=ModelRef(id="m"), seed=number)
+        id=str(number), scene=scene, backend_id="b", model=ModelRef(id="m"),
+        sampling=SamplingSettings(seed=number))
     journal.note(request)
 journal.end("3")
 print("asked", flush=True)
