@@ -165,12 +165,12 @@ class FakeBackend:
         )
         report(started)
         report(PromptEncoded(request_id=request.id))
-        for step in range(request.steps):
+        for step in range(request.sampling.steps):
             token.raise_if_cancelled()
             report(step_of(request, step))
             if self.error is not None:
                 raise self.error
-        picture = np.full((SIDE, SIDE, 3), request.seed % 256, np.uint8)
+        picture = np.full((SIDE, SIDE, 3), request.sampling.seed % 256, np.uint8)
         return GenerationFinished(
             request_id=request.id, image=picture, seconds=0.5, peak_memory_bytes=1000
         )

@@ -35,7 +35,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     StepEvent,
 )
-from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.science.guidance.method import STABLE_DIFFUSION
 from spatialstudio.science.guidance.presets import guidance_preset
 from spatialstudio.science.guidance.schedule import GuidanceSchedule

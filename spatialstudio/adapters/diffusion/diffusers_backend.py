@@ -90,6 +90,7 @@ from spatialstudio.domain.ports import (
 )
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.noise_search import objects_only
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
@@ -246,7 +247,8 @@ class DiffusersBackend:
         try:
             with memory_errors_explained():
                 loaded = self._ready(model, wanted)
-                with tiled(loaded.pipeline.vae, is_wanted=Saving.TILING in request.savings):
+                is_tiled = Saving.TILING in request.sampling.savings
+                with tiled(loaded.pipeline.vae, is_wanted=is_tiled):
                     drawing = _Drawing(request, loaded, token, report)
                     image = drawing.draw(self._archives / request.id)
         except OutOfMemory as error:
@@ -310,7 +312,7 @@ class _Drawing:
         self._loaded = loaded
         self._token = token
         self._report_event = report
-        self._total_steps = loaded.count_steps(request.steps)
+        self._total_steps = loaded.count_steps(request.sampling.steps)
 
     def draw(self, archive_folder: Path) -> RgbImage:
         """Run the pipeline and report its steps."""

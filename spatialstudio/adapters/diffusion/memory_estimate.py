@@ -232,8 +232,8 @@ def _dtype(loaded: LoadedPipeline, request: GenerationRequest) -> torch.dtype:
 
 
 def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence[AttentionLayer]:
-    smaller = Saving.SMALLER_MAPS in request.savings
-    method_id = request.guidance.method_id
+    smaller = Saving.SMALLER_MAPS in request.sampling.savings
+    method_id = request.sampling.guidance.method_id
     reads_decoder = method_id in GUIDANCE_METHODS and GUIDANCE_METHODS[method_id].reads_decoder
     levels = loaded.decoder_to_read(smaller=smaller) if reads_decoder else ()
     return [*loaded.layers_to_read(smaller=smaller), *(one for level in levels for one in level)]

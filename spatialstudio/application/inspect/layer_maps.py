@@ -79,7 +79,7 @@ def layers_read(run: OpenRun) -> Moment | None:
     """
     if run.request is None or not any(event.is_guided for event in run.steps):
         return None
-    return Moment.AFTER if reads_after(run.request.guidance) else Moment.BEFORE
+    return Moment.AFTER if reads_after(run.request.sampling.guidance) else Moment.BEFORE
 
 
 class LayerMaps(CancellableJob):

@@ -9,7 +9,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.presets import guidance_preset
 

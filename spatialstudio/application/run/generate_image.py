@@ -18,6 +18,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     ReportEvent,
+    SamplingSettings,
     new_request_id,
 )
 from spatialstudio.domain.ports import (
@@ -139,8 +140,8 @@ def search_image(
     scores: list[CandidateScore] = []
     seconds = 0.0
     for number in range(request.search.candidates):
-        seed = (request.seed + number) % (MAX_SEED + 1)
-        drawn = _draw(replace(request, seed=seed), model, backend, judges, token, report)
+        seed = (request.sampling.seed + number) % (MAX_SEED + 1)
+        drawn = _draw(with_values(request, seed=seed), model, backend, judges, token, report)
         seconds += drawn.finished.seconds
         scores.append(drawn.score)
         report(_judged(request, number + 1, drawn))

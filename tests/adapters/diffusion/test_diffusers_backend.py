@@ -411,7 +411,7 @@ def test_a_request_can_ask_for_a_number_format(tmp_path, tiny_model, tiny_reques
     backend = DiffusersBackend(tmp_path)
     told = []
     for dtype in (asked, ""):
-        request = replace(tiny_request, dtype=dtype, guidance=STRONG)
+        request = with_values(tiny_request, dtype=dtype, guidance=STRONG)
         *_, finished = events_of(backend, request, tiny_model)
         told.append(finished.setup.dtype)
     assert told == [asked, "float32"]

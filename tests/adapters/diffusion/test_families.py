@@ -185,7 +185,7 @@ def test_every_family_is_guided_in_every_number_format(family, make_request, dty
     backend = DiffusersBackend(family.archives)
 
     def draw(guidance):
-        events = events_of(backend, replace(request, guidance=guidance), family.card)
+        events = events_of(backend, with_values(request, guidance=guidance), family.card)
         return list(events)
 
     free, guided = draw(IDLE), draw(STRONG)

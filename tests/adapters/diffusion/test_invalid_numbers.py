@@ -5,6 +5,7 @@ from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid, what_may_help
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import events_of
 
 STRONG = GuidanceSettings(method_id="psg", strength=500.0)
@@ -53,7 +54,7 @@ def test_numbers_that_no_guidance_made_invalid_are_not_laid_to_it(
     tmp_path, tiny_model, tiny_request, guidance, part
 ):
     backend = DiffusersBackend(tmp_path)
-    request = replace(tiny_request, dtype="float16", guidance=guidance)
+    request = with_values(tiny_request, dtype="float16", guidance=guidance)
     events_of(backend, request, tiny_model)
     with torch.no_grad():
         for weights in getattr(backend._loaded.pipeline, part).parameters():

@@ -36,7 +36,7 @@ def run(backend, tiny_model, tiny_request):
     """Draw with these settings and return the steps and the picture."""
 
     def run(settings=STRONG, scheduler_id="", **changes):
-        request = replace(tiny_request, guidance=settings, scheduler_id=scheduler_id, **changes)
+        request = with_values(tiny_request, guidance=settings, scheduler_id=scheduler_id, **changes)
         events = events_of(backend, request, tiny_model)
         return [event for event in events if isinstance(event, StepEvent)], events[-1].image
 

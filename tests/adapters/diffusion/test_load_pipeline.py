@@ -209,7 +209,7 @@ def test_weights_of_half_precision_are_guided_by_maps_in_full(whole, tmp_path, d
     (card,) = cards_of(tmp_path)
     backend = DiffusersBackend(tmp_path / "archives")
     free = events_of(backend, tiny_request, card)
-    asked = replace(tiny_request, guidance=STRONG)
+    asked = with_values(tiny_request, guidance=STRONG)
     guided = events_of(backend, asked, card)
     assert str(backend._loaded.denoiser.dtype) == f"torch.{dtype}"
     assert {weights.dtype.name for weights in guided[2].attention.maps.values()} == {"float32"}

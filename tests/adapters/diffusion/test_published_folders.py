@@ -73,7 +73,7 @@ def draw(folder, tmp_path, **changes):
         capture=CaptureSettings(attention_every=0, preview_every=0),
     )
     backend = DiffusersBackend(tmp_path / "archives")
-    return events_of(backend, replace(request, **changes), read_card(folder))
+    return events_of(backend, with_values(request, **changes), read_card(folder))
 
 
 def test_t5_is_read_from_its_pieces_alone_as_from_a_whole_tokenizer(publish):

@@ -42,7 +42,7 @@ class DyingBackend(FakeBackend):
     def generate(self, request, model, token, report):
         def die(event):
             report(event)
-            if request.seed == 13 and isinstance(event, StepEvent):
+            if request.sampling.seed == 13 and isinstance(event, StepEvent):
                 os.kill(os.getpid(), KILL)
 
         return super().generate(request, model, token, die)

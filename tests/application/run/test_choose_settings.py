@@ -22,7 +22,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     unguided,
 )
-from spatialstudio.domain.run_settings import Preset, SeedMode
+from spatialstudio.domain.run_settings import Preset, SeedMode, with_values
 from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS

@@ -57,7 +57,7 @@ def request_of_four():
 def search(request_of_four):
     def run(good, token=None, second=None, **changes):
         judges = JudgeSet(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
-        request = replace(request_of_four, **changes)
+        request = with_values(request_of_four, **changes)
         events = []
         finished = search_image(
             request, None, FakeBackend(), judges, token or CountingToken(), events.append

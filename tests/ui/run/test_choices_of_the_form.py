@@ -33,8 +33,8 @@ def choice(request):
 def test_what_is_chosen_by_keyboard_draws_the_next_picture(qtbot, panel, engine, studio, choice):
     qtbot.keyClicks(named(panel, QComboBox, choice.name), choice.keys)
     panel.generate()
-    assert {getattr(job.request, choice.setting) for job in engine.jobs} == {choice.chosen}
-    assert getattr(studio.storage.drafts.newest.settings, choice.setting) == choice.chosen
+    assert {getattr(job.request.sampling, choice.setting) for job in engine.jobs} == {choice.chosen}
+    assert getattr(studio.storage.drafts.newest.settings.sampling, choice.setting) == choice.chosen
 
 
 def test_a_choice_can_be_undone(qtbot, panel, window, choice):

@@ -22,6 +22,7 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.ui.framework.map_view import MapLook
 from spatialstudio.ui.stage.map_presenter import (
     MapSelection,
@@ -105,8 +106,8 @@ def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
 
 
 def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(run, averaged):
-    guidance = replace(run.request.guidance, method_id="infsplign")
-    run = replace(run, request=replace(run.request, guidance=guidance))
+    guidance = replace(run.request.sampling.guidance, method_id="infsplign")
+    run = replace(run, request=with_values(run.request, guidance=guidance))
     chosen = replace(AFTER, averages=averaged, is_chosen=True)
     assert moment_note(run, 1, chosen).startswith("Read before the step's updates.")
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.guidance import MethodCard
-from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.choice_box import ChoiceBox

@@ -10,7 +10,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     SamplingSettings,
 )
-from spatialstudio.domain.run_settings import Preset, RunSettings
+from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
 
