@@ -106,3 +106,33 @@ def prompt_list():
     EXPORT_KINDS.register(kind)
     yield kind
     EXPORT_KINDS.unregister(kind.id)
+
+
+@pytest.fixture
+def register():
+    """Register relation types as a plugin does, for one test."""
+    from spatialstudio.domain.relation import relation_types
+
+    registered = []
+
+    def add(*types):
+        for each in types:
+            relation_types.register(each)
+            registered.append(each.id)
+
+    yield add
+    for type_id in registered:
+        relation_types.unregister(type_id)
+
+
+@pytest.fixture
+def diagonally_above(register):
+    """Register "diagonally above" and its inverse; return the first."""
+    from spatialstudio.domain.relation import ABOVE, BELOW, RelationType, Shape
+
+    up, down = "diagonally_above", "diagonally_below"
+    above = RelationType(
+        up, "diagonally above", Shape.ORDER, ABOVE.claims, down, ("kitty-corner over",)
+    )
+    register(above, RelationType(down, "diagonally below", Shape.ORDER, BELOW.claims, up))
+    return above

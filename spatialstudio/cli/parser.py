@@ -21,6 +21,7 @@ from spatialstudio.cli.options import (
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
+from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
@@ -118,6 +119,7 @@ def _shared_options() -> argparse.ArgumentParser:
 
 
 def _add_parse(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = f"relations: {', '.join(each.phrase for each in relation_types)}"
     parser.add_argument(
         "--model", metavar="ID", help="tell the positions of the objects' tokens in this model"
     )

@@ -23,8 +23,11 @@ class Registrations(Generic[T]):
 
     Args:
         kind: The values in messages, in the singular: "metric".
-        values: The built-in values; iterated over on first use.
+        values: The built-in values; an iterator is read on first use.
         order: Sorts the values; those that compare equal stay in the order of registration.
+
+    Attributes:
+        version: Rises when a value is added or removed; a key for what is cached of the values.
     """
 
     def __init__(
@@ -34,6 +37,9 @@ class Registrations(Generic[T]):
         self._order = order
         self._unread: Iterable[T] = values
         self._registered: dict[str, T] = {}
+        self.version = 0
+        if not isinstance(values, Iterator):
+            self._read()
 
     def register(self, value: T) -> None:
         """Add a value.
@@ -47,10 +53,12 @@ class Registrations(Generic[T]):
                 hint=f"Give the plugin's {self._kind} another id.",
             )
         self._by_id[value.id] = value
+        self.version += 1
 
     def unregister(self, value_id: str) -> None:
         """Remove a value, as when the plugin that registered it is disabled."""
         del self._by_id[value_id]
+        self.version += 1
 
     def __getitem__(self, value_id: str) -> T:
         try:
@@ -73,7 +81,11 @@ class Registrations(Generic[T]):
 
     @property
     def _by_id(self) -> dict[str, T]:
-        built_in, self._unread = self._unread, ()
-        for value in built_in:
-            self.register(value)
+        if self._unread:
+            self._read()
         return self._registered
+
+    def _read(self) -> None:
+        values, self._unread = self._unread, ()
+        for value in values:
+            self.register(value)

@@ -58,12 +58,24 @@ class Shape(Enum):
 class RelationType:
     """A kind of relation. New kinds are registered, never subclassed.
 
+    A registered type is all that the program needs: the grammar reads its phrases, the prompt is
+    written with them, the relation wheel and the instruction to a language model offer it, and its
+    claims are guided, judged and laid out. Phrases of several types may overlap: the longest phrase
+    in the prompt wins ("directly above and to the left of" over "directly above"), of equal ones a
+    registered phrase over the grammar's own, then the type that was registered first.
+
     Attributes:
         id: Stable name in files.
         phrase: As written between subject and object: "to the left of".
         shape: What is compared.
         claims: Comparisons that must all hold; empty unless the shape is ORDER.
         inverse_id: The relation of the object to the subject; a symmetric type names itself.
+        words: Further phrases that prompts may use between subject and object, in any case;
+            a space stands for a hyphen as well, and adverbs such as "slightly" may come before.
+            Those of the built-in types are in ``phrases.lark``, as they depend on the context.
+
+    Raises:
+        ValueError: A phrase is empty, or the claims do not fit the shape.
     """
 
     id: str
@@ -71,6 +83,18 @@ class RelationType:
     shape: Shape
     claims: tuple[AxisClaim, ...]
     inverse_id: str
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(any(map(str.isalnum, each)) for each in self.phrases):
+            raise ValueError(f"A phrase of the relation type {self.id} is empty.")
+        if bool(self.claims) != (self.shape is Shape.ORDER):
+            raise ValueError("Exactly the types that compare an order have claims.")
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All phrases that it can have in a prompt, the one that is written first."""
+        return (self.phrase, *self.words)
 
     @property
     def axis(self) -> Axis | None:

@@ -11,6 +11,7 @@ from spatialstudio.domain.relation import relation_types
 from spatialstudio.plugin_api import (
     ABOVE,
     API_VERSION,
+    BELOW,
     AdapterEntry,
     ExportKind,
     Metric,
@@ -45,7 +46,7 @@ class FakeEntryPoint:
 
 
 OVER = RelationType("over", "hovering over", Shape.ORDER, ABOVE.claims, "under")
-UNDER = RelationType("under", "hovered over by", Shape.ORDER, (), "over")
+UNDER = RelationType("under", "hovered over by", Shape.ORDER, BELOW.claims, "over")
 READER = AdapterEntry(kind="extractor", id="reader", make="my_plugin.reader:build")
 METRIC = Metric(id="near-centre", label="Near the centre", help="Whether things are central.")
 KIND = ExportKind(id="notes", label="Notes", help="Text.", formats=("txt",), write=print)

@@ -273,3 +273,29 @@ def test_a_registered_export_kind_is_written(terminal, picture, tmp_path, prompt
     (file,) = (tmp_path / "out").iterdir()
     assert file.suffix == ".txt"
     assert file.read_text() == PROMPT
+
+
+@pytest.mark.usefixtures("diagonally_above")
+def test_a_registered_relation_type_is_read_judged_stored_and_found(terminal, runs):
+    prompt = "a photo of a dog diagonally {} a car"
+    made = [
+        answer(terminal("generate", prompt.format(word), "--out", runs, "--json"))
+        for word in ("above", "below")
+    ]
+    own = terminal("generate", "a photo of a dog above a car", "--out", runs, "--json")
+    shown = answer(terminal("runs", "show", made[0]["picture"], "--json"))["runs"][0]
+    again = answer(terminal("judge-again", made[0]["picture"], "--json"))["runs"][0]
+    for run in (shown, again):
+        assert run["verdicts"][0]["relation"] == "dog diagonally above car"
+        assert run["verdicts"][0]["outcome"] == answer(own)["verdicts"][0]["outcome"]
+    found = answer(
+        terminal("runs", "list", "relation:diagonally_above", "--library", runs, "--json")
+    )
+    assert [Path(each["picture"]).name for each in found["runs"]] == [Path(made[0]["picture"]).name]
+
+
+@pytest.mark.usefixtures("diagonally_above")
+def test_the_terminal_lists_registered_relation_types(terminal, capsys):
+    with pytest.raises(SystemExit):
+        terminal("parse", "--help")
+    assert "diagonally above" in " ".join(capsys.readouterr().out.split())

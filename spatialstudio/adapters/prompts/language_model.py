@@ -29,10 +29,11 @@ from spatialstudio.adapters.prompts.check_claims import Agreement, ClaimChecker
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.prompts.grammar import build as build_grammar
 from spatialstudio.adapters.prompts.model_answers import (
-    ANSWER_SCHEMA,
     AnsweredRelation,
     ModelAnswer,
     UnreadableAnswer,
+    answer_schema,
+    complete_instruction,
     read_answer,
 )
 from spatialstudio.adapters.prompts.prompt_weights import without_weights
@@ -305,7 +306,6 @@ def _places(words: str, text: str) -> list[TextSpan]:
 
 
 MINUTE_S = 60.0
-RELATIONS_FORM = AnswerForm(name="relations", schema=ANSWER_SCHEMA)
 
 CacheKey = tuple[str, str, str, str]
 
@@ -325,7 +325,7 @@ class LanguageModelExtractor:
 
     Args:
         settings: Who is asked; None for nobody.
-        instruction: What the model is told to do.
+        instruction: The system message; ``RELATION_TYPES`` in it is replaced by their list.
         grammar: Names the things, checks the model's claims, and reads the prompt where the model
             does not.
         clock: Seconds, for the budget.
@@ -385,14 +385,16 @@ class LanguageModelExtractor:
 
     @property
     def _version(self) -> str:
-        return hashlib.sha256(self._instruction.encode()).hexdigest()
+        return hashlib.sha256(complete_instruction(self._instruction).encode()).hexdigest()
 
     def _ask(
         self, settings: ServerSettings, read: SceneGraph, token: CancelToken | None
     ) -> SceneGraph:
         self._spend(settings)
         question = ChatQuestion(
-            instruction=self._instruction, text=read.prompt.text, form=RELATIONS_FORM
+            instruction=complete_instruction(self._instruction),
+            text=read.prompt.text,
+            form=AnswerForm(name="relations", schema=answer_schema()),
         )
         answer = ChatClient(settings).ask(question, token)
         words = self._grammar.cut(read.prompt.text)

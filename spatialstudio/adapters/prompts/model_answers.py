@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from spatialstudio.adapters.prompts.vocabulary import plain_phrase, registered_phrases
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.relation import (
     ABOVE,
     BEHIND,
     BELOW,
+    BUILT_IN_TYPES,
     FAR_FROM,
     FLANKS,
     IN_FRONT_OF,
@@ -27,6 +29,8 @@ from spatialstudio.domain.relation import (
 
 MAX_RELATIONS = 64
 MAX_NAME = 100
+RELATION_TYPES = "RELATION_TYPES"
+"""Stands in the instruction for the list of relation types."""
 RETRIES, LEAST_RETRY = 8, 0.01
 """How much of broken JSON is read again, in its lengths; what a try counts for at least."""
 
@@ -48,32 +52,6 @@ PLAIN_NAMES = {
     "beside": NEAR,
     "close_to": NEAR,
     "far": FAR_FROM,
-}
-
-ANSWER_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "relations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "subject": {"type": "string"},
-                    "relation": {
-                        "type": "string",
-                        "enum": [each.id for each in relation_types if len(each.claims) <= 1],
-                    },
-                    "objects": {"type": "array", "items": {"type": "string"}},
-                    "words": {"type": "string"},
-                    "implied": {"type": "boolean"},
-                },
-                "required": ["subject", "relation", "objects", "words", "implied"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["relations"],
-    "additionalProperties": False,
 }
 
 
@@ -113,6 +91,54 @@ class ModelAnswer:
     relations: tuple[AnsweredRelation, ...]
     dropped: tuple[str, ...] = ()
     unreadable: int = 0
+
+
+def answer_schema() -> dict[str, Any]:
+    """Return the JSON schema of an answer, with the relation types that are registered now."""
+    return {
+        "type": "object",
+        "properties": {
+            "relations": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "subject": {"type": "string"},
+                        "relation": {
+                            "type": "string",
+                            "enum": [each.id for each in relation_types_asked()],
+                        },
+                        "objects": {"type": "array", "items": {"type": "string"}},
+                        "words": {"type": "string"},
+                        "implied": {"type": "boolean"},
+                    },
+                    "required": ["subject", "relation", "objects", "words", "implied"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["relations"],
+        "additionalProperties": False,
+    }
+
+
+def relation_types_asked() -> tuple[RelationType, ...]:
+    """List the relation types that a model may answer; it states built-in diagonals as two."""
+    return tuple(
+        each for each in relation_types if len(each.claims) <= 1 or each not in BUILT_IN_TYPES
+    )
+
+
+def complete_instruction(instruction: str) -> str:
+    """Put the relation types that are registered now in the place of ``RELATION_TYPES``.
+
+    Those of plugins are listed with their phrase: 'diagonally_above ("diagonally above")'.
+    """
+    names = (
+        each.id if each in BUILT_IN_TYPES else f'{each.id} ("{each.phrase}")'
+        for each in relation_types_asked()
+    )
+    return instruction.replace(RELATION_TYPES, ", ".join(names))
 
 
 def read_answer(text: str) -> ModelAnswer:
@@ -205,7 +231,7 @@ def _relation_type(name: str) -> RelationType | None:
     plain = plain.removeprefix("to_").removeprefix("the_").strip('"*_.')
     if plain in relation_types:
         return relation_types[plain]
-    return PLAIN_NAMES.get(plain)
+    return PLAIN_NAMES.get(plain) or registered_phrases().get(plain_phrase(name.strip(' "*.')))
 
 
 def _relation(row: dict[str, Any], relation_type: RelationType) -> AnsweredRelation | None:

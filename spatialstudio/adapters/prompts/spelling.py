@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from functools import lru_cache
 
-from spatialstudio.adapters.prompts.vocabulary import Vocabulary
+from spatialstudio.adapters.prompts.vocabulary import Vocabulary, registered_words
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 
@@ -249,11 +249,13 @@ class Speller:
 
     def _typos(self, text: str) -> Iterator[Typo]:
         tokens = list(TOKEN.finditer(text))
+        registered = registered_words()
         words = ["", "", *(token.group().lower() for token in tokens), ""]
         for place, token in enumerate(tokens):
             _, _, word, after = neighbours = words[place : place + 4]
             mended = self._meant_between(*neighbours)
-            if mended is None and word.isascii() and not _is_name(token):
+            is_open = word.isascii() and word not in registered and not _is_name(token)
+            if mended is None and is_open:
                 mended = self._mended_word(word, after)
             if mended is not None:
                 yield Typo(span=TextSpan(start=token.start(), stop=token.end()), word=mended)

@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from spatialstudio.domain.relation import RelationType, relation_types
+
 if TYPE_CHECKING:
     import inflect
 
@@ -236,6 +238,43 @@ class Vocabulary:
         lists = (self.adjectives, self.verbs, self.trailing, self.lookalikes, self.places)
         parts = (part for noun in self.nouns for part in noun.split())
         return frozenset[str]().union(*lists, self.depictions, self.ambience, parts)
+
+
+def registered_phrases(known: frozenset[str] = frozenset()) -> Mapping[str, RelationType]:
+    """Return the phrases of relation types as they are registered now, the longest first.
+
+    Args:
+        known: Ids of the types whose own phrase has a terminal in the grammar; only their further
+            words are listed.
+
+    Returns:
+        Types by phrase, in lower case and with single spaces; the first type where two share one.
+    """
+    return _registered_phrases(relation_types.version, known)
+
+
+@lru_cache(maxsize=8)
+def _registered_phrases(_version: int, known: frozenset[str]) -> Mapping[str, RelationType]:
+    found: dict[str, RelationType] = {}
+    for each in relation_types:
+        for phrase in each.words if each.id in known else each.phrases:
+            found.setdefault(plain_phrase(phrase), each)
+    return dict(sorted(found.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+def registered_words() -> frozenset[str]:
+    """Return the words of all phrases of relation types, which are never misspellings."""
+    return _registered_words(relation_types.version)
+
+
+@lru_cache(maxsize=1)
+def _registered_words(_version: int) -> frozenset[str]:
+    return frozenset(word for phrase in registered_phrases() for word in phrase.split())
+
+
+def plain_phrase(phrase: str) -> str:
+    """Write a phrase in lower case, with single spaces for spaces and hyphens."""
+    return " ".join(phrase.lower().replace("-", " ").split())
 
 
 def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:

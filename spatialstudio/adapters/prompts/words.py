@@ -1,24 +1,33 @@
-"""A prompt cut into the words that carry its layout, each with its place in the text."""
+"""A prompt cut into the words that carry its layout, each with its place in the text.
+
+The terminals of ``phrases.lark`` are the words of the built-in relation types and of all else that
+carries the layout. Phrases of registered relation types are found besides them: where both match,
+the one that reaches further to either side is read, and the registered one where they are equal.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 
 from lark import Lark
 
 from spatialstudio.adapters.prompts.spelling import CorrectedText
+from spatialstudio.adapters.prompts.vocabulary import plain_phrase, registered_phrases
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.prompt import TextSpan
 from spatialstudio.domain.relation import (
+    BUILT_IN_TYPES,
     LEFT_OF,
     RIGHT_OF,
     RelationType,
-    relation_types,
 )
 
 PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"
+ADVERBS = re.compile(r"^HOW: /(.+)/$", re.MULTILINE)
+"""The terminal of adverbs that may stand before a relation."""
 LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
 
 
@@ -94,6 +103,8 @@ CLAUSE_BOUNDS = JOINERS | SENTENCE_ENDS
 POSSESSIVE_ENDINGS = ("'s", "\u2019s")
 SIDES = {"left": LEFT_OF, "right": RIGHT_OF}
 LONGEST_OWNER = 6
+Cut = tuple[int, int, str | RelationType]
+"""Start, stop, and a terminal or the relation type of a registered phrase."""
 LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
 """After these no sentence ends."""
 
@@ -142,6 +153,10 @@ class WordCutter:
         text = grammar.read_text(encoding="utf-8").replace(f"/{IDIOM}/", _idiom(idioms))
         text = text.replace(PHRASE, _no_phrase(text))
         self._lexer = Lark(text, parser="lalr", lexer="basic")
+        names = {terminal.name.lower() for terminal in self._lexer.terminals}
+        self._types = {each.id: each for each in BUILT_IN_TYPES if each.id in names}
+        self._known = frozenset(self._types)
+        self._adverbs = next(iter(ADVERBS.findall(text)), "")
 
     def cut(self, mended: CorrectedText) -> Iterator[Word]:
         """Cut a prompt into words, in order; white space is dropped."""
@@ -149,16 +164,42 @@ class WordCutter:
 
     def _words(self, mended: CorrectedText) -> Iterator[Word]:
         lower = "".join(letter.lower()[0] for letter in mended.text)
+        for start, stop, cut in self._with_registered(lower, self._cuts(lower)):
+            text, span = mended.text[start:stop], mended.span(start, stop)
+            if isinstance(cut, RelationType):
+                yield Word(kind=WordKind.RELATION, text=text, span=span, relation_type=cut)
+                continue
+            kind, relation_type = _meaning(cut, self._types)
+            yield Word(kind=kind, text=text, span=span, relation_type=relation_type)
+            if kind is WordKind.RELATION and cut.endswith(ITS):
+                yield Word(kind=WordKind.ITS, text=text, span=span)
+            elif kind is WordKind.RELATION and cut.endswith(EACH_OTHER):
+                yield Word(kind=WordKind.EACH_OTHER, text=text, span=span)
+
+    def _cuts(self, lower: str) -> Iterator[Cut]:
         for token in self._lexer.lex(lower):
             start = token.start_pos or 0
-            stop = start + len(token)
-            text, span = mended.text[start:stop], mended.span(start, stop)
-            kind, relation_type = _meaning(token.type)
-            yield Word(kind=kind, text=text, span=span, relation_type=relation_type)
-            if kind is WordKind.RELATION and token.type.endswith(ITS):
-                yield Word(kind=WordKind.ITS, text=text, span=span)
-            elif kind is WordKind.RELATION and token.type.endswith(EACH_OTHER):
-                yield Word(kind=WordKind.EACH_OTHER, text=text, span=span)
+            yield start, start + len(token), token.type
+
+    def _with_registered(self, lower: str, cuts: Iterable[Cut]) -> Iterable[Cut]:
+        """Put phrases of registered types in the place of the terminals that they cover."""
+        phrases = registered_phrases(self._known)
+        if not phrases:
+            return cuts
+        row = list(cuts)
+        for match in _phrase_pattern(self._adverbs, tuple(phrases)).finditer(lower):
+            start, stop = match.span()
+            touched = [n for n, cut in enumerate(row) if cut[0] < stop and start < cut[1]]
+            if touched and start <= row[touched[0]][0] and row[touched[-1]][1] <= stop:
+                claimed = phrases[plain_phrase(match["phrase"])]
+                row[touched[0] : touched[-1] + 1] = [(start, stop, claimed)]
+        return row
+
+
+@lru_cache(maxsize=8)
+def _phrase_pattern(adverbs: str, phrases: tuple[str, ...]) -> re.Pattern[str]:
+    choices = "|".join(re.escape(phrase).replace(r"\ ", r"[\s-]+") for phrase in phrases)
+    return re.compile(rf"(?<![\w-]){adverbs}(?P<phrase>{choices})(?![\w-]|['\u2019]\w)")
 
 
 def _idiom(idioms: Mapping[str, Collection[str]]) -> str:
@@ -221,14 +262,16 @@ def _with_owned_sides(words: Iterable[Word]) -> Iterator[Word]:
     return iter(row)
 
 
-def _meaning(terminal: str) -> tuple[WordKind, RelationType | None]:
+def _meaning(
+    terminal: str, types: Mapping[str, RelationType]
+) -> tuple[WordKind, RelationType | None]:
     name = terminal
     for prefix in (LOOSE, FRAME, ROW):
         name = name.removeprefix(prefix)
     relation_id = name.removesuffix(ITS).removesuffix(EACH_OTHER).lower()
-    if relation_id not in relation_types:
+    if relation_id not in types:
         return WordKind(terminal.removeprefix(PLAIN)), None
-    return _kind_of_relation(terminal), relation_types[relation_id]
+    return _kind_of_relation(terminal), types[relation_id]
 
 
 def _kind_of_relation(terminal: str) -> WordKind:

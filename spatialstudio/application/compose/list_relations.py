@@ -67,5 +67,7 @@ def _basic_types(relation_type: RelationType) -> tuple[RelationType, ...]:
     """Take a diagonal apart into the types that compare one axis each."""
     if len(relation_type.claims) <= 1:
         return (relation_type,)
-    by_claims = {each.claims: each for each in relation_types if each.claims}
-    return tuple(by_claims[(claim,)] for claim in relation_type.claims)
+    basic = [each for each in relation_types if each.axis is not None]
+    return tuple(
+        next(each for each in basic if each.claims == (claim,)) for claim in relation_type.claims
+    )

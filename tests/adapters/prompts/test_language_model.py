@@ -8,6 +8,7 @@ import pytest
 from spatialstudio.adapters.chat.server import ServerSettings
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.prompts.language_model import LanguageModelExtractor
+from spatialstudio.adapters.prompts.model_answers import complete_instruction
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
 from spatialstudio.domain.prompt import Prompt
@@ -209,7 +210,7 @@ def test_the_question_is_reproducible_and_keeps_the_prompt_apart():
     (question,) = server.questions
     system, user = question["messages"]
     assert (question["temperature"], question["seed"], question["model"]) == (0, 0, "small")
-    assert system == {"role": "system", "content": INSTRUCTION}
+    assert system == {"role": "system", "content": complete_instruction(INSTRUCTION)}
     assert json.loads(user["content"]) == {"text": text}
     assert server.keys == [f"Bearer {SECRET}"]
 

@@ -144,7 +144,7 @@ def test_why_names_words_and_reader():
 
 
 @pytest.mark.parametrize(
-    ("text", "slip"),
+    ("text", "typo"),
     [
         ("a cat to the lfet of a dog", 'I read "lfet" as "left".'),
         ("a cat left of a dgo", 'I read "dgo" as "dog".'),

@@ -192,3 +192,8 @@ def test_a_weight_multiplies_the_loss_of_its_relation(relation_type, paper_form)
     heavy = replace(plain, weight=3.0)
     expected = 3 * scene_loss([plain], maps, paper_form)
     assert scene_loss([heavy], maps, paper_form).item() == pytest.approx(expected.item())
+
+
+def test_a_registered_type_is_guided_by_its_claims(diagonally_above):
+    maps = maps_for(ABOVE)
+    assert psg_loss(diagonally_above, maps) == psg_loss(ABOVE, maps)

@@ -153,3 +153,9 @@ def test_things_in_a_row_stand_in_no_row_on_a_ring():
 
 def test_one_thing_stands_in_the_middle():
     assert on_a_ring({"a": (0.1, 0.1)}) == {"a": (0.5, 0.5)}
+
+
+def test_a_registered_type_is_arranged_and_no_place_is_read_as_it(diagonally_above):
+    scene = scene_of(relation_type=diagonally_above)
+    assert is_shown(scene.relations[0], arrange(scene, {}))
+    assert shown_type((0.5, 0.2), (0.5, 0.5)) is ABOVE

@@ -3,13 +3,14 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QLabel, QMenu, QPushButton
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton
 
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.compose.widgets.relation_wheel import RelationWheel
 from spatialstudio.ui.compose.widgets.word_handle import WordHandle
+from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT
 
 
@@ -215,6 +216,15 @@ def test_the_key_of_the_wheel_opens_it_for_the_picked_relation(qtbot, three, stu
     assert wheel.accessibleName() == "Where is the bird?"
     qtbot.keyClick(wheel, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: three.findChild(RelationWheel) is None)
+
+
+@pytest.mark.usefixtures("diagonally_above")
+def test_a_registered_type_is_picked_in_the_wheel_and_written(qtbot, panel, studio, window):
+    window.context.actions[compose_commands.CHANGE_RELATION].trigger()
+    wheel = panel.findChild(RelationWheel)
+    qtbot.mouseClick(named(wheel, QToolButton, "diagonally above"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: dog diagonally above car"])
+    assert studio.session.scene.prompt.text == "a photo of a dog diagonally above a car"
 
 
 def test_the_picked_relation_is_marked(qtbot, three, studio):

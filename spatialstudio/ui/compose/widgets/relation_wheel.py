@@ -1,4 +1,6 @@
-"""Where the subject shall be: eight places around the object, and what has no place below them."""
+"""Where the subject shall be: eight places around the object, the other relations below them."""
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
@@ -160,12 +162,11 @@ class RelationWheel(QFrame):
         grid.setSpacing(em(0.25))
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(4, 1)
-        for choice in choices:
-            if choice.place is not None:
-                across, down = choice.place
-                cell = PlaceButton(theme, choice.place, self._subject.hue)
-                self._add(cell, choice, chosen)
-                grid.addWidget(cell, down + 1, across + 2)
+        for place, choice in _placed(choices).items():
+            across, down = place
+            cell = PlaceButton(theme, place, self._subject.hue)
+            self._add(cell, choice, chosen)
+            grid.addWidget(cell, down + 1, across + 2)
         middle = PlainLabel(self._thing.phrase)
         middle.setAlignment(Qt.AlignmentFlag.AlignCenter)
         middle.setMaximumWidth(em(2 * CELL_EM[0]))
@@ -179,8 +180,9 @@ class RelationWheel(QFrame):
         return grid
 
     def _rows(self, chosen: Choice, choices: tuple[Choice, ...]) -> QVBoxLayout:
-        """Return what names no place, a few in a row, and "no relation"."""
-        placeless = [choice for choice in choices if choice.place is None]
+        """Return what has no place of its own, a few in a row, and "no relation"."""
+        placed = _placed(choices).values()
+        placeless = [choice for choice in choices if choice not in placed]
         buttons: list[QToolButton] = []
         for choice in placeless:
             button = QToolButton()
@@ -222,6 +224,15 @@ class RelationWheel(QFrame):
     def _take_none(self) -> None:
         self.close()
         self.none_picked.emit()
+
+
+def _placed(choices: Sequence[Choice]) -> dict[tuple[int, int], Choice]:
+    """Return the first choice of each place around the object."""
+    placed: dict[tuple[int, int], Choice] = {}
+    for choice in choices:
+        if choice.place is not None:
+            placed.setdefault(choice.place, choice)
+    return placed
 
 
 class PlaceButton(QToolButton):

@@ -17,6 +17,7 @@ CHOICES = (
     Choice("above_left_of", "above and to the left of", (-1, -1)),
     Choice("below_left_of", "below and to the left of", (-1, 1)),
     Choice("near", "near"),
+    Choice("diagonally_above", "diagonally above", (0, -1)),
 )
 
 
@@ -74,6 +75,14 @@ def test_the_arrows_go_the_way_they_point(qtbot, wheel, key, name):
 def test_what_is_looked_at_is_said(qtbot, wheel):
     qtbot.keyClick(wheel.focusWidget(), Qt.Key.Key_Up)
     assert "dog above and to the left of car" in texts(wheel)
+
+
+def test_two_types_of_one_place_can_both_be_picked(qtbot, wheel):
+    above, diagonally = button(wheel, "above"), button(wheel, "diagonally above")
+    assert not above.geometry().intersects(diagonally.geometry())
+    with qtbot.waitSignal(wheel.type_picked) as picked:
+        qtbot.mouseClick(diagonally, Qt.MouseButton.LeftButton)
+    assert picked.args == ["diagonally_above"]
 
 
 def test_enter_picks_what_is_looked_at(qtbot, wheel):
