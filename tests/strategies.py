@@ -143,7 +143,7 @@ requests = st.builds(
             method_id=words,
             strength=floats,
             last_step=st.none() | counts,
-            paper_loss=st.booleans(),
+            options=st.dictionaries(words, st.booleans() | counts | shares | words),
             goal=floats,
             unit=st.sampled_from(StepUnit),
             refinements=tuples_of(st.builds(Refinement, step=counts, presence=shares)),

@@ -13,12 +13,14 @@ from spatialstudio.application.models.model_settings import choose_guidance
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import NUMBER_FORMATS, Saving
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     PSG,
     UNGUIDED,
     GenerationRequest,
+    GuidanceSettings,
     NoiseSearch,
 )
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
@@ -26,7 +28,7 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 
 E = TypeVar("E", bound=Enum)
 
@@ -248,9 +250,6 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--inner-updates", type=int, default=1, metavar="N", help="updates of a guided step"
     )
     group.add_argument(
-        "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
-    )
-    group.add_argument(
         "--one-by-one", action="store_true", help="a pass for each relation, not one for all"
     )
     group.add_argument(
@@ -260,9 +259,30 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--reuse-prediction", action="store_true", help="cheaper steps; relations hold less often"
     )
     group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    _add_method_options(parser)
     _add_sampling(parser)
     _add_search(parser)
     _add_place(parser)
+
+
+def _add_method_options(parser: argparse.ArgumentParser) -> None:
+    listed = [
+        f"{method.id} has {', '.join(option.id for option in method.options)}"
+        for method in GUIDANCE_METHODS
+        if method.options
+    ]
+    group = parser.add_argument_group("options of the guidance method")
+    group.add_argument(
+        "--option",
+        type=assigned,
+        action="append",
+        default=[],
+        metavar="ID=VALUE",
+        help=f"set an option; may be given several times: {'; '.join(listed)}",
+    )
+    group.add_argument(
+        "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
+    )
 
 
 def _add_sampling(parser: argparse.ArgumentParser) -> None:
@@ -357,12 +377,11 @@ def with_guidance(
         scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
         scheduler_id=options.sampler,
         guidance=replace(
-            guidance,
+            _with_options(guidance, options),
             last_step=guidance.last_step if steps is None else steps - 1,
             every=options.every,
             inner_updates=options.inner_updates,
             goal=options.goal,
-            paper_loss=options.paper_loss,
             one_by_one=options.one_by_one,
             names_only=options.names_only,
             reuses_prediction=options.reuse_prediction,
@@ -375,6 +394,31 @@ def with_guidance(
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         capture=replace(request.capture, detail=options.keep_attention),
     )
+
+
+def assigned(text: str) -> tuple[str, str]:
+    """Split "presence_weight=0.5" into an id and a value."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ArgumentTypeError(f'"{text}" is not of the form ID=VALUE')
+    return name.strip(), value
+
+
+def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> GuidanceSettings:
+    """Return guidance with the typed options of its method, which are checked in any case."""
+    if options.guidance == UNGUIDED:
+        if options.option:
+            raise RequestError(
+                "Without guidance there are no options to set.",
+                hint="Choose a method with --guidance, or leave --option out.",
+            )
+        return guidance
+    method = method_named(options.guidance)
+    paper_loss = [("paper_loss", "true")] if options.paper_loss else []
+    wanted = [*(each for each in paper_loss if method.option(each[0])), *options.option]
+    typed = {name: method.find_option(name).parse(text) for name, text in wanted}
+    is_guided = guidance.method_id == method.id
+    return replace(guidance, options={**guidance.options, **typed}) if is_guided else guidance
 
 
 def add_judge_options(parser: argparse.ArgumentParser) -> None:

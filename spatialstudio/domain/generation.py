@@ -17,6 +17,7 @@ from spatialstudio.domain.attention import (
 from spatialstudio.domain.devices import MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, frozen
+from spatialstudio.domain.options import OptionValue
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.sweep import SweepCell
@@ -84,8 +85,7 @@ class GuidanceSettings:
         most_refinements: Updates that one refinement may take.
         one_by_one: True gives every relation a pass and an update of its own, False one for all;
             methods that only see to it that things are there always make one.
-        paper_loss: True for the paper's -PoS^2, False for the code's squared inverse PoS.
-        presence_weight: Of the presence term beside PSG's, >= 0.
+        options: The method's own settings, id to value; see the ``options`` of its registration.
         mention_weights: How much each mention's presence counts; 1 for those left out.
         goal: Guidance rests while every relation's PoS is at least this, (0.5, 1]; 1 never rests.
         names_only: True draws "a dog and a car", so that guidance alone holds the relations.
@@ -105,8 +105,7 @@ class GuidanceSettings:
     refinements: tuple[Refinement, ...] = ()
     most_refinements: int = 20
     one_by_one: bool = False
-    paper_loss: bool = False
-    presence_weight: float = 1.0
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     mention_weights: Mapping[MentionId, float] = field(default_factory=dict)
     goal: float = 1.0
     names_only: bool = False

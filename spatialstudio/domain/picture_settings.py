@@ -78,19 +78,22 @@ def claim_in_words(sentence: str, weight: float = 1.0, *, is_muted: bool = False
     return f"{sentence} ({', '.join(added)})" if added else sentence
 
 
-def guidance_in_words(numbers: Mapping[str, object]) -> tuple[str, ...]:
+def guidance_in_words(
+    numbers: Mapping[str, object], options: Mapping[str, object]
+) -> tuple[str, ...]:
     """Return the numbers of guidance that are not the usual, in a fixed order: "every 2".
 
     Args:
         numbers: Fields of ``GuidanceSettings``, as they are or as they stand in a file.
+        options: The method's own settings that are not the usual, by id.
     """
-    usual = asdict(GuidanceSettings())
-    names = [name for name in usual if name not in _TOLD_APART and name in numbers]
-    return tuple(
-        f"{name.replace('_', ' ')} {_plain(numbers[name])}"
-        for name in names
-        if _plain(numbers[name]) != _plain(usual[name])
-    )
+    told: dict[str, object] = {}
+    for name, usual in asdict(GuidanceSettings()).items():
+        if name == "options":
+            told |= options
+        elif name not in _TOLD_APART and _plain(numbers.get(name, usual)) != _plain(usual):
+            told[name] = numbers[name]
+    return tuple(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in told.items())
 
 
 def search_in_words(candidates: int, enough: float | None) -> str:

@@ -1,69 +1,92 @@
 """Sweeps: pictures of one prompt whose settings differ along one axis or two."""
 
-from collections.abc import Iterable
-from enum import Enum
-from typing import NewType
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, NewType
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.options import Option, OptionKind
 
 SweepId = NewType("SweepId", str)
 
 
-class SweepField(Enum):
-    """A number that can differ from picture to picture; the value is its name in files.
+@frozen(kw_only=False, eq=False)
+class SweepField:
+    """A number that can differ from picture to picture; fields with the same id are equal.
 
-    Values are set in this order, so that the number of steps is there before those of its window.
+    Attributes:
+        id: Name in files: that of a setting of the run, or of an option of its guidance method.
+        title: Name beside a grid.
+        is_whole: Whether it takes whole numbers only.
+        can_be_negative: Whether it takes numbers below 0.
     """
 
-    SEED = "seed"
-    STEPS = "steps"
-    WIDTH = "width"
-    HEIGHT = "height"
-    GUIDANCE_SCALE = "guidance_scale"
-    STRENGTH = "strength"
-    DECAY = "decay"
-    GUIDED_STEPS = "guided_steps"
-    EVERY = "every"
-    INNER_UPDATES = "inner_updates"
-    GOAL = "goal"
-    PRESENCE_WEIGHT = "presence_weight"
+    id: str
+    title: str
+    is_whole: bool = False
+    can_be_negative: bool = False
 
-    @property
-    def title(self) -> str:
-        """What it is called beside a grid."""
-        return TITLES[self]
+    SEED: ClassVar["SweepField"]
+    STEPS: ClassVar["SweepField"]
+    WIDTH: ClassVar["SweepField"]
+    HEIGHT: ClassVar["SweepField"]
+    GUIDANCE_SCALE: ClassVar["SweepField"]
+    STRENGTH: ClassVar["SweepField"]
+    DECAY: ClassVar["SweepField"]
+    GUIDED_STEPS: ClassVar["SweepField"]
+    EVERY: ClassVar["SweepField"]
+    INNER_UPDATES: ClassVar["SweepField"]
+    GOAL: ClassVar["SweepField"]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it takes whole numbers only."""
-        return self in WHOLE
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SweepField) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
-TITLES = {
-    SweepField.SEED: "Seed",
-    SweepField.STEPS: "Steps",
-    SweepField.WIDTH: "Width",
-    SweepField.HEIGHT: "Height",
-    SweepField.GUIDANCE_SCALE: "Guidance scale",
-    SweepField.STRENGTH: "Step size",
-    SweepField.DECAY: "Decay",
-    SweepField.GUIDED_STEPS: "Guided steps",
-    SweepField.EVERY: "Guide every",
-    SweepField.INNER_UPDATES: "Updates",
-    SweepField.GOAL: "Rest at PoS",
-    SweepField.PRESENCE_WEIGHT: "Presence weight",
-}
-WHOLE = frozenset(
-    {
+SweepField.SEED = SweepField("seed", "Seed", is_whole=True)
+SweepField.STEPS = SweepField("steps", "Steps", is_whole=True)
+SweepField.WIDTH = SweepField("width", "Width", is_whole=True)
+SweepField.HEIGHT = SweepField("height", "Height", is_whole=True)
+SweepField.GUIDANCE_SCALE = SweepField("guidance_scale", "Guidance scale")
+SweepField.STRENGTH = SweepField("strength", "Step size")
+SweepField.DECAY = SweepField("decay", "Decay")
+SweepField.GUIDED_STEPS = SweepField("guided_steps", "Guided steps", is_whole=True)
+SweepField.EVERY = SweepField("every", "Guide every", is_whole=True)
+SweepField.INNER_UPDATES = SweepField("inner_updates", "Updates", is_whole=True)
+SweepField.GOAL = SweepField("goal", "Rest at PoS")
+
+RUN_FIELDS: Mapping[str, SweepField] = {
+    field.id: field
+    for field in (
         SweepField.SEED,
         SweepField.STEPS,
         SweepField.WIDTH,
         SweepField.HEIGHT,
+        SweepField.GUIDANCE_SCALE,
+        SweepField.STRENGTH,
+        SweepField.DECAY,
         SweepField.GUIDED_STEPS,
         SweepField.EVERY,
         SweepField.INNER_UPDATES,
-    }
-)
+        SweepField.GOAL,
+    )
+}
+"""Those of every run, by id. Values are set in this order, so that the number of steps is there
+before those of its window; then come the options of the guidance method."""
+
+
+def sweep_field(field_id: str) -> SweepField:
+    """Return the field with an id; one of an option takes its title from the id."""
+    title = field_id.replace("_", " ").capitalize()
+    return RUN_FIELDS.get(field_id) or SweepField(field_id, title)
+
+
+def option_field(option: Option) -> SweepField:
+    """Return the field of a guidance method's option."""
+    is_whole = option.kind in {OptionKind.INT, OptionKind.BOOL}
+    can_be_negative = option.is_number and (option.minimum is None or option.minimum < 0)
+    return SweepField(option.id, option.label, is_whole, can_be_negative)
 
 
 @frozen

@@ -130,7 +130,6 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
         every=2,
         inner_updates=4,
         goal=0.9,
-        paper_loss=True,
         one_by_one=True,
         names_only=True,
         reuses_prediction=True,

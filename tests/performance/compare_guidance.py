@@ -133,7 +133,9 @@ def change_of(options: argparse.Namespace) -> Change:
             guidance = replace(guidance, strength=options.strength)
         if options.presence is None:
             return guidance
-        return replace(guidance, method_id="psg-presence", presence_weight=options.presence)
+        return replace(
+            guidance, method_id="psg-presence", options={"presence_weight": options.presence}
+        )
 
     return change
 

@@ -72,7 +72,9 @@ def test_fewer_prompts_are_spread_over_all(objects):
         (
             None,
             0.3,
-            GuidanceSettings(method_id="psg-presence", strength=20, presence_weight=0.3),
+            GuidanceSettings(
+                method_id="psg-presence", strength=20, options={"presence_weight": 0.3}
+            ),
         ),
     ],
 )

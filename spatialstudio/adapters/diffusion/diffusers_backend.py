@@ -69,7 +69,6 @@ from spatialstudio.domain.devices import DeviceCard, MemoryEstimate, Saving
 from spatialstudio.domain.errors import (
     BackendError,
     OutOfMemory,
-    RequestError,
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -91,7 +90,7 @@ from spatialstudio.domain.ports import (
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import with_values
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
+from spatialstudio.science.guidance.methods import has_work, method_named
 from spatialstudio.science.guidance.noise_search import objects_only
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
@@ -366,13 +365,7 @@ class _Drawing:
         settings, scene = self._request.sampling.guidance, self._request.scene
         if settings.method_id == UNGUIDED:
             return None
-        if settings.method_id not in GUIDANCE_METHODS:
-            known = (UNGUIDED, *(method.id for method in GUIDANCE_METHODS))
-            raise RequestError(
-                f'The guidance method "{settings.method_id}" is not known.',
-                hint=f"Choose one of {', '.join(known)}.",
-            )
-        method = GUIDANCE_METHODS[settings.method_id]
+        method = method_named(settings.method_id)
         if not (scene.mentions and has_work(scene, settings.method_id)):
             return None
         takes_turns = settings.one_by_one and method.needs_relations

@@ -7,6 +7,7 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
+    UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
     is_search,
@@ -14,6 +15,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt import is_text
 from spatialstudio.domain.samplers import sampler_title
+from spatialstudio.science.guidance.methods import method_named
 
 CHANCE = 0.5
 """PoS of objects that nothing tells apart."""
@@ -59,6 +61,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
     yield from _search_faults(request)
     yield from _sampler_faults(request.sampling.scheduler_id, model)
     yield from _guidance_faults(request.sampling.guidance)
+    yield from _option_faults(request.sampling.guidance)
     yield from _number_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):
@@ -117,6 +120,14 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
         )
 
 
+def _option_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
+    if guidance.method_id != UNGUIDED:
+        try:
+            method_named(guidance.method_id).check(guidance)
+        except RequestError as error:
+            yield error
+
+
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     """Check the numbers of which nothing more is to be said than their range."""
     guidance, capture = request.sampling.guidance, request.capture
@@ -128,7 +139,6 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("interval of guided steps", guidance.every, 1, MAX_STEPS),
         ("number of updates a step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
-        ("weight of presence", guidance.presence_weight, 0, inf),
         ("PSE that is enough", request.search.enough, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),

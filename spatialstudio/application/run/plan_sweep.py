@@ -10,6 +10,7 @@ from spatialstudio.application.run.check_request import check_request
 from spatialstudio.application.run.choose_settings import recommended_strength, with_steps
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import (
     RunSettings,
@@ -18,13 +19,16 @@ from spatialstudio.domain.run_settings import (
     with_values,
 )
 from spatialstudio.domain.sweep import (
+    RUN_FIELDS,
     SweepAxis,
     SweepCell,
     SweepField,
     SweepId,
     SweepPlan,
     SweepPoint,
+    option_field,
 )
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, with_option
 
 MOST_PICTURES = 400
 ROUNDING = 1e-9
@@ -37,11 +41,10 @@ USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
     SweepField.EVERY: (1, 2, 3),
     SweepField.INNER_UPDATES: (1, 2, 4),
     SweepField.GOAL: (0.8, 0.9, 1),
-    SweepField.PRESENCE_WEIGHT: (0, 1, 2),
 }
 """Suggested whatever is set."""
 
-_NUMBER = r"\d+(?:\.\d+)?"
+_NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:to|\.\.|-)\s*({_NUMBER})(?:\s*(?:by|/)\s*({_NUMBER}))?")
 
 
@@ -57,6 +60,10 @@ def read_axis(field: SweepField, text: str) -> SweepAxis:
         raise SettingsError(f"{field.title} has no values yet.", hint=EXAMPLE)
     if field.is_whole and any(value != floor(value) for value in values):
         raise SettingsError(f"{field.title} takes whole numbers only.", hint='As "1, 2, 3".')
+    if not field.can_be_negative and any(value < 0 for value in values):
+        raise SettingsError(
+            f"{field.title} cannot be negative.", hint="Take numbers from 0 upwards."
+        )
     _check_count(len(values))
     return SweepAxis(field=field, values=values)
 
@@ -67,7 +74,7 @@ def plan_of(columns: SweepAxis, rows: SweepAxis | None = None) -> SweepPlan:
     Raises:
         SettingsError: Both sweep the same field, or there are too many pictures.
     """
-    if rows is not None and rows.field is columns.field:
+    if rows is not None and rows.field == columns.field:
         raise SettingsError(
             f"{columns.field.title} cannot stand along both sides.", hint="Choose another field."
         )
@@ -118,8 +125,17 @@ def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard)
         SweepField.GUIDED_STEPS: (max(steps // 4, 1), max(steps // 2, 1), steps),
         **USUAL_VALUES,
     }
-    values = dict.fromkeys(around[field])
+    option = _option(field, settings)
+    values = dict.fromkeys(_around(option) if option else around[field])
     return ", ".join(SweepPoint(field=field, value=value).label for value in values)
+
+
+def sweep_fields(settings: RunSettings) -> tuple[SweepField, ...]:
+    """Return what can be swept: fields of every run, then options of the guidance method."""
+    method_id = settings.sampling.guidance.method_id
+    options = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
+    swept = (option_field(each) for each in options if each.kind is not OptionKind.CHOICE)
+    return (*RUN_FIELDS.values(), *swept)
 
 
 def cells_of(plan: SweepPlan, sweep_id: SweepId) -> Iterator[SweepCell]:
@@ -131,11 +147,39 @@ def cells_of(plan: SweepPlan, sweep_id: SweepId) -> Iterator[SweepCell]:
 
 def settings_at(cell: SweepCell, settings: RunSettings, model: ModelCard) -> RunSettings:
     """Return settings with the values of a cell."""
-    order = tuple(SweepField)
+    order = (*_SETTERS, *sweep_fields(settings))
     points = [point for point in (cell.column, cell.row) if point is not None]
     for point in sorted(points, key=lambda point: order.index(point.field)):
-        settings = _SETTERS[point.field](settings, model, point.value)
+        setter = _SETTERS.get(point.field)
+        settings = setter(settings, model, point.value) if setter else _set(point, settings)
     return settings
+
+
+def _set(point: SweepPoint, settings: RunSettings) -> RunSettings:
+    """Return settings with the value of an option; a switch takes 0 and 1."""
+    option, value = _option(point.field, settings), point.value
+    is_switch = option is not None and option.kind is OptionKind.BOOL and value in {0, 1}
+    guidance = with_option(
+        settings.sampling.guidance, point.field.id, bool(value) if is_switch else value
+    )
+    return with_values(settings, guidance=guidance)
+
+
+def _option(field: SweepField, settings: RunSettings) -> Option | None:
+    method_id = settings.sampling.guidance.method_id
+    known = method_id in GUIDANCE_METHODS and field.id not in RUN_FIELDS
+    return GUIDANCE_METHODS[method_id].option(field.id) if known else None
+
+
+def _around(option: Option) -> tuple[float, ...]:
+    """Return values to begin with: the least, the default and twice the default, if in range."""
+    if option.kind is OptionKind.BOOL:
+        return (0, 1)
+    usual, step = float(option.default), option.step or 1
+    least = usual if option.minimum is None else option.minimum
+    twice = 2 * usual or step
+    most = twice if option.maximum is None else option.maximum
+    return (least, usual, min(twice, most))
 
 
 def _points(axis: SweepAxis) -> tuple[SweepPoint, ...]:
@@ -164,8 +208,8 @@ def _values(part: str) -> Iterator[float]:
         value = float(part)
     except ValueError as error:
         raise SettingsError(f'"{part}" is no number.', hint=EXAMPLE) from error
-    if not isfinite(value) or value < 0:
-        raise SettingsError(f'"{part}" cannot be swept.', hint="Take numbers from 0 upwards.")
+    if not isfinite(value):
+        raise SettingsError(f'"{part}" cannot be swept.', hint=EXAMPLE)
     yield value
 
 
@@ -190,7 +234,4 @@ _SETTERS: Mapping[SweepField, Callable[[RunSettings, ModelCard, float], RunSetti
         "inner_updates", settings, int(value)
     ),
     SweepField.GOAL: lambda settings, _, value: _guide("goal", settings, value),
-    SweepField.PRESENCE_WEIGHT: lambda settings, _, value: _guide(
-        "presence_weight", settings, value
-    ),
 }

@@ -21,6 +21,7 @@ from spatialstudio.domain.picture_settings import (
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Draft, RunSettings, with_values
+from spatialstudio.science.guidance.methods import fitted_options, unusual_options
 
 PROMPT = "prompt"
 RELATIONS = "relations"
@@ -117,7 +118,7 @@ def _guidance(
         is_none = wanted.method_id == UNGUIDED
         change = {"strength": 0.0} if is_none else {"method_id": wanted.method_id}
         guidance = replace(guidance, **change)
-    return guidance
+    return fitted_options(guidance)
 
 
 def scene_to_take(request: GenerationRequest) -> SceneGraph:
@@ -162,7 +163,10 @@ def tell_form(
         if form.sampling.guidance.strength > 0
         else UNGUIDED,
         strength=form.sampling.guidance.strength,
-        guidance=guidance_in_words(asdict(form.sampling.guidance)),
+        guidance=guidance_in_words(
+            asdict(form.sampling.guidance),
+            unusual_options(form.sampling.guidance.method_id, form.sampling.guidance.options),
+        ),
         detail=form.detail.value,
         preview_every=form.preview_every,
         search=search_in_words(form.candidates, NoiseSearch().enough),

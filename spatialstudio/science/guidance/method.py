@@ -5,11 +5,14 @@ process that runs the models.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.guidance import MethodCard
+from spatialstudio.domain.options import Option
 from spatialstudio.domain.run_settings import Preset
 
 if TYPE_CHECKING:
@@ -57,6 +60,44 @@ class GuidanceMethod(MethodCard):
     def __post_init__(self) -> None:
         if ANY_FAMILY not in self.presets.get(Preset.RECOMMENDED, {}):
             raise ValueError(f'The method "{self.id}" recommends no settings for any family.')
+        ids = [option.id for option in self.options]
+        if len(set(ids)) < len(ids):
+            raise ValueError(f'Two options of the method "{self.id}" have the same id.')
+        try:
+            for by_family in self.presets.values():
+                for settings in by_family.values():
+                    self.check(settings)
+        except RequestError as error:
+            raise ValueError(f'A preset of the method "{self.id}" is invalid: {error}') from error
+
+    def completed(self, settings: GuidanceSettings) -> GuidanceSettings:
+        """Return settings with a value for each option of this method, and for no other."""
+        values = {option.id: option.value_in(settings.options) for option in self.options}
+        return replace(settings, options=values)
+
+    def check(self, settings: GuidanceSettings) -> None:
+        """Refuse options that this method lacks, and values out of their range.
+
+        Raises:
+            RequestError: An option is not one of the method's, or its value cannot be used.
+        """
+        for option_id, value in settings.options.items():
+            self.find_option(option_id).check(value)
+
+    def find_option(self, option_id: str) -> Option:
+        """Return one of the method's options.
+
+        Raises:
+            RequestError: The method has no such option.
+        """
+        option = self.option(option_id)
+        if option is None:
+            known = ", ".join(each.id for each in self.options)
+            raise RequestError(
+                f'The guidance method "{self.id}" has no option "{option_id}".',
+                hint=f"Its options are: {known}." if known else "It has no options.",
+            )
+        return option
 
     def preset(self, preset: Preset, pipeline_class: str) -> GuidanceSettings | None:
         """Return the settings of a preset for a pipeline; None where there are none."""

@@ -11,7 +11,7 @@ from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance.method import PIXART_ALPHA, PIXART_SIGMA, SDXL
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.guidance.methods import method_named
 
 _GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
 """Of the steps that the recommended settings guide; half of them elsewhere."""
@@ -31,12 +31,8 @@ def guidance_preset(
     Raises:
         RequestError: The method is not known, or was not published for the family.
     """
-    if method_id not in GUIDANCE_METHODS:
-        raise RequestError(
-            f'The guidance method "{method_id}" is not known.',
-            hint=f"Choose one of {', '.join(each.id for each in GUIDANCE_METHODS)}.",
-        )
-    found = GUIDANCE_METHODS[method_id].preset(preset, pipeline_class)
+    method = method_named(method_id)
+    found = method.preset(preset, pipeline_class)
     if found is None:
         raise RequestError(
             f'The method "{method_id}" has no preset "{preset.value}" for models of this kind.',
@@ -45,4 +41,4 @@ def guidance_preset(
     share = _GUIDED_SHARE.get(pipeline_class)
     if preset is Preset.RECOMMENDED and found.last_step is None and share is not None:
         found = replace(found, last_step=max(round(share * steps) - 1, 0))
-    return replace(found, method_id=method_id)
+    return replace(method.completed(found), method_id=method_id)

@@ -286,6 +286,6 @@ def cell_in_words(cell: SweepCell) -> str:
 
 def point_in_words(point: SweepPoint) -> str:
     """Return one value with its name: "Step size 5"; a seed as everywhere, "seed 3"."""
-    if point.field is SweepField.SEED:
+    if point.field == SweepField.SEED:
         return tr("seed {seed}").format(seed=point.label)
     return f"{tr(point.field.title)} {point.label}"

@@ -10,6 +10,7 @@ from spatialstudio.application.run.plan_sweep import (
     plan_of,
     read_axis,
     suggested_values,
+    sweep_fields,
     sweep_requests,
 )
 from spatialstudio.application.run.queue import PENDING, QueueChanged
@@ -63,7 +64,9 @@ class Sweeping(QObject):
             return
         model = self._studio.model(settings.model_id)
         dialog = SweepDialog(
-            lambda field: suggested_values(field, settings, model), self._window.window()
+            sweep_fields(settings),
+            lambda field: suggested_values(field, settings, model),
+            self._window.window(),
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.edited.connect(lambda: self._show_cost(dialog, settings))

@@ -1,6 +1,6 @@
 """Which numbers a sweep goes over, and what that will take."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
@@ -36,6 +36,7 @@ class AxisFields:
 
     Args:
         name: What the axis is called.
+        fields: What can be swept.
         suggest: Returns the values that a field begins with.
         can_be_none: Whether the axis may be left out.
         changed: Told of every change by the user's hand.
@@ -44,19 +45,21 @@ class AxisFields:
     def __init__(
         self,
         name: str,
+        fields: Sequence[SweepField],
         suggest: Callable[[SweepField], str],
         changed: Callable[[], None],
         *,
         can_be_none: bool,
     ) -> None:
+        self._fields = {field.id: field for field in fields}
         self._suggest = suggest
         self._changed = changed
         self.field = ComboBox()
         self.field.setAccessibleName(name)
         if can_be_none:
             self.field.addItem(tr("None"), None)
-        for field in SweepField:
-            self.field.addItem(tr(field.title), field.value)
+        for field in fields:
+            self.field.addItem(tr(field.title), field.id)
         self.values = QLineEdit()
         self.values.setAccessibleName(tr("Values of the {axis}").format(axis=name.lower()))
         self.values.setPlaceholderText(tr("0, 5, 10 or 0 to 20 by 5"))
@@ -67,13 +70,12 @@ class AxisFields:
     @property
     def choice(self) -> AxisChoice:
         """What is chosen now."""
-        value = self.field.currentData()
-        return AxisChoice(None if value is None else SweepField(value), self.values.text())
+        return AxisChoice(self._fields.get(self.field.currentData()), self.values.text())
 
     def show_field(self, field: SweepField) -> None:
         """Show a field with the values that it begins with."""
         with QSignalBlocker(self.field):
-            self.field.setCurrentIndex(self.field.findData(field.value))
+            self.field.setCurrentIndex(self.field.findData(field.id))
         self._fill()
 
     def _take_field(self) -> None:
@@ -93,6 +95,7 @@ class SweepDialog(QDialog):
     Emits ``edited`` when another choice is made, ``asked`` when the sweep shall be drawn.
 
     Args:
+        fields: What can be swept.
         suggest: Returns the values that a field begins with.
         parent: The window.
     """
@@ -100,11 +103,14 @@ class SweepDialog(QDialog):
     edited = Signal()
     asked = Signal()
 
-    def __init__(self, suggest: Callable[[SweepField], str], parent: QWidget) -> None:
+    def __init__(
+        self, fields: Sequence[SweepField], suggest: Callable[[SweepField], str], parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Sweep over numbers"))
-        self._columns = AxisFields(tr("Columns"), suggest, self.edited.emit, can_be_none=False)
-        self._rows = AxisFields(tr("Rows"), suggest, self.edited.emit, can_be_none=True)
+        changed = self.edited.emit
+        self._columns = AxisFields(tr("Columns"), fields, suggest, changed, can_be_none=False)
+        self._rows = AxisFields(tr("Rows"), fields, suggest, changed, can_be_none=True)
         self._cost = TextLabel(tone=Tone.MUTED)
         self._cost.setAccessibleName(tr("Estimate"))
         self._draw = QPushButton()

@@ -29,6 +29,10 @@ def guided(**changes):
     return {"guidance": GuidanceSettings(**changes)}
 
 
+def presence(**options):
+    return guided(method_id="psg-presence", options=options)
+
+
 def test_the_usual_request_is_let_through():
     check_request(GOOD, STICKERS)
 
@@ -41,7 +45,8 @@ def test_the_usual_request_is_let_through():
         {"width": 64, "height": 4096},
         {"search": NoiseSearch(candidates=1000, enough=1.0)},
         {"capture": CaptureSettings(attention_every=0, preview_every=0)},
-        guided(goal=1.0, decay=1.0, strength=0.0, presence_weight=0.0),
+        presence(paper_loss=True, presence_weight=0),
+        guided(goal=1.0, decay=1.0, strength=0.0),
     ],
     ids=str,
 )
@@ -87,7 +92,10 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
         (guided(inner_updates=0), "updates a step cannot be 0"),
         (guided(most_refinements=0), "refinements cannot be 0"),
         (guided(refinements=(Refinement(step=0, presence=2.0),)), "presence aimed at cannot be 2"),
-        (guided(presence_weight=-0.1), "weight of presence cannot be -0.1"),
+        (presence(presence_weight=-0.1), "Presence weight cannot be -0.1"),
+        (presence(presence_weight="much"), "Presence weight cannot be 'much'"),
+        (presence(margin=1), 'has no option "margin"'),
+        (guided(method_id="magic"), '"magic" is not known'),
         (guided(mention_weights={"m1": nan}), "weight of a mention cannot be nan"),
     ],
     ids=str,

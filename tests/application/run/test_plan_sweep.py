@@ -107,13 +107,8 @@ def test_two_sweeps_are_told_apart(requests_with):
         (SweepField.EVERY, 2, lambda request: request.sampling.guidance.every),
         (SweepField.INNER_UPDATES, 4, lambda request: request.sampling.guidance.inner_updates),
         (SweepField.GOAL, 0.75, lambda request: request.sampling.guidance.goal),
-        (
-            SweepField.PRESENCE_WEIGHT,
-            0.5,
-            lambda request: request.sampling.guidance.presence_weight,
-        ),
     ],
-    ids=lambda value: getattr(value, "value", ""),
+    ids=lambda value: getattr(value, "id", ""),
 )
 def test_each_field_reaches_the_request(requests_with, field, value, read):
     (request,) = requests_with(plan_of(SweepAxis(field=field, values=(value,))))

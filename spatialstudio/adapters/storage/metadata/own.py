@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata import provenance
+from spatialstudio.adapters.storage.metadata.older_guidance import with_options
 from spatialstudio.adapters.storage.metadata.parse_values import (
     parse_float,
     parse_int,
@@ -23,6 +24,7 @@ from spatialstudio.domain.picture_settings import (
     guidance_in_words,
     search_in_words,
 )
+from spatialstudio.science.guidance.methods import unusual_options
 
 DIALECT = "spatial studio"
 
@@ -87,7 +89,9 @@ def _search(search: Mapping[str, Any]) -> str:
 
 def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
     try:
-        return guidance_in_words(guidance)
+        found = with_options(guidance)
+        options = _inside(found, "options")
+        return guidance_in_words(found, unusual_options(str(guidance.get("method_id")), options))
     except RecursionError:
         return ()  # nobody nests them so deep
 

@@ -28,10 +28,14 @@ from typing import (
 
 import numpy as np
 
+from spatialstudio.adapters.storage.metadata.older_guidance import with_options
 from spatialstudio.adapters.storage.stores.array_file import AnyArray
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen, is_inline
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.options import OptionValue
 from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.domain.sweep import SweepField, sweep_field
 
 T = TypeVar("T")
 
@@ -54,7 +58,7 @@ def encode(value: object, arrays: MutableMapping[str, AnyArray], path: str = "")
         TypeError: The value holds something that no domain type holds.
     """
     match value:
-        case RelationType():
+        case RelationType() | SweepField():
             return value.id
         case np.ndarray():
             arrays[path] = value
@@ -186,8 +190,21 @@ def _read_relation_type(_: Any, plain: Json, place: Place) -> object:
     return relation_types[type_id]
 
 
+def _read_sweep_field(_: Any, plain: Json, place: Place) -> object:
+    field_id = _expect(str, plain, place)
+    if not field_id.isidentifier():
+        raise place.complaint(f'holds "{field_id}", which is no SweepField')
+    return sweep_field(field_id)
+
+
+def _read_scalar(_: Any, plain: Json, place: Place) -> object:
+    if not isinstance(plain, bool | int | float | str):
+        raise place.complaint(f"is of the wrong type: {type(plain).__name__}")
+    return _whole(plain, place) if isinstance(plain, int) else plain
+
+
 def _read_dataclass(hint: Any, plain: Json, place: Place) -> object:
-    items = _expect(dict, plain, place)
+    items = _UPGRADES.get(hint, dict)(_expect(dict, plain, place))
     hints = _hints(hint)
     for name in hints.keys() - items.keys() - _optional(hint):
         raise place.inside(name).complaint("is missing")
@@ -290,14 +307,21 @@ def _has_origin(origin: object) -> Callable[[Any], bool]:
     return lambda hint: get_origin(hint) is origin
 
 
+_UPGRADES: Mapping[Any, Callable[[dict[str, Json]], Mapping[str, Json]]] = {
+    GuidanceSettings: with_options
+}
+"""What brings the JSON object of an older file into today's form, by dataclass."""
+
 _READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (lambda hint: isinstance(hint, NewType), lambda h, p, at: _read(h.__supertype__, p, at)),
+    (lambda hint: hint == OptionValue, _read_scalar),
     (_has_origin(UnionType), _read_optional),
     (_has_origin(Union), _read_optional),  # NOTE: Python 3.11 spells NewType | None so
     (_has_origin(tuple), _read_tuple),
     (_has_origin(Mapping), _read_mapping),
     (_has_origin(np.ndarray), _read_array),
     (_is_kind_of(RelationType), _read_relation_type),
+    (_is_kind_of(SweepField), _read_sweep_field),
     (is_dataclass, _read_dataclass),
     (_is_kind_of(Enum), _read_enum),
     (_is_kind_of(datetime), _read_time),

@@ -1,11 +1,13 @@
 """The guidance methods. Every module of this folder registers one as its constant ``METHOD``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from operator import attrgetter
 from pkgutil import iter_modules
 
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance.method import GuidanceMethod
@@ -18,6 +20,47 @@ def _built_in() -> Iterator[GuidanceMethod]:
 
 GUIDANCE_METHODS = Registrations("guidance method", sorted(_built_in(), key=attrgetter("order")))
 """All guidance methods in the order in which they are offered: built-in, then those of plugins."""
+
+
+def method_named(method_id: str) -> GuidanceMethod:
+    """Return a registered method.
+
+    Raises:
+        RequestError: The method is not known.
+    """
+    if method_id not in GUIDANCE_METHODS:
+        known = (UNGUIDED, *(method.id for method in GUIDANCE_METHODS))
+        raise RequestError(
+            f'The guidance method "{method_id}" is not known.',
+            hint=f"Choose one of {', '.join(known)}.",
+        )
+    return GUIDANCE_METHODS[method_id]
+
+
+def with_option(settings: GuidanceSettings, option_id: str, value: object) -> GuidanceSettings:
+    """Return settings with another value of one of their method's options.
+
+    Raises:
+        RequestError: The method is not known, has no such option, or the value is out of range.
+    """
+    checked = method_named(settings.method_id).find_option(option_id).check(value)
+    return replace(settings, options={**settings.options, option_id: checked})
+
+
+def fitted_options(settings: GuidanceSettings) -> GuidanceSettings:
+    """Return settings without options of other methods; a method that is not known keeps all."""
+    if settings.method_id not in GUIDANCE_METHODS:
+        return settings
+    method = GUIDANCE_METHODS[settings.method_id]
+    own = {name: value for name, value in settings.options.items() if method.option(name)}
+    return replace(settings, options=own)
+
+
+def unusual_options(method_id: str, options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the options that differ from their defaults, and those that are not known."""
+    known = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
+    usual = {option.id: option.default for option in known}
+    return {name: value for name, value in options.items() if value != usual.get(name)}
 
 
 def has_work(scene: SceneGraph, method_id: str) -> bool:

@@ -7,6 +7,7 @@ PixArt-alpha).
 from typing import TYPE_CHECKING
 
 from spatialstudio.domain.generation import PSG, GuidanceSettings, StepUnit
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance.method import (
     ANY_FAMILY,
@@ -21,11 +22,20 @@ if TYPE_CHECKING:
     from spatialstudio.science.guidance.losses import PsgLoss
 
 
+PAPER_LOSS = Option(
+    id="paper_loss",
+    label="Loss of the paper",
+    help="Use the paper's -PoS^2 instead of the squared inverse PoS of the authors' code.",
+    kind=OptionKind.BOOL,
+    default=False,
+)
+
+
 def make_loss(settings: GuidanceSettings) -> "PsgLoss":
     """Make the loss of a run."""
     from spatialstudio.science.guidance.losses import PsgLoss
 
-    return PsgLoss(paper_form=settings.paper_loss)
+    return PsgLoss(paper_form=bool(PAPER_LOSS.value_in(settings.options)))
 
 
 METHOD = GuidanceMethod(
@@ -33,6 +43,7 @@ METHOD = GuidanceMethod(
     label="PoS guidance",
     description="Lowers the chance that objects stand in the reverse order.",
     order=1,
+    options=(PAPER_LOSS,),
     presets={
         Preset.RECOMMENDED: {
             ANY_FAMILY: GuidanceSettings(strength=20),

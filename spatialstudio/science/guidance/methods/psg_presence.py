@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
@@ -61,16 +62,30 @@ def compactness(weights: "torch.Tensor") -> "torch.Tensor":
 
 
 def _make_loss(settings: GuidanceSettings) -> PsgPresenceLoss:
-    return PsgPresenceLoss(placement=psg.make_loss(settings), presence=settings.presence_weight)
+    presence = float(PRESENCE_WEIGHT.value_in(settings.options))
+    return PsgPresenceLoss(placement=psg.make_loss(settings), presence=presence)
 
+
+PRESENCE_WEIGHT = Option(
+    id="presence_weight",
+    label="Presence weight",
+    help="Weight of the presence term; 0 is PoS guidance alone.",
+    kind=OptionKind.FLOAT,
+    default=1.0,
+    minimum=0,
+    step=0.1,
+)
 
 METHOD = GuidanceMethod(
     id="psg-presence",
     label="PoS with presence",
     description="PoS guidance that also makes the map of every mention compact.",
     order=2,
+    options=(psg.PAPER_LOSS, PRESENCE_WEIGHT),
     presets={
-        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=20, presence_weight=0.1)},
+        Preset.RECOMMENDED: {
+            ANY_FAMILY: GuidanceSettings(strength=20, options={PRESENCE_WEIGHT.id: 0.1})
+        },
     },
     uses_model_strength=True,
     make_loss=_make_loss,
