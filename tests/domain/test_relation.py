@@ -86,7 +86,7 @@ def test_types_are_found_by_id_in_the_order_of_registration():
 
 def test_a_type_cannot_be_registered_twice():
     with pytest.raises(PluginError, match="twice"):
-        RelationTypes([LEFT_OF, LEFT_OF])
+        list(RelationTypes([LEFT_OF, LEFT_OF]))
 
 
 def test_an_unknown_type_is_told_with_those_known():
