@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.frozen import frozen
@@ -118,5 +117,7 @@ def resized_smoothly(values: NDArray[np.float32], size: tuple[int, int]) -> NDAr
         size: (H, W).
     """
     height, width = size
+    from PIL import Image
+
     picture = Image.fromarray(values).resize((width, height), Image.Resampling.BILINEAR)
     return np.array(picture, np.float32)

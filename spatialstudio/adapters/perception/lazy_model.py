@@ -2,32 +2,26 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-import transformers
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from torch import Tensor
-from transformers.utils import logging as transformers_messages
 
-from spatialstudio.adapters.device import (
-    is_out_of_memory,
-    memory_errors_explained,
-    pick_device,
-)
 from spatialstudio.adapters.models.model_settings import (
     check_folder,
     is_explained,
     unusable,
 )
 from spatialstudio.adapters.models.weight_hashes import hash_of_weights
-from spatialstudio.adapters.models.weight_limits import held_to_weights
 from spatialstudio.adapters.perception.model_catalog import weight_files
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_ports import PerceptionCard
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 SIGNS_OF_DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError)
 SIGNS_OF_FAILURE = (
@@ -50,9 +44,9 @@ class Loaded:
 
     model: Any
     processor: Any
-    device: torch.device
+    device: "torch.device"
 
-    def __call__(self, **inputs: Tensor) -> Any:
+    def __call__(self, **inputs: "Tensor") -> Any:
         """Run the model."""
         return self.model(**{name: value.to(self.device) for name, value in inputs.items()})
 
@@ -93,6 +87,10 @@ class ModelInUse:
             DetectorError: The model is damaged, or cannot answer for this picture.
             OutOfMemory: The memory does not suffice.
         """
+        import torch
+
+        from spatialstudio.adapters.device import is_out_of_memory, memory_errors_explained
+
         with memory_errors_explained(), torch.inference_mode():
             loaded = self._ready()
             try:
@@ -111,6 +109,13 @@ class ModelInUse:
         return self._loaded
 
     def _load(self) -> Loaded:
+        import torch
+        import transformers
+        from transformers.utils import logging as transformers_messages
+
+        from spatialstudio.adapters.device import is_out_of_memory, pick_device
+        from spatialstudio.adapters.models.weight_limits import held_to_weights
+
         messages: Any = transformers_messages
         messages.set_verbosity(messages.CRITICAL)  # what goes wrong is told as an error of ours
         messages.disable_progress_bar()
@@ -155,13 +160,13 @@ class ModelInUse:
         )
 
 
-def as_numpy(values: Tensor) -> NDArray[Any]:
+def as_numpy(values: "Tensor") -> NDArray[Any]:
     """Bring a tensor to the processor's memory."""
     array: NDArray[Any] = values.detach().cpu().numpy()
     return array
 
 
-def pixels_of(processor: Any, image: RgbImage) -> dict[str, Tensor]:
+def pixels_of(processor: Any, image: RgbImage) -> "dict[str, Tensor]":
     """Prepare a picture with an image processor.
 
     Args:

@@ -1,16 +1,17 @@
 """Finds models that look at pictures: in the studio's folders and in the Hugging Face cache.
 
-Nothing is downloaded. A folder counts when its ``config.json`` names an architecture of
-``ARCHITECTURES`` and its weights are safetensors.
+Nothing is downloaded. A folder counts when its ``config.json`` names an architecture that a module
+of ``architectures`` runs and its weights are safetensors.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from pkgutil import iter_modules
 
 from huggingface_hub import constants
 
@@ -44,25 +45,34 @@ MAX_REFS = 1000
 MAIN = "main"
 SHORT_COMMIT = 7
 
-ARCHITECTURES: Mapping[str, tuple[PerceptionRole, str]] = {
-    "GroundingDinoForObjectDetection": (PerceptionRole.DETECTOR, "grounding_dino"),
-    "OwlViTForObjectDetection": (PerceptionRole.DETECTOR, "owl"),
-    "Owlv2ForObjectDetection": (PerceptionRole.DETECTOR, "owl"),
-    "DetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "ConditionalDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "DeformableDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "RTDetrForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "RTDetrV2ForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "YolosForObjectDetection": (PerceptionRole.DETECTOR, "closed_vocabulary"),
-    "Mask2FormerForUniversalSegmentation": (PerceptionRole.DETECTOR, "mask2former"),
-    "CLIPSegForImageSegmentation": (PerceptionRole.DETECTOR, "clipseg"),
-    "SamModel": (PerceptionRole.SEGMENTER, "segment_anything"),
-    "Sam2Model": (PerceptionRole.SEGMENTER, "segment_anything2"),
-    "Sam2VideoModel": (PerceptionRole.SEGMENTER, "segment_anything2"),
-    "DepthAnythingForDepthEstimation": (PerceptionRole.DEPTH, "depth"),
-    "DPTForDepthEstimation": (PerceptionRole.DEPTH, "depth"),
-}
-"""By class name in the configuration: the role, and the module of this package that runs it."""
+ARCHITECTURES = "spatialstudio.adapters.perception.architectures"
+
+
+@frozen(eq=False)
+class ModelFamily:
+    """Models that one module of ``architectures`` runs; its constant ``FAMILY``.
+
+    The module is imported to list models: torch and transformers are imported where they are used.
+
+    Attributes:
+        role: What the models do.
+        architectures: Class names in their configurations.
+        build: Makes the adapter of a model folder.
+    """
+
+    role: PerceptionRole
+    architectures: tuple[str, ...]
+    build: Callable[[PerceptionCard], Perceiver]
+
+
+@cache
+def families() -> Mapping[str, ModelFamily]:
+    """Return the model families by architecture, found by listing their folder."""
+    folder = import_module(ARCHITECTURES)
+    modules = (
+        import_module(each.name) for each in iter_modules(folder.__path__, f"{ARCHITECTURES}.")
+    )
+    return {name: each.FAMILY for each in modules for name in each.FAMILY.architectures}
 
 
 def build(surroundings: Surroundings) -> "PerceptionFolders":
@@ -121,9 +131,7 @@ class PerceptionFolders:
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
         """Make a model's adapter; see ``PerceptionCatalog``."""
         card = self._card(model_id, role)
-        _, module = ARCHITECTURES[card.architecture]
-        adapter = import_module(f"spatialstudio.adapters.perception.{module}").build(card)
-        return cast("Perceiver", adapter)
+        return families()[card.architecture].build(card)
 
     def _card(self, model_id: str, role: PerceptionRole) -> PerceptionCard:
         card = next((card for card in self.cards() if card.ref.id == model_id), None)
@@ -165,7 +173,7 @@ def read_card(place: Place) -> PerceptionCard | None:
     try:
         config = settings_of(read_regular(place.folder / CONFIG_FILE, MAX_SETTINGS_BYTES))
         (architecture,) = config.get("architectures") or ("",)
-        if architecture not in ARCHITECTURES:
+        if architecture not in families():
             return None
         check_folder(place.folder)
         files = weight_files(place.folder)
@@ -175,7 +183,7 @@ def read_card(place: Place) -> PerceptionCard | None:
                 revision=place.revision,
                 sha256=known_hash(files[0]) if len(files) == 1 else "",
             ),
-            role=ARCHITECTURES[architecture][0],
+            role=families()[architecture].role,
             architecture=architecture,
             folder=place.folder,
             size_bytes=sum(file.stat().st_size for file in files),

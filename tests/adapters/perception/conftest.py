@@ -1,11 +1,15 @@
 """Model folders with tiny random weights, written once, and adapters made from them."""
 
+import json
 import logging
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
-from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
+from spatialstudio.adapters.perception import architectures
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders, families
 from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.prompt import (
@@ -75,3 +79,44 @@ def detections():
         )
         for number, (left, top, right, bottom) in enumerate(edges)
     )
+
+
+FAMILY = """
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
+from spatialstudio.domain.judge_ports import PerceptionRole, Seen
+
+
+class Blind:
+    id, signature = "blind", ""
+
+    def __init__(self, card):
+        self.card = card
+
+    def detect(self, image, mentions):
+        return Seen(detections=(), unknown_heads=tuple(each.head for each in mentions))
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR, architectures=("BlindDetector",), build=Blind
+)
+"""
+
+
+@pytest.fixture
+def add_blind_model(tmp_path, monkeypatch):
+    """Add a model of an architecture that one new module runs to a folder; return its name."""
+    folder = tmp_path / "new modules"
+    folder.mkdir()
+    (folder / "blind_detector.py").write_text(FAMILY)
+    monkeypatch.setattr(architectures, "__path__", [*architectures.__path__, str(folder)])
+    families.cache_clear()
+
+    def add(root):
+        model = root / "blind"
+        model.mkdir()
+        (model / "config.json").write_text(json.dumps({"architectures": ["BlindDetector"]}))
+        save_file({"weight": torch.zeros(2)}, model / "model.safetensors")
+        return model.name
+
+    yield add
+    families.cache_clear()

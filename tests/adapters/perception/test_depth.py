@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from spatialstudio.adapters.perception.depth import farther_from_nearer
+from spatialstudio.adapters.perception.architectures.depth import farther_from_nearer
 from spatialstudio.domain.judge_ports import PerceptionRole
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.perception.grounding_dino import (
+from spatialstudio.adapters.perception.architectures.grounding_dino import (
     query_for,
     scores_of_heads,
     tokens_of,

@@ -101,6 +101,16 @@ def test_the_studio_lists_the_models_that_look_and_those_that_are_damaged(home):
     assert list(studio.damaged_perception_models) == ["sam2"]
 
 
+def test_a_detector_of_a_new_module_is_listed_and_judges(home, pictures, capsys, add_blind_model):
+    blind = add_blind_model(home / "models")
+    assert blind in [card.ref.id for card in Studio.open("inline").perception_models]
+    words = ["evaluate", str(pictures / "grey.png"), "--prompt", "a person left of a dog", "--json"]
+    run([*words, "--detector", blind])
+    (picture,) = json.loads(capsys.readouterr().out)["pictures"]
+    assert [each["outcome"] for each in picture["verdicts"]] == ["UNDECIDABLE"]
+    assert picture["models"]["detector"].startswith(blind)
+
+
 def test_the_engine_judges_with_the_chosen_models(home):
     paths = StudioPaths.usual()
     surroundings = Surroundings(

@@ -1,11 +1,13 @@
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 from safetensors.torch import load_file, save_file
 
-from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders, families
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
 from spatialstudio.domain.judge_ports import PerceptionRole
 
@@ -173,3 +175,30 @@ def test_weights_that_do_not_fit_are_never_made_up(models, root, spoil, picture,
     detector = shelf_of(root).make("detr", PerceptionRole.DETECTOR)
     with pytest.raises(DetectorError, match="damaged or not complete"):
         detector.detect(picture, mentions)
+
+
+def test_a_module_in_the_folder_serves_its_architecture(add_blind_model, root, picture, mentions):
+    blind = add_blind_model(root)
+    (card,) = shelf_of(root).cards()
+    assert (card.ref.id, card.role) == (blind, PerceptionRole.DETECTOR)
+    detector = shelf_of(root).make(blind, PerceptionRole.DETECTOR)
+    assert detector.detect(picture, mentions).unknown_heads == tuple(m.head for m in mentions)
+
+
+def test_every_family_makes_its_adapters_and_no_two_serve_an_architecture():
+    served = [name for each in set(families().values()) for name in each.architectures]
+    assert sorted(served) == sorted(families())
+    assert {each.role for each in families().values()} == set(PerceptionRole)
+
+
+def test_listing_models_loads_no_model_library():
+    """Nor a library of pictures: the window lists models before its first frame."""
+    program = (
+        "import sys\n"
+        "from spatialstudio.adapters.perception.model_catalog import families\n"
+        "families()\n"
+        "print(*sorted({'torch', 'transformers', 'scipy', 'PIL'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from spatialstudio.adapters.perception.segment_anything import best_masks
+from spatialstudio.adapters.perception.architectures.segment_anything import best_masks
 from spatialstudio.domain.judge_ports import PerceptionRole
 
 SEGMENTERS = ("sam", "sam2")

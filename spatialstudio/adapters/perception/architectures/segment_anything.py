@@ -5,17 +5,20 @@ box gets, the one that the model expects to fit best. The picture is encoded onc
 """
 
 from collections.abc import Sequence
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from spatialstudio.adapters.perception.lazy_model import (
     Loaded,
     ModelInUse,
     as_numpy,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 from spatialstudio.domain.perception import Detection, Mask
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def build(card: PerceptionCard) -> "SegmentAnything":
@@ -49,7 +52,7 @@ class SegmentAnything:
             )
 
 
-def mask_of(detection: Detection, pixels: Tensor, source_id: str) -> Mask:
+def mask_of(detection: Detection, pixels: "Tensor", source_id: str) -> Mask:
     """Make the mask of a detection from (H, W) bool."""
     return Mask(
         mention_id=detection.mention_id,
@@ -59,7 +62,7 @@ def mask_of(detection: Detection, pixels: Tensor, source_id: str) -> Mask:
     )
 
 
-def best_masks(masks: Tensor, expected_fits: Tensor) -> Tensor:
+def best_masks(masks: "Tensor", expected_fits: "Tensor") -> "Tensor":
     """Choose for each box the mask that is expected to fit best.
 
     Args:
@@ -79,7 +82,7 @@ def edges_of(detection: Detection) -> list[float]:
     return [box.left, box.top, box.right, box.bottom]
 
 
-def _masks(loaded: Loaded, image: RgbImage, detections: Sequence[Detection]) -> list[Tensor]:
+def _masks(loaded: Loaded, image: RgbImage, detections: Sequence[Detection]) -> "list[Tensor]":
     inputs = loaded.processor(
         images=image,
         input_boxes=[[edges_of(detection) for detection in detections]],
@@ -98,3 +101,10 @@ def _masks(loaded: Loaded, image: RgbImage, detections: Sequence[Detection]) -> 
         loaded.processor.image_processor.post_process_masks([mask[None, None]], *sizes)[0][0, 0]
         for mask in chosen.cpu()
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.SEGMENTER,
+    architectures=("SamModel",),
+    build=build,
+)

@@ -13,8 +13,9 @@ from spatialstudio.adapters.perception.lazy_model import (
     as_numpy,
     pixels_of,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 from spatialstudio.domain.perception import DepthMap
 
 IN_METRES = "metric"
@@ -54,3 +55,13 @@ def farther_from_nearer(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Turn a map where larger is nearer around; the nearest pixel becomes 0."""
     farther: NDArray[np.float32] = values.max() - values
     return farther
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DEPTH,
+    architectures=(
+        "DepthAnythingForDepthEstimation",
+        "DPTForDepthEstimation",
+    ),
+    build=build,
+)

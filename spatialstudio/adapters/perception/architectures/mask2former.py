@@ -6,12 +6,8 @@ taken as instances and stuff as one segment a class.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
-from spatialstudio.adapters.mask_regions import box_around, resized
 from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
 from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
@@ -22,9 +18,13 @@ from spatialstudio.adapters.perception.lazy_model import (
     as_numpy,
     pixels_of,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 PUBLISHED = CandidateSettings(cut=0.3)
 """The cut of GenEval."""
@@ -45,7 +45,7 @@ class Segment:
 
     number: int
     score: float
-    pixels: Tensor
+    pixels: "Tensor"
 
 
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
@@ -59,6 +59,8 @@ def _findings(
     known: Mapping[str, frozenset[int]],
     settings: CandidateSettings,
 ) -> list[Finding]:
+    from spatialstudio.adapters.mask_regions import box_around, resized
+
     answer = loaded(**pixels_of(loaded.processor, image))
     findings = []
     for segment in _segments(loaded, answer, settings):
@@ -105,7 +107,14 @@ def _segments(loaded: Loaded, answer: Any, settings: CandidateSettings) -> list[
         Segment(
             number=info["label_id"],
             score=info["score"],
-            pixels=torch.eq(found["segmentation"], info["id"]),
+            pixels=found["segmentation"].eq(info["id"]),
         )
         for info in found["segments_info"]
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR,
+    architectures=("Mask2FormerForUniversalSegmentation",),
+    build=build,
+)

@@ -5,7 +5,6 @@ Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart 
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.mask_regions import box_around, connected_regions
 from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
 from spatialstudio.adapters.perception.instances import (
     CandidateSettings,
@@ -18,9 +17,10 @@ from spatialstudio.adapters.perception.lazy_model import (
     as_numpy,
     pixels_of,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 
 @frozen
@@ -48,6 +48,8 @@ def build(card: PerceptionCard) -> ModelDetector[RegionSettings]:
 def _findings(
     loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: RegionSettings
 ) -> list[Finding]:
+    from spatialstudio.adapters.mask_regions import box_around, connected_regions
+
     words = loaded.processor.tokenizer(
         [f"a photo of a {head}" for head in heads],
         padding=True,
@@ -68,3 +70,10 @@ def _findings(
                 Finding(head=head, label=head, score=score, box=box_around(region), pixels=region)
             )
     return findings
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR,
+    architectures=("CLIPSegForImageSegmentation",),
+    build=build,
+)

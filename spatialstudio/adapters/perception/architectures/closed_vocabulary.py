@@ -14,8 +14,9 @@ from spatialstudio.adapters.perception.instances import (
     box_within,
 )
 from spatialstudio.adapters.perception.lazy_model import Loaded, pixels_of
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.5)
 """The cut of SpatialBench-UC's first detector."""
@@ -55,3 +56,17 @@ def _findings(
         for head, numbers in known.items()
         if number in numbers
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR,
+    architectures=(
+        "DetrForObjectDetection",
+        "ConditionalDetrForObjectDetection",
+        "DeformableDetrForObjectDetection",
+        "RTDetrForObjectDetection",
+        "RTDetrV2ForObjectDetection",
+        "YolosForObjectDetection",
+    ),
+    build=build,
+)

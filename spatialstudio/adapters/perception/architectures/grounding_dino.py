@@ -23,9 +23,10 @@ from spatialstudio.adapters.perception.lazy_model import (
     as_numpy,
     pixels_of,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 from spatialstudio.domain.prompt import TextSpan
 
 PUBLISHED = CandidateSettings(cut=0.35)
@@ -124,3 +125,10 @@ def _findings(
         )
         for box, best in enumerate(scores.argmax(1))
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR,
+    architectures=("GroundingDinoForObjectDetection",),
+    build=build,
+)

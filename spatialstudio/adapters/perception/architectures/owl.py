@@ -17,8 +17,9 @@ from spatialstudio.adapters.perception.lazy_model import (
     ModelInUse,
     pixels_of,
 )
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
 """The threshold of VISOR."""
@@ -59,3 +60,13 @@ def _findings(
             strict=True,
         )
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.DETECTOR,
+    architectures=(
+        "OwlViTForObjectDetection",
+        "Owlv2ForObjectDetection",
+    ),
+    build=build,
+)

@@ -5,24 +5,25 @@ the little it does for boxes is done here: a square, ImageNet's mean and deviati
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from PIL import Image
-from torch import Tensor
-from torch.nn import functional
 
 from spatialstudio.adapters.models.model_settings import read_settings
-from spatialstudio.adapters.perception.lazy_model import Loaded, ModelInUse
-from spatialstudio.adapters.perception.segment_anything import (
+from spatialstudio.adapters.perception.architectures.segment_anything import (
     best_masks,
     edges_of,
     mask_of,
 )
+from spatialstudio.adapters.perception.lazy_model import Loaded, ModelInUse
+from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 from spatialstudio.domain.perception import Detection, Mask
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SETTINGS_FILES = ("preprocessor_config.json", "processor_config.json")
 BRIGHTEST = 255
@@ -94,7 +95,11 @@ def _masks(
     image: RgbImage,
     detections: Sequence[Detection],
     preparation: Preparation,
-) -> list[Tensor]:
+) -> "list[Tensor]":
+    import torch
+    from PIL import Image
+    from torch.nn import functional
+
     height, width = image.shape[:2]
     side = preparation.side
     square = Image.fromarray(image).resize((side, side), Image.Resampling.BILINEAR)
@@ -113,3 +118,13 @@ def _masks(
         functional.interpolate(mask[None, None], (height, width), mode="bilinear")[0, 0] > 0
         for mask in chosen
     ]
+
+
+FAMILY = ModelFamily(
+    role=PerceptionRole.SEGMENTER,
+    architectures=(
+        "Sam2Model",
+        "Sam2VideoModel",
+    ),
+    build=build,
+)
