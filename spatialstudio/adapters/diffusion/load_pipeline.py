@@ -45,6 +45,7 @@ from spatialstudio.adapters.models.model_parts import (
     weight_files,
 )
 from spatialstudio.adapters.models.model_settings import is_explained, unusable
+from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from spatialstudio.adapters.models.weight_hashes import hash_beside
 from spatialstudio.adapters.models.weight_limits import held_to_weights
 from spatialstudio.domain.errors import (
@@ -413,7 +414,7 @@ def _import_pipeline(family: Family) -> Any:
         logging: Any = library
         logging.set_verbosity(logging.CRITICAL)  # what goes wrong is told as an error of ours
         logging.disable_progress_bar()
-    return getattr(diffusers, family.pipeline_class)
+    return import_pipeline(family.pipeline_class)
 
 
 def family_of(model: ModelCard) -> Family:

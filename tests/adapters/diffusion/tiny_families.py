@@ -16,6 +16,7 @@ from diffusers import (
     FlowMatchEulerDiscreteScheduler,
 )
 
+from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from tests.adapters.diffusion.tiny_tokenizers import (
     MAX_TOKENS,
     tiny_clip_tokenizer,
@@ -55,7 +56,7 @@ def build_tiny_family(family):
             weights.add_(torch.randn_like(weights) * 0.02)  # some begin as zero
             if name.endswith(LOUDER):
                 weights.mul_(3)
-    return getattr(diffusers, family.pipeline_class)(**parts)
+    return import_pipeline(family.pipeline_class)(**parts)
 
 
 def clip(tokenizer, kind="CLIPTextModel"):

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import torch
-from diffusers import AutoencoderTiny, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
+from diffusers import AutoencoderTiny, DDIMScheduler, UNet2DConditionModel
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
+
+from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 
 WORDS = ("a", "photo", "of", "dog", "car", "to", "the", "left", "above", "tea")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -16,7 +18,7 @@ def save_tiny_pipeline(folder: Path, *, uses_safetensors: bool = True) -> None:
     """Write the folder; the same weights every time."""
     torch.manual_seed(0)
     tokenizer = tiny_tokenizer()
-    pipeline = StableDiffusionPipeline(
+    pipeline = import_pipeline("StableDiffusionPipeline")(
         vae=AutoencoderTiny(
             encoder_block_out_channels=(8, 8, 8, 8),
             decoder_block_out_channels=(8, 8, 8, 8),

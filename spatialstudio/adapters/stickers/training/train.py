@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
-from diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion import StableDiffusionPipeline
 
+from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.pixel_net import PixelNet
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
@@ -45,7 +45,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
 
 
-def build_pipeline(generator: Generator, autoencoder: AutoencoderTiny) -> StableDiffusionPipeline:
+def build_pipeline(generator: Generator, autoencoder: AutoencoderTiny) -> Any:
     """Put the trained parts together as an ordinary Stable Diffusion pipeline."""
     parts: dict[str, Any] = {
         "vae": autoencoder,
@@ -56,7 +56,7 @@ def build_pipeline(generator: Generator, autoencoder: AutoencoderTiny) -> Stable
         "safety_checker": None,
         "feature_extractor": None,
     }
-    return StableDiffusionPipeline(**parts, requires_safety_checker=False)
+    return import_pipeline("StableDiffusionPipeline")(**parts, requires_safety_checker=False)
 
 
 def export_pipeline(generator: Generator, autoencoder: AutoencoderTiny, folder: Path) -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from diffusers import StableDiffusionPipeline
 
+from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.training.train import StickerTrainer
@@ -20,7 +20,7 @@ def trained(tmp_path_factory):
 
 
 def test_the_pipeline_is_an_ordinary_diffusers_folder(trained):
-    pipeline = StableDiffusionPipeline.from_pretrained(
+    pipeline = import_pipeline("StableDiffusionPipeline").from_pretrained(
         trained[0] / "models" / "stickers", dtype=torch.float32
     )
     pipeline.set_progress_bar_config(disable=True)
