@@ -14,7 +14,7 @@ from spatialstudio.application.compose.read_prompt import (
     read_thing,
 )
 from spatialstudio.application.compose.token_counter import TokenCounter
-from spatialstudio.application.engine.engines import EngineKind, open_engine
+from spatialstudio.application.engine.process import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults

@@ -24,7 +24,7 @@ RELATION_ID_HOMES = {"domain/relation.py", "adapters/storage/stores/json_codec.p
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time"}
 CLOCKS |= {"thread_time_ns", "monotonic", "monotonic_ns", "timeit", "time.time", "QElapsedTimer"}
 RAW_FIELDS = {"QSpinBox", "QDoubleSpinBox", "QComboBox", "QSlider", "QDial"}
-RAW_FIELD_HOMES = {"ui/widgets/fields.py", "ui/inspect/widgets/step_scrubber.py"}
+RAW_FIELD_HOMES = {"ui/widgets/fields.py", "ui/inspect/widgets/replay_bar.py"}
 """The scrubber is no setting: the wheel over the time strip steps through the run."""
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")

@@ -29,7 +29,7 @@ from spatialstudio.ui.framework.window_settings import (
     WindowSettings,
 )
 from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChips
 from spatialstudio.ui.window.app import make_application, open_window

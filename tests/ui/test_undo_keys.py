@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QSlider
 
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.widgets.fields import (
     ComboBox,
     DecimalBox,

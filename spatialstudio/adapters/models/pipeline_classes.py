@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 import diffusers
-from transformers.utils import is_torchvision_available
+from transformers.utils.import_utils import is_torchvision_available
 
 PICTURE_PROCESSORS = ("CLIPImageProcessor", "SiglipImageProcessor")
 """Names that diffusers imports from transformers, where they need torchvision."""
@@ -13,7 +13,13 @@ PICTURE_PROCESSORS = ("CLIPImageProcessor", "SiglipImageProcessor")
 def import_pipeline(class_name: str) -> Any:
     """Return a pipeline class; without torchvision its image processors are those of Pillow."""
     if not is_torchvision_available():
-        transformers = import_module("transformers")  # it puts another module in its own place
-        for name in PICTURE_PROCESSORS:
-            setattr(transformers, name, getattr(transformers, f"{name}Pil"))
+        by_pillow = {name: _from_transformers(f"{name}Pil") for name in PICTURE_PROCESSORS}
+        transformers = import_module("transformers")
+        for name, processor in by_pillow.items():
+            setattr(transformers, name, processor)
     return getattr(diffusers, class_name)
+
+
+def _from_transformers(name: str) -> Any:
+    """Look a name up in the module of now: the first look-up puts another in its place."""
+    return getattr(import_module("transformers"), name)

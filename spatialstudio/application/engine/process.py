@@ -1,12 +1,14 @@
 """The engine whose models live in a child process: a crash there leaves this one whole."""
 
 from dataclasses import replace
+from functools import partial
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from spatialstudio.application.jobs.messages import (
     CancelJob,
     Command,
+    Engine,
     EngineStopped,
     GenerateJob,
     Job,
@@ -22,6 +24,10 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     RequestId,
 )
+from spatialstudio.domain.ports import Surroundings
+
+if TYPE_CHECKING:
+    from spatialstudio.application.engine.worker import ModelService
 
 if TYPE_CHECKING:
     from spatialstudio.application.engine.child_process import ChildProcess
@@ -167,3 +173,27 @@ class _OpenJobs:
     def _forget(self, job_id: RequestId) -> None:
         self._jobs.pop(job_id, None)
         self._cancelled.discard(job_id)
+
+
+EngineKind: TypeAlias = Literal["process", "inline"]
+
+
+def open_engine(kind: EngineKind, surroundings: Surroundings) -> Engine:
+    """Return an engine that is not started yet.
+
+    Args:
+        kind: "process" for the window, "inline" for the terminal and scripts.
+        surroundings: What its adapters may use.
+    """
+    build = partial(_build, surroundings)
+    if kind == "process":
+        return ProcessEngine(build)
+    from spatialstudio.application.engine.inline import InlineEngine
+
+    return InlineEngine(build)
+
+
+def _build(surroundings: Surroundings) -> "ModelService":
+    from spatialstudio.application.engine.model_service import build_model_service
+
+    return build_model_service(surroundings)

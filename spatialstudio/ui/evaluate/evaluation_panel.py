@@ -21,8 +21,7 @@ from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import picked_relation
 from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
-from spatialstudio.ui.evaluate.verdict_checks import lower_threshold
-from spatialstudio.ui.evaluate.verdict_presenter import judged_relations
+from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext

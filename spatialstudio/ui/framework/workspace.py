@@ -16,6 +16,9 @@ LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
+VERDICT_DOCK = "verdict"
+"""Id of the dock that docks of other features are tabs of."""
+
 DockArea: TypeAlias = Qt.DockWidgetArea
 
 

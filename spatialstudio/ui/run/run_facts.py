@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
+from PySide6.QtWidgets import QVBoxLayout
+
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH
-from spatialstudio.application.session import OpenRun
+from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationRequest,
     ModelSetup,
 )
 from spatialstudio.domain.samplers import sampler_title
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.fact_list import FactList
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 
@@ -65,3 +71,31 @@ def _steps_in_words(request: GenerationRequest) -> str:
 
 def _guidance_in_words(strength: float) -> str:
     return tr("step size {size}").format(size=f"{strength:g}") if strength else tr("off")
+
+
+class DetailsPanel(Panel):
+    """Shows seed, model, time and folder of the open run."""
+
+    title = "Details"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._session = context.studio.session
+        self._waiting = TextLabel(tr("Seed, time and folder of the open run."), Tone.MUTED)
+        self._facts = FactList()
+        self._clock = VisibleFrameClock(self._draw, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._waiting)
+        column.addWidget(self._facts)
+
+    def handle(self, event: object) -> None:
+        """Follow the run."""
+        match event:
+            case RunChanged():
+                self._clock.request()
+
+    def _draw(self) -> None:
+        if (run := self._session.run) is not None:
+            self._waiting.hide()
+            self._facts.show_facts(facts_of(run))

@@ -4,9 +4,19 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QMainWindow, QWidget
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QDialogButtonBox,
+    QDockWidget,
+    QFileDialog,
+    QMainWindow,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.evaluate import commands as evaluate_commands
@@ -14,13 +24,16 @@ from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.framework.command import Command
+from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.run import commands as run_commands
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.toast_card import Toast
 
 
 def open_palette(actions: Actions, window: QWidget) -> None:
@@ -46,7 +59,7 @@ def open_tour(looks: Appearance, window: QWidget) -> None:
 
 def open_messages(toasts: Toasts, window: QWidget) -> None:
     """Show earlier messages."""
-    from spatialstudio.ui.window.message_list import MessageList
+    from spatialstudio.ui.window.window_commands import MessageList
 
     MessageList(toasts.earlier, window).open()
 
@@ -243,3 +256,36 @@ class WindowCommands(QObject):
         self._context.toasts.offer(
             put, tr("Look again"), self._context.actions[run_commands.FIND_MODELS].trigger
         )
+
+
+SIZE_EM = (42, 26)
+
+
+class MessageList(QDialog):
+    """Shows messages, the newest first, with their details."""
+
+    def __init__(self, toasts: tuple[Toast, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Earlier messages"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._text = QPlainTextEdit()
+        self._text.setReadOnly(True)
+        self._text.setAccessibleName(tr("Earlier messages"))
+        said = "\n\n".join(_words(toast) for toast in reversed(toasts))
+        self._text.setPlainText(said or tr("There was no message yet."))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton(tr("Copy all"), QDialogButtonBox.ButtonRole.ActionRole)
+        copy.setEnabled(bool(said))
+        copy.clicked.connect(self._copy)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(self._text)
+        column.addWidget(buttons)
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._text.toPlainText())
+
+
+def _words(toast: Toast) -> str:
+    return "\n".join(part for part in (toast.message, toast.hint, toast.details) if part)

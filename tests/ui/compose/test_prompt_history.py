@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.ui.compose.prompt_history import MOST_PROMPTS, PromptHistory
+from spatialstudio.ui.compose.prompt_panel import MOST_PROMPTS, PromptHistory
 
 
 @pytest.fixture

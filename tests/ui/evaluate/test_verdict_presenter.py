@@ -9,7 +9,7 @@ from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.relation import RIGHT_OF
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.evaluate.verdict_presenter import judged_relations
+from spatialstudio.ui.evaluate.verdict_checks import judged_relations
 from spatialstudio.ui.run.run_facts import facts_of
 from tests.fakes import counted_scene, scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of

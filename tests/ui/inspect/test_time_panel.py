@@ -9,8 +9,7 @@ from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.time_panel import TimePanel
 from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
-from spatialstudio.ui.inspect.widgets.replay_bar import ReplayBar
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import ReplayBar, StepScrubber
 from spatialstudio.ui.inspect.widgets.time_header import CurveLegend
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from tests.ui.scripted_engine import PROMPT, STEPS, step_of

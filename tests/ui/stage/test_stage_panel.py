@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.stage_view import WHOLE
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from tests.ui.judged_runs import CAR, DOG, judged_run

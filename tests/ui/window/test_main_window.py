@@ -28,7 +28,7 @@ from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES
 from spatialstudio.ui.stage.widgets.map_strip import MapTile
 from spatialstudio.ui.stage.widgets.picture_view import PictureView

@@ -4,7 +4,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
 from spatialstudio.ui.widgets.toast_card import Toast, ToastKind
-from spatialstudio.ui.window.message_list import MessageList
+from spatialstudio.ui.window.window_commands import MessageList
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from spatialstudio.ui.inspect.widgets.step_scrubber import StepScrubber
+from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 
 
 @pytest.fixture

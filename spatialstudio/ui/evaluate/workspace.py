@@ -1,0 +1,87 @@
+"""The docks of judging a picture: its verdicts, and how they may change."""
+
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.workspace import (
+    BOTTOM,
+    RIGHT,
+    VERDICT_DOCK,
+    DockPlan,
+)
+from spatialstudio.ui.widgets.dock_column import (
+    DockColumn,
+    section,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+HEIGHT_EM = 16
+
+
+def make_verdict(context: WindowContext) -> QWidget:
+    """Return the verdicts, the layers and the details of the open run."""
+    from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
+    from spatialstudio.ui.run.run_facts import DetailsPanel
+    from spatialstudio.ui.stage.layers_panel import LayersPanel
+
+    return DockColumn(
+        EvaluationPanel(context),
+        section(tr(LayersPanel.title), LayersPanel(context)),
+        section(tr(DetailsPanel.title), DetailsPanel(context)),
+    )
+
+
+def make_what_if(context: WindowContext) -> QWidget:
+    """Return what a verdict would be otherwise, scrolled where there is too little room."""
+    from spatialstudio.ui.evaluate.what_if_panel import WhatIfPanel
+
+    return DockColumn(WhatIfPanel(context))
+
+
+def make_judges(context: WindowContext) -> QWidget:
+    """Return two judges side by side and a detector's second opinion, scrolled likewise."""
+    from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
+    from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
+
+    return DockColumn(JudgesPanel(context), SecondDetectorPanel(context))
+
+
+def make_stability(context: WindowContext) -> QWidget:
+    """Return changed pictures and depths, scrolled likewise."""
+    from spatialstudio.ui.evaluate.stability_panel import StabilityPanel
+
+    return DockColumn(StabilityPanel(context))
+
+
+VERDICT = DockPlan(id=VERDICT_DOCK, title="Verdict", area=RIGHT, size_em=19, make=make_verdict)
+
+
+WHAT_IF = DockPlan(
+    id="what_if",
+    title="What if",
+    area=BOTTOM,
+    size_em=HEIGHT_EM,
+    make=make_what_if,
+    breadth_em=26,
+)
+
+
+JUDGES = DockPlan(
+    id="judges",
+    title="Judges",
+    area=BOTTOM,
+    size_em=HEIGHT_EM,
+    make=make_judges,
+    breadth_em=20,
+)
+
+
+STABILITY = DockPlan(
+    id="stability",
+    title="Stability and depth",
+    area=BOTTOM,
+    size_em=HEIGHT_EM,
+    make=make_stability,
+    in_simple=False,
+    breadth_em=18,
+)

@@ -1,0 +1,74 @@
+"""The docks of the gallery, and the gallery as a workspace."""
+
+from operator import attrgetter
+
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.ui.framework.commands import (
+    GALLERY_WORKSPACE,
+)
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.workspace import (
+    LEFT,
+    RIGHT,
+    DockPlan,
+    Workspace,
+)
+from spatialstudio.ui.gallery.commands import COMPARE, EXPORT
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.dock_column import (
+    DockColumn,
+    DockRoom,
+)
+
+NARROWEST_EM = 12
+
+
+FILES = ("studio.storage.metadata", "studio.storage.store", "studio.library")
+"""What reads kept runs; each stands on those before it."""
+
+
+def load_grid(_: WindowContext) -> None:
+    """Load what shows the kept runs."""
+    import spatialstudio.ui.gallery.gallery_panel  # noqa: F401 - needed a moment later
+
+
+def make_searches(context: WindowContext) -> QWidget:
+    """Return the searches and days of the library."""
+    from spatialstudio.ui.gallery.searches_panel import SearchesPanel
+
+    return DockRoom(SearchesPanel(context))
+
+
+def make_details(context: WindowContext) -> QWidget:
+    """Return the chosen run, scrolled when there is too little room."""
+    from spatialstudio.ui.gallery.gallery_details_panel import GalleryDetailsPanel
+
+    details = DockColumn(GalleryDetailsPanel(context))
+    details.setMinimumWidth(em(NARROWEST_EM))
+    return details
+
+
+def make_grid(context: WindowContext) -> Panel:
+    """Return the kept runs."""
+    from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
+
+    return GalleryPanel(context)
+
+
+SEARCHES = DockPlan(
+    id="searches", title="Library", area=LEFT, size_em=13, make=make_searches, in_simple=False
+)
+
+
+DETAILS = DockPlan(id="chosen_run", title="Run", area=RIGHT, size_em=17, make=make_details)
+
+
+GALLERY = Workspace(
+    id="gallery",
+    command=GALLERY_WORKSPACE,
+    docks=(SEARCHES, DETAILS),
+    tools=(COMPARE, EXPORT),
+    make_centre=make_grid,
+    prepare=(*map(attrgetter, FILES), load_grid),
+)

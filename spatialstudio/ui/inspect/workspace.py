@@ -1,0 +1,97 @@
+"""The docks of inspecting a run: maps, curves, numbers and the storyboard."""
+
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.workspace import (
+    BOTTOM,
+    LEFT,
+    DockPlan,
+)
+from spatialstudio.ui.widgets.dock_column import (
+    DockColumn,
+    DockRoom,
+    section,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+
+def make_attention(context: WindowContext) -> QWidget:
+    """Return the maps of the words."""
+    from spatialstudio.ui.inspect.attention_panel import AttentionPanel
+
+    return DockRoom(AttentionPanel(context))
+
+
+def make_time(context: WindowContext) -> QWidget:
+    """Return the curves over the steps."""
+    from spatialstudio.ui.inspect.time_panel import TimePanel
+
+    return DockRoom(TimePanel(context))
+
+
+def make_maps(context: WindowContext) -> QWidget:
+    """Return how maps are drawn, what they say, and which layers they are the mean of."""
+    from spatialstudio.ui.inspect.blocks_panel import BlocksPanel
+    from spatialstudio.ui.inspect.maps_panel import MapsPanel
+
+    blocks = BlocksPanel(context)
+    return DockColumn(MapsPanel(context), section(tr(BlocksPanel.title), blocks))
+
+
+def make_numbers(context: WindowContext) -> QWidget:
+    """Return the table of all numbers."""
+    from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
+
+    return DockRoom(NumbersPanel(context))
+
+
+def make_board(context: WindowContext) -> QWidget:
+    """Return the storyboard."""
+    from spatialstudio.ui.inspect.board_panel import BoardPanel
+
+    return DockRoom(BoardPanel(context))
+
+
+ATTENTION = DockPlan(
+    id="attention",
+    title="Attention of the words",
+    area=BOTTOM,
+    size_em=17.5,
+    make=make_attention,
+)
+
+
+TIME = DockPlan(
+    id="time",
+    title="PoS over the steps",
+    area=BOTTOM,
+    size_em=17.5,
+    make=make_time,
+    breadth_em=38,
+)
+
+
+MAPS = DockPlan(id="maps", title="Attention maps", area=LEFT, size_em=19, make=make_maps)
+
+
+NUMBERS = DockPlan(
+    id="numbers",
+    title="Numbers",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=make_numbers,
+    in_simple=False,
+    tab_of=TIME.id,
+)
+
+
+BOARD = DockPlan(
+    id="storyboard",
+    title="Storyboard",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=make_board,
+    in_simple=False,
+    tab_of=TIME.id,
+)
