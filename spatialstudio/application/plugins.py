@@ -5,11 +5,14 @@ process that runs the models.
 """
 
 import logging
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
-from importlib import metadata
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.registry import (
@@ -29,9 +32,13 @@ from spatialstudio.plugin_api import ADAPTER_KINDS, API_VERSION, PanelEntry, Plu
 from spatialstudio.science.guidance.method import GuidanceMethod
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
 log = logging.getLogger(__name__)
 
 GROUP = "spatialstudio.adapters"
+METADATA_FOLDERS = (".dist-info", ".egg-info")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 LONGEST_CAUSE = 300
@@ -93,7 +100,7 @@ class EntryPoint(Protocol):
         ...
 
     @property
-    def dist(self) -> metadata.Distribution | None:
+    def dist(self) -> "Distribution | None":
         """The package."""
         ...
 
@@ -170,7 +177,26 @@ class Plugins:
 @cache
 def installed_plugins() -> Plugins:
     """Load the plugins of this installation; at the first call only."""
+    if not is_group_announced(sys.path):
+        return Plugins()
+    from importlib import metadata  # takes longer to import than the search above
+
     return load_plugins(metadata.entry_points(group=GROUP))
+
+
+def is_group_announced(folders: Iterable[str]) -> bool:
+    """Tell whether a package that is installed in one of these folders may hold plugins."""
+    for folder in folders:
+        try:
+            with os.scandir(folder or ".") as entries:
+                names = [each.path for each in entries if each.name.endswith(METADATA_FOLDERS)]
+        except OSError:  # an archive, or gone
+            continue
+        for name in names:
+            with suppress(OSError):
+                if GROUP.encode() in Path(name, "entry_points.txt").read_bytes():
+                    return True
+    return False
 
 
 def open_registry(surroundings: Surroundings) -> Registry:
@@ -223,7 +249,7 @@ def _imported(entry_point: EntryPoint) -> Plugin:
     """Import a plugin's object.
 
     Raises:
-        PluginError: It cannot be imported, is no ``Plugin``, or is of another API version.
+        PluginError: It cannot be imported, or is no ``Plugin``.
     """
     try:
         plugin = entry_point.load()
@@ -233,11 +259,6 @@ def _imported(entry_point: EntryPoint) -> Plugin:
         raise PluginError(f"It cannot be imported: {_cause(error)}.") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"Its entry point is a {type(plugin).__name__}, not a Plugin.")
-    if plugin.api_version != API_VERSION:
-        raise PluginError(
-            f"It is written for version {plugin.api_version} of the plugin API; "
-            f"this program has version {API_VERSION}."
-        )
     return plugin
 
 
@@ -248,11 +269,16 @@ def _cause(error: BaseException) -> str:
 
 
 def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:
-    """Check types, names, ids and references.
+    """Check API version, types, names, ids and references.
 
     Raises:
         PluginError: One of them cannot be used, or is taken.
     """
+    if plugin.api_version != API_VERSION:
+        raise PluginError(
+            f"It is written for version {plugin.api_version} of the plugin API; "
+            f"this program has version {API_VERSION}."
+        )
     for part in PARTS:
         values: object = getattr(plugin, part.field)
         if not isinstance(values, tuple) or not all(isinstance(v, part.kind) for v in values):

@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 from spatialstudio.application.evaluate.metrics import METRICS
-from spatialstudio.application.plugins import load_plugins, unregister
+from spatialstudio.application.plugins import (
+    GROUP,
+    is_group_announced,
+    load_plugins,
+    unregister,
+)
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.relation import relation_types
 from spatialstudio.plugin_api import (
@@ -197,3 +202,18 @@ def test_ctrl_c_ends_the_loading(load):
 def test_a_panel_stands_where_there_is_a_place(places):
     with pytest.raises(ValueError, match="is not one of"):
         PanelEntry(id="board", title="Board", make="a:B", **places)
+
+
+def announce(folder, package, group):
+    metadata = folder / f"{package}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "entry_points.txt").write_text(f"[{group}]\n{package} = {package}:PLUGIN\n")
+
+
+def test_packages_that_announce_no_plugin_are_not_searched(tmp_path):
+    announce(tmp_path, "other", "console_scripts")
+    (tmp_path / "bare-1.0.dist-info").mkdir()
+    folders = [str(tmp_path / "gone"), str(tmp_path)]
+    assert not is_group_announced(folders)
+    announce(tmp_path, "mine", GROUP)
+    assert is_group_announced(folders)

@@ -1,4 +1,7 @@
-"""What a panel is, built-in or plugin, and what it may use of the window around it."""
+"""What a panel is, built-in or plugin, and what it may use of the window around it.
+
+With ``spatialstudio.plugin_api`` this is all that a plugin imports: the names in ``__all__``.
+"""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -6,6 +9,16 @@ from typing import ClassVar
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.session import (
+    BaselineChanged,
+    MentionPicked,
+    OpenRun,
+    RelationPicked,
+    RunChanged,
+    RunState,
+    SceneChanged,
+    StepPicked,
+)
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.actions import Actions
@@ -19,7 +32,27 @@ from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.undo import Edits
 from spatialstudio.ui.framework.window_settings import Density, WindowSettings
 from spatialstudio.ui.framework.window_signals import WindowSignals
+from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+__all__ = [
+    "BaselineChanged",
+    "MentionPicked",
+    "OpenRun",
+    "Panel",
+    "RelationPicked",
+    "RunChanged",
+    "RunState",
+    "SceneChanged",
+    "StepPicked",
+    "TextLabel",
+    "Tone",
+    "WindowContext",
+    "em",
+    "tr",
+]
 
 
 @frozen(eq=False)
@@ -35,7 +68,7 @@ class WindowContext:
         toasts: News, offers and problems.
         stage: Layers, zoom and overlays of the picture.
         maps: Which attention maps lie on it, and how they are drawn.
-        switchboard: Wishes that other panels may hear.
+        window_signals: Wishes that other panels may hear.
         judgement: Which evidence is lit, and what is tried otherwise.
         gallery: What is chosen among the kept runs.
         reading: Reads files outside the GUI thread.
