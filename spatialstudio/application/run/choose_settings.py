@@ -11,6 +11,7 @@ from spatialstudio.domain.generation import (
     PSG,
     UNGUIDED,
     GenerationRequest,
+    GuidanceSettings,
     NoiseSearch,
 )
 from spatialstudio.domain.ports import ModelCard
@@ -22,8 +23,11 @@ from spatialstudio.domain.run_settings import (
     seed_after,
     with_values,
 )
-from spatialstudio.science.guidance.methods import has_work
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+USUAL_STRENGTH = 1.0
+"""In the middle of the slider where no preset states a step size."""
 
 _STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
 
@@ -43,10 +47,7 @@ def with_method(
 def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettings:
     """Choose other steps; the guided window grows with them unless it was set by hand."""
     guidance = settings.sampling.guidance
-    before, after = (
-        choose_guidance(guidance.method_id, model, count, preset=settings.preset)
-        for count in (settings.sampling.steps, steps)
-    )
+    before, after = (_preset_at(settings, model, n) for n in (settings.sampling.steps, steps))
     if guidance.last_step == before.last_step:
         guidance = replace(guidance, last_step=after.last_step)
     return with_values(settings, steps=steps, guidance=guidance)
@@ -54,10 +55,16 @@ def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettin
 
 def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
     """Return the step size that the preset of the settings has, > 0."""
+    strength = _preset_at(settings, model, settings.sampling.steps).strength
+    return strength or USUAL_STRENGTH
+
+
+def _preset_at(settings: RunSettings, model: ModelCard, steps: int) -> GuidanceSettings:
+    """Return the preset of the settings; what is set where its method is not installed."""
     guidance = settings.sampling.guidance
-    return choose_guidance(
-        guidance.method_id, model, settings.sampling.steps, preset=settings.preset
-    ).strength
+    if guidance.method_id != UNGUIDED and guidance.method_id not in GUIDANCE_METHODS:
+        return guidance
+    return choose_guidance(guidance.method_id, model, steps, preset=settings.preset)
 
 
 def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:

@@ -70,6 +70,13 @@ def test_a_method_that_was_not_published_is_refused(settings):
         with_method(settings, STICKERS, "psg-presence", Preset.PUBLISHED)
 
 
+def test_settings_of_a_method_that_is_not_installed_stay(settings):
+    guidance = GuidanceSettings(method_id="gone", strength=3.0, last_step=4)
+    stored = with_values(settings, guidance=guidance)
+    assert with_steps(stored, STICKERS, 40).sampling.guidance == guidance
+    assert recommended_strength(stored, STICKERS) == 3.0
+
+
 def test_only_presets_that_there_are_can_be_chosen():
     assert presets_of(PSG, SD) == (Preset.RECOMMENDED, Preset.PUBLISHED)
     boxes = Preset.RECOMMENDED, Preset.PUBLISHED, Preset.SPATIALBENCH_UC

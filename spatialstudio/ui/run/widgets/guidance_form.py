@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -13,9 +14,12 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.guidance import MethodCard
+from spatialstudio.domain.options import Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
+from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.disclosure import Disclosure
@@ -58,6 +62,8 @@ LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
 MOST_BETWEEN = 100
 MOST_CANDIDATES = 64
+OPTIONS_FROM = 2
+"""Row of the method's first option, below the method and whose settings it has."""
 LOWEST_GOAL, NEVER = 0.51, 1.0
 
 
@@ -76,6 +82,8 @@ class GuidanceForm(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._settings: RunSettings | None = None
+        self._methods: dict[str, MethodCard] = {}
+        self._options: dict[Option, OptionField] = {}
         self._method = ChoiceBox(tr("Method of guidance"))
         self._preset = ChoiceBox(tr("Whose settings"))
         self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
@@ -117,6 +125,7 @@ class GuidanceForm(QWidget):
 
     def show_methods(self, methods: Sequence[MethodCard]) -> None:
         """Offer guidance methods, before settings are shown."""
+        self._methods = {method.id: method for method in methods}
         with QSignalBlocker(self._method):
             self._method.clear()
             for place, method in enumerate(methods):
@@ -139,7 +148,7 @@ class GuidanceForm(QWidget):
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
         others = (self._candidates, self._goal, self._scale, self._detail, self._memory)
         blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
-        self._method.setCurrentIndex(self._method.findData(guidance.method_id))
+        self._show_method(guidance)
         self._preset.clear()
         for preset in presets:
             self._preset.addItem(tr(PRESETS[preset]), preset)
@@ -186,6 +195,41 @@ class GuidanceForm(QWidget):
     def disclose(self, shown: bool) -> None:
         """Show the fields, or put them away."""
         self._disclosure.show_open(shown)
+
+    def _show_method(self, guidance: GuidanceSettings) -> None:
+        """Show the method and a field for each of its options; one that is not known by its id."""
+        method_id = guidance.method_id
+        if self._method.count() > len(self._methods):
+            self._method.removeItem(len(self._methods))
+        if method_id != UNGUIDED and method_id not in self._methods:
+            self._method.addItem(method_id, method_id)
+        self._method.setCurrentIndex(self._method.findData(method_id))
+        method = self._methods.get(method_id)
+        options = method.options if method is not None else ()
+        if list(self._options) != list(options):
+            self._replace_option_fields(options)
+        for option, field in self._options.items():
+            field.show_value(option.value_in(guidance.options))
+
+    def _replace_option_fields(self, options: Sequence[Option]) -> None:
+        form = self._rows
+        for field in self._options.values():
+            taken = form.takeRow(field)
+            for widget in (taken.labelItem.widget(), taken.fieldItem.widget()):
+                if widget is not None:
+                    widget.deleteLater()
+        self._options = {option: OptionField(option) for option in options}
+        for place, (option, field) in enumerate(self._options.items(), OPTIONS_FROM):
+            form.insertRow(place, _label(tr(option.label), field), field)
+            field.value_picked.connect(partial(self._pick_option, option))
+
+    def _pick_option(self, option: Option, value: OptionValue) -> None:
+        if self._settings is not None:
+            guidance = self._settings.sampling.guidance
+            options = {**guidance.options, option.id: value}
+            name = tr("other {option}").format(option=tr(option.label).lower())
+            changed = replace(guidance, options=options)
+            self._edit(name, with_values(self._settings, guidance=changed))
 
     def _show_savings(self, savings: tuple[Saving, ...]) -> None:
         offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
@@ -264,7 +308,7 @@ class GuidanceForm(QWidget):
         self.settings_edited.emit(name, settings)
 
     def _lay_out(self) -> None:
-        form = QFormLayout(self._fields)
+        form = self._rows = QFormLayout(self._fields)
         form.setContentsMargins(0, em(0.3), 0, 0)
         form.setHorizontalSpacing(em(0.8))
         form.setVerticalSpacing(em(0.45))
@@ -285,15 +329,19 @@ class GuidanceForm(QWidget):
             (tr("Memory"), self._memory),
             (tr("Keep"), self._detail),
         ):
-            label = PlainLabel(name)
-            label.setProperty("tone", "muted")
-            label.setBuddy(field)
-            label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it
-            form.addRow(label, field)
+            form.addRow(_label(name, field), field)
         form.addRow(self._size)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._disclosure)
+
+
+def _label(name: str, field: QWidget) -> PlainLabel:
+    label = PlainLabel(name)
+    label.setProperty("tone", "muted")
+    label.setBuddy(field)
+    label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it
+    return label
 
 
 def savings_in_words(savings: tuple[Saving, ...]) -> str:

@@ -2,7 +2,15 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLabel, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QSpinBox,
+    QToolButton,
+)
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
@@ -10,6 +18,8 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     SamplingSettings,
 )
+from spatialstudio.domain.guidance import MethodCard
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
@@ -78,6 +88,100 @@ def test_another_method_is_told_with_whose_settings(qtbot, form):
     with qtbot.waitSignal(form.method_picked) as picked:
         qtbot.keyClick(named(form, QComboBox, "Method of guidance"), Qt.Key.Key_Down)
     assert picked.args == ["psg-presence", Preset.RECOMMENDED]
+
+
+MANY = MethodCard(
+    id="many",
+    label="Many options",
+    description="It has one of each kind.",
+    options=(
+        Option(id="fast", label="Fast", help="Less.", kind=OptionKind.BOOL, default=False),
+        Option(
+            id="margin",
+            label="Margin",
+            help="How far.",
+            kind=OptionKind.FLOAT,
+            default=0.25,
+            minimum=0,
+            maximum=1,
+            step=0.05,
+        ),
+        Option(
+            id="terms", label="Terms", help="How many.", kind=OptionKind.INT, default=2, minimum=1
+        ),
+        Option(
+            id="norm",
+            label="Norm",
+            help="Which.",
+            kind=OptionKind.CHOICE,
+            default="mean",
+            choices=("mean", "sum"),
+        ),
+    ),
+)
+CHOSEN = with_values(
+    SETTINGS, guidance=GuidanceSettings(method_id="many", strength=1.0, options={"margin": 0.5})
+)
+
+
+@pytest.fixture
+def many(form):
+    form.show_methods((*GUIDANCE_METHODS, MANY))
+    form.show_settings(CHOSEN, (Preset.RECOMMENDED,), 7)
+    form.disclose(True)
+    return form
+
+
+def test_a_method_shows_its_own_options_with_their_ranges(many):
+    margin = named(many, QDoubleSpinBox, "Margin")
+    assert (margin.value(), margin.minimum(), margin.maximum()) == (0.5, 0, 1)
+    assert (margin.singleStep(), margin.toolTip()) == (0.05, "How far.")
+    assert not named(many, QCheckBox, "Fast").isChecked()
+    assert named(many, QSpinBox, "Terms").minimum() == 1
+    assert named(many, QComboBox, "Norm").currentText() == "mean"
+    assert "Margin" in [label.text() for label in many.findChildren(QLabel)]
+
+
+def checkboxes(form):
+    return [box.accessibleName() for box in form.findChildren(QCheckBox)]
+
+
+def test_another_method_takes_the_place_of_the_options(qtbot, many):
+    many.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
+    qtbot.waitUntil(lambda: checkboxes(many) == ["Loss of the paper"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "key", "change"),
+    [
+        (QCheckBox, "Fast", Qt.Key.Key_Space, {"fast": True}),
+        (QDoubleSpinBox, "Margin", Qt.Key.Key_Up, {"margin": 0.55}),
+        (QSpinBox, "Terms", Qt.Key.Key_Up, {"terms": 3}),
+        (QComboBox, "Norm", Qt.Key.Key_Down, {"norm": "sum"}),
+    ],
+    ids=["switch", "number", "count", "choice"],
+)
+def test_an_option_that_is_set_is_told(qtbot, many, kind, name, key, change):
+    with qtbot.waitSignal(many.settings_edited) as edited:
+        qtbot.keyClick(named(many, kind, name), key)
+    told, settings = edited.args
+    assert told == f"other {name.lower()}"
+    assert settings.sampling.guidance.options == pytest.approx({"margin": 0.5, **change})
+
+
+def test_showing_options_does_not_echo_them(qtbot, many):
+    with qtbot.assertNotEmitted(many.settings_edited), qtbot.assertNotEmitted(many.method_picked):
+        many.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
+        many.show_settings(CHOSEN, (Preset.RECOMMENDED,), 7)
+
+
+def test_a_method_that_is_not_installed_is_named_by_its_id(form):
+    gone = with_values(SETTINGS, guidance=GuidanceSettings(method_id="gone", strength=1.0))
+    form.show_settings(gone, (Preset.RECOMMENDED,), 7)
+    methods = named(form, QComboBox, "Method of guidance")
+    assert methods.currentText() == "gone"
+    form.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
+    assert methods.findText("gone") == -1
 
 
 def test_what_is_kept_is_told_with_its_price(qtbot, form):

@@ -1,0 +1,108 @@
+"""Fields for the options of a registered part: a switch, a number or a list of choices."""
+
+from collections.abc import Sequence
+from math import ceil, log10
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
+
+from spatialstudio.domain.options import Option, OptionKind, OptionValue
+from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.fields import DecimalBox, NumberBox
+from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import tr
+
+LARGEST_COUNT = 2**31 - 1
+LARGEST_NUMBER = 1e9
+FEWEST_PLACES = 2
+USUAL_STEP = 0.1
+
+
+class OptionField(QWidget):
+    """Shows the value of an option and lets the user change it.
+
+    Emits ``value_picked`` with a value in the option's type, by the user's hand only.
+
+    Args:
+        option: Its label is the field's accessible name, its help the tool tip.
+    """
+
+    value_picked = Signal(object)
+
+    def __init__(self, option: Option) -> None:
+        super().__init__()
+        self._option = option
+        self._field = _field_of(option)
+        self._field.setAccessibleName(tr(option.label))
+        self._field.setToolTip(plain_tip(tr(option.help)))
+        self.setFocusProxy(self._field)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._field, 1)
+        self._connect()
+
+    def show_value(self, value: OptionValue) -> None:
+        """Show a value that someone else chose."""
+        with QSignalBlocker(self._field):
+            match self._field:
+                case QCheckBox() as box:
+                    box.setChecked(bool(value))
+                case ChoiceBox() as box:
+                    box.setCurrentIndex(box.findData(value))
+                case QSpinBox() as box:
+                    box.setValue(int(value))
+                case QDoubleSpinBox() as box:
+                    box.setValue(float(value))
+
+    def _connect(self) -> None:
+        match self._field:
+            case QCheckBox() as box:
+                box.toggled.connect(self._tell)
+            case ChoiceBox() as box:
+                box.currentIndexChanged.connect(lambda _index: self._tell(box.currentData()))
+            case QSpinBox() | QDoubleSpinBox() as box:
+                box.valueChanged.connect(self._tell)
+
+    def _tell(self, value: object) -> None:
+        self.value_picked.emit(self._option.check(value))
+
+
+def _field_of(option: Option) -> QWidget:
+    match option.kind:
+        case OptionKind.BOOL:
+            return QCheckBox()
+        case OptionKind.CHOICE:
+            return _choice_field(option.choices, option.label)
+        case OptionKind.INT:
+            count = NumberBox()
+            low, high = _range(option, LARGEST_COUNT)
+            count.setRange(ceil(low), int(high))
+            count.setSingleStep(int(option.step or 1))
+            count.setKeyboardTracking(False)
+            count.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            return count
+    number = DecimalBox()
+    number.setDecimals(_places(option))
+    number.setRange(*_range(option, LARGEST_NUMBER))
+    number.setSingleStep(option.step or USUAL_STEP)
+    number.setKeyboardTracking(False)
+    number.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+    return number
+
+
+def _choice_field(choices: Sequence[str], name: str) -> ChoiceBox:
+    box = ChoiceBox(tr(name))
+    for choice in choices:
+        box.addItem(tr(choice), choice)
+    return box
+
+
+def _range(option: Option, largest: float) -> tuple[float, float]:
+    low, high = option.minimum, option.maximum
+    return -largest if low is None else low, largest if high is None else high
+
+
+def _places(option: Option) -> int:
+    """Return the decimal places that show the option's step."""
+    step = option.step or USUAL_STEP
+    return max(FEWEST_PLACES, ceil(-log10(step)) + 1 if step < 1 else FEWEST_PLACES)
