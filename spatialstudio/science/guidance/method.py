@@ -14,6 +14,7 @@ from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.options import Option
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.sweep import RUN_FIELDS
 
 if TYPE_CHECKING:
     from spatialstudio.science.guidance.losses import GuidanceLoss, RefinedLoss
@@ -63,6 +64,8 @@ class GuidanceMethod(MethodCard):
         ids = [option.id for option in self.options]
         if len(set(ids)) < len(ids):
             raise ValueError(f'Two options of the method "{self.id}" have the same id.')
+        if taken := [option_id for option_id in ids if option_id in RUN_FIELDS]:
+            raise ValueError(f'An option of the method "{self.id}" has the id "{taken[0]}".')
         try:
             for by_family in self.presets.values():
                 for settings in by_family.values():
