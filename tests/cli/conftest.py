@@ -19,7 +19,7 @@ from spatialstudio.adapters.storage.stores.state_files import build as build_sta
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.model_service import RegistryModelService
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.registry import Registry
+from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.errors import ModelNotFound
@@ -118,9 +118,12 @@ class FakeRegistry(Registry):
     trainer_made: FakeTrainer = field(default_factory=FakeTrainer)
     perception_shelf_made: FakePerceptionShelf = field(default_factory=FakePerceptionShelf)
 
+    def __post_init__(self):
+        resources = StudioPaths.within(self.folder).resources
+        surroundings = Surroundings(resources=resources, model_folders=())
+        super().__init__(read_manifest(BUILT_IN_MANIFEST), surroundings)
+
     def _get(self, kind, adapter_id):
-        paths = StudioPaths.within(self.folder)
-        surroundings = Surroundings(resources=paths.resources, model_folders=())
         made = {
             "extractor": build_extractor,
             "images": build_images,
@@ -139,7 +142,7 @@ class FakeRegistry(Registry):
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
         }
-        return made[kind](surroundings)
+        return made[kind](self._surroundings)
 
 
 @dataclass(frozen=True)

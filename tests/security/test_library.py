@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.storage.library.run_library import RunLibrary
-from spatialstudio.adapters.storage.stores import run_folder
+from spatialstudio.adapters.storage.stores import verify_run
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.domain.errors import StoreError, StudioError
@@ -194,7 +194,7 @@ def test_a_file_that_a_run_of_version_1_names_often_is_read_once(root, monkeypat
     (folder / "run.json").write_text(json.dumps(record))
     read = []
     count = lambda path, _limit: read.append(path) or path.read_bytes()  # noqa: E731
-    monkeypatch.setattr(run_folder, "read_regular", count)
+    monkeypatch.setattr(verify_run, "read_regular", count)
     RunFiles().load(folder)
     assert sorted(read) == sorted({*folder.iterdir()})
 

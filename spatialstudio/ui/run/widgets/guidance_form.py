@@ -130,8 +130,9 @@ class GuidanceForm(QWidget):
             self._method.clear()
             for place, method in enumerate(methods):
                 self._method.addItem(tr(method.label), method.id)
-                tip = plain_tip(tr(method.description))
-                self._method.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+                self._method.setItemData(
+                    place, plain_tip(tr(method.description)), Qt.ItemDataRole.ToolTipRole
+                )
 
     def show_settings(
         self, settings: RunSettings, presets: tuple[Preset, ...], last_step: int
