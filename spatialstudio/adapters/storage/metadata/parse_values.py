@@ -2,9 +2,11 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.safe_json import parse_limited
 
@@ -14,6 +16,21 @@ MOST_VALUES = 200_000
 """Of one text of JSON; a large graph of ComfyUI has ten thousand."""
 LONGEST_NUMBER = 40
 """Characters; longer texts are no numbers that anybody wrote."""
+
+
+@frozen(eq=False)
+class Dialect:
+    """How a program writes its settings into pictures.
+
+    Attributes:
+        order: Its place in the row of dialects; the first that understands a picture is believed,
+            so the surest come first.
+        read: Returns the settings, given a picture's texts by name; None when they are not in this
+            form.
+    """
+
+    order: int
+    read: Callable[[Mapping[str, str]], PictureSettings | None]
 
 
 def parse_json_text(text: str) -> Any:

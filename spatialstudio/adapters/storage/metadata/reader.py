@@ -1,12 +1,16 @@
 """Reads how a picture says that it was made, in any of the dialects that are known."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import BinaryIO
 
 from spatialstudio.adapters.picture_limits import open_picture_file
-from spatialstudio.adapters.storage.metadata import a1111, comfyui, fooocus, invokeai, own, swarmui
+from spatialstudio.adapters.storage.metadata.parse_values import Dialect
 from spatialstudio.adapters.storage.metadata.picture_texts import (
     XMP,
     picture_bytes,
@@ -18,17 +22,7 @@ from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MOST_CHARACTERS
 
-Dialect = Callable[[Mapping[str, str]], PictureSettings | None]
-
-DIALECTS: tuple[Dialect, ...] = (
-    own.read,
-    invokeai.read,
-    swarmui.read,
-    fooocus.read,
-    comfyui.read,
-    a1111.read,
-)
-"""The first that understands a picture is believed: the surest come first."""
+DIALECTS = "spatialstudio.adapters.storage.metadata.dialects"
 
 MOST_EXTRAS = 200
 _UNBOUNDED = frozenset({"record", "left_out"})
@@ -65,10 +59,19 @@ def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:
     """
     texts = read_texts(source)
     marked = says_generated(texts.get(XMP, ""))
-    for dialect in DIALECTS:
-        if (settings := dialect(texts)) is not None:
+    for dialect in dialects():
+        if (settings := dialect.read(texts)) is not None:
             return replace(_bounded(settings), is_marked_as_generated=marked)
     return None
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    """Return the dialects of all modules of their folder, in the order in which they are tried."""
+    folder = import_module(DIALECTS)
+    names = [each.name for each in iter_modules(folder.__path__, f"{DIALECTS}.")]
+    found: list[Dialect] = [each for name in names for each in import_module(name).DIALECTS]
+    return tuple(sorted(found, key=attrgetter("order")))
 
 
 def _bounded(settings: PictureSettings) -> PictureSettings:

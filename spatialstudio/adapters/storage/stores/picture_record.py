@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from spatialstudio.adapters.storage.metadata import a1111
+from spatialstudio.adapters.storage.metadata.dialects import a1111
 from spatialstudio.adapters.storage.metadata.picture_texts import (
     OWN_RECORD,
     PARAMETERS,

@@ -9,7 +9,8 @@ from io import BytesIO
 import pytest
 from PIL import ExifTags, Image, PngImagePlugin
 
-from spatialstudio.adapters.storage.metadata import a1111
+from spatialstudio.adapters.storage.metadata import dialects, reader
+from spatialstudio.adapters.storage.metadata.dialects import a1111
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from tests.adapters.storage.metadata.foreign import (
     A1111,
@@ -269,3 +270,38 @@ def test_five_hundred_spoilt_files_are_no_error():
     seeds.append(with_exif("WEBP", ExifTags.Base.UserComment, json.dumps(FOOOCUS).encode()))
     told = [settings_in(spoilt(chance.choice(seeds), chance)) for _ in range(500)]
     assert 0 < sum(settings is not None for settings in told) < 500
+
+
+DIALECT = """
+from spatialstudio.adapters.storage.metadata.parse_values import Dialect
+from spatialstudio.domain.picture_settings import PictureSettings
+
+
+def read(texts):
+    prompt = texts.get("my-prompt")
+    return PictureSettings(dialect="mine", prompt=prompt) if prompt else None
+
+
+DIALECTS = (Dialect(order=45, read=read),)
+"""
+
+
+def test_a_dialect_of_a_new_module_is_read(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(DIALECT)
+    monkeypatch.setattr(dialects, "__path__", [*dialects.__path__, str(tmp_path)])
+    monkeypatch.setattr(reader, "dialects", reader.dialects.__wrapped__)
+    info = PngImagePlugin.PngInfo()
+    info.add_text("my-prompt", "a cat above a dog")
+    file = BytesIO()
+    Image.new("RGB", (8, 8)).save(file, "PNG", pnginfo=info)
+    settings = settings_in(file.getvalue())
+    assert (settings.dialect, settings.prompt) == ("mine", "a cat above a dog")
+
+
+def test_the_surest_dialects_are_tried_first():
+    read = [each.read for each in reader.dialects()]
+    names = [f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in read]
+    assert names == [
+        *("own.read", "invokeai.read", "json_parameters.read_swarmui"),
+        *("json_parameters.read_fooocus", "comfyui.read", "a1111.read"),
+    ]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    Dialect,
     parse_extras,
     parse_float,
     parse_int,
@@ -99,3 +100,6 @@ def _read_command(command: re.Match[str]) -> PictureSettings:
         width=parse_int(options.get("W")),
         height=parse_int(options.get("H")),
     )
+
+
+DIALECTS = (Dialect(order=20, read=read),)

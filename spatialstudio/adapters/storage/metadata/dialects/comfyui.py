@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    Dialect,
     parse_float,
     parse_int,
     parse_object,
@@ -213,3 +214,6 @@ def _first(nodes: tuple[Node, ...], names: tuple[str, ...]) -> object:
             if isinstance(value, str | int | float):
                 return value
     return None
+
+
+DIALECTS = (Dialect(order=50, read=read),)

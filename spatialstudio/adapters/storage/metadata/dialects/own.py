@@ -12,6 +12,7 @@ from typing import Any
 from spatialstudio.adapters.storage.metadata import provenance
 from spatialstudio.adapters.storage.metadata.older_guidance import with_options
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    Dialect,
     parse_float,
     parse_int,
     parse_object,
@@ -107,3 +108,6 @@ def _claims(told: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> It
             1.0 if weight is None else weight,
             is_muted=wanted.get("is_muted") is True,
         )
+
+
+DIALECTS = (Dialect(order=10, read=read),)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
+    Dialect,
     parse_float,
     parse_int,
     parse_json_text,
@@ -140,3 +141,6 @@ def _quoted(value: str) -> str:
 
 def _unquoted(value: str) -> str:
     return parse_text(parse_json_text(value)) or value if value.startswith('"') else value
+
+
+DIALECTS = (Dialect(order=60, read=read),)

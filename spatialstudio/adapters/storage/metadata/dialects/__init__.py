@@ -1,0 +1,1 @@
+"""One module per metadata dialect; each lists its readers as ``DIALECTS``."""
