@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.registry import (
-    BUILT_IN_MANIFEST,
     EXPORT_KINDS,
     Registry,
-    read_manifest,
+    built_in_entries,
 )
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.export import ExportKind
@@ -201,14 +200,12 @@ def is_group_announced(folders: Iterable[str]) -> bool:
 
 def open_registry(surroundings: Surroundings) -> Registry:
     """Return the registry of all adapters, built-in and of plugins; none is imported yet."""
-    return Registry(
-        (*read_manifest(BUILT_IN_MANIFEST), *installed_plugins().adapters), surroundings
-    )
+    return Registry((*built_in_entries(), *installed_plugins().adapters), surroundings)
 
 
 def adapter_ids(kind: str) -> tuple[str, ...]:
     """List the adapters of one kind, the built-in ones first."""
-    built_in = (entry.id for entry in read_manifest(BUILT_IN_MANIFEST) if entry.kind == kind)
+    built_in = (entry.id for entry in built_in_entries() if entry.kind == kind)
     return (*built_in, *installed_plugins().adapter_ids(kind))
 
 
@@ -296,7 +293,7 @@ def _check_ids(plugin: Plugin, others: Sequence[Plugin]) -> None:
     for make in [*(each.make for each in plugin.adapters), *(each.make for each in plugin.panels)]:
         if not REFERENCE.fullmatch(make):
             raise PluginError(f'"{make}" does not name a module and a function or class.')
-    taken = {(entry.kind, entry.id) for entry in read_manifest(BUILT_IN_MANIFEST)}
+    taken = {(entry.kind, entry.id) for entry in built_in_entries()}
     taken.update(each for other in others for each in _ids_of(other))
     for kind, entry_id in _ids_of(plugin):
         if not ID.fullmatch(entry_id):

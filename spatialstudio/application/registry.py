@@ -45,6 +45,7 @@ from spatialstudio.domain.servers import ServerChoices
 
 T = TypeVar("T")
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
+ANSWERERS = "spatialstudio.adapters.questions"
 PERCEPTION_CATALOG = "perception_catalog"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 """Beside those in manifests, models of the catalog are adapters of these kinds."""
@@ -86,6 +87,20 @@ def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
             f"The manifest {path.name} cannot be read.",
             hint="Each [[adapter]] needs kind, id and make; reinstall if you did not change it.",
         ) from error
+
+
+def built_in_entries() -> tuple[AdapterEntry, ...]:
+    """Return the built-in adapters: those of the manifest, then the question answerers.
+
+    Every module of ``ANSWERERS`` is one: its name is the id, and its ``build`` makes the answerer.
+    """
+    folder = import_module(ANSWERERS)
+    names = [each.name for each in pkgutil.iter_modules(folder.__path__)]
+    answerers = (
+        AdapterEntry(kind="answerer", id=name.replace("_", "-"), make=f"{ANSWERERS}.{name}:build")
+        for name in names
+    )
+    return (*read_manifest(BUILT_IN_MANIFEST), *answerers)
 
 
 class Registry:

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.application.registry import (
-    BUILT_IN_MANIFEST,
     Registry,
+    built_in_entries,
     read_manifest,
 )
 from spatialstudio.domain.errors import PluginError
@@ -57,9 +57,7 @@ def test_a_missing_manifest_is_refused():
         read_manifest(Path("nowhere") / "plugin.toml")
 
 
-@pytest.mark.parametrize(
-    "entry", read_manifest(BUILT_IN_MANIFEST), ids=lambda entry: f"{entry.kind} {entry.id}"
-)
+@pytest.mark.parametrize("entry", built_in_entries(), ids=lambda entry: f"{entry.kind} {entry.id}")
 def test_every_built_in_adapter_can_be_made(entry):
     from spatialstudio.application.paths import StudioPaths
 

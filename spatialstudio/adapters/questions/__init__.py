@@ -1,1 +1,1 @@
-"""Who answers yes or no to a question about a picture: BLIP, or a server's vision model."""
+"""One module per question answerer: its name is the id, and its ``build`` makes the answerer."""

@@ -8,6 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
+from spatialstudio.adapters import questions
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.engine.model_service import build_model_service
@@ -109,6 +110,37 @@ def test_a_detector_of_a_new_module_is_listed_and_judges(home, pictures, capsys,
     (picture,) = json.loads(capsys.readouterr().out)["pictures"]
     assert [each["outcome"] for each in picture["verdicts"]] == ["UNDECIDABLE"]
     assert picture["models"]["detector"].startswith(blind)
+
+
+ANSWERER = """
+from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
+
+
+class AlwaysYes:
+    id = "always-yes"
+
+    def answer(self, image, questions, token):
+        chances = YesNoChances(log_yes=0.0, log_no=-30.0)
+        return tuple(QuestionAnswer(chances=chances) for _ in questions)
+
+
+def build(surroundings):
+    return AlwaysYes()
+"""
+
+
+def test_an_answerer_of_a_new_module_is_offered_and_asked(
+    home, pictures, capsys, tmp_path, monkeypatch
+):
+    folder = tmp_path / "new modules"
+    folder.mkdir()
+    (folder / "always_yes.py").write_text(ANSWERER)
+    monkeypatch.setattr(questions, "__path__", [*questions.__path__, str(folder)])
+    words = ["evaluate", str(pictures / "grey.png"), "--prompt", "a person left of a dog", "--json"]
+    run([*words, "--detector", "detr", "--questions", "always-yes"])
+    (picture,) = json.loads(capsys.readouterr().out)["pictures"]
+    assert picture["answered_by"] == "always-yes"
+    assert picture["da_score"] == pytest.approx(1)
 
 
 def test_the_engine_judges_with_the_chosen_models(home):

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.chat.server import ServerSettings
-from spatialstudio.adapters.questions.vision_language_model import VisionLanguageModel
+from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from tests.adapters.loopback import LoopbackServer, drips, hangs_up, says, sends, stalls
 from tests.fakes import CountingToken

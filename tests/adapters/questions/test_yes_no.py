@@ -2,7 +2,7 @@ from math import exp, log
 
 import pytest
 
-from spatialstudio.adapters.questions.vision_language_model import chances_of
+from spatialstudio.adapters.questions.vision_model import chances_of
 
 
 def told(**chances):
