@@ -94,7 +94,7 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
     if wanted:
         if wanted not in DTYPES:
             raise RequestError(
-                f'Weights cannot be of the number format "{wanted}".',
+                f'The precision "{wanted}" is not supported.',
                 hint=f"Choose one of {', '.join(DTYPES)}, here or in the model's studio.toml.",
             )
         return DTYPES[wanted]

@@ -193,7 +193,8 @@ def _refusal(error: OSError, folder: Path) -> StoreError:
         )
     if error.errno in _FORBIDDEN:
         return StoreError(
-            f'The folder "{folder}" cannot be written.', hint="Choose a folder of your own."
+            f'The folder "{folder}" cannot be written.',
+            hint="Choose a folder that you can write to.",
         )
     if error.errno in _NOT_A_FOLDER:
         return StoreError(f'"{folder}" is not a folder.', hint="Choose another folder.")

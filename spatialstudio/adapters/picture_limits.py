@@ -99,9 +99,9 @@ class BoundedFile:
             raise OSError("The header of the picture is too large.")
         return content
 
-    def seek(self, place: int, whence: int = 0) -> int:
+    def seek(self, place: int, origin: int = 0) -> int:
         """Move like a file."""
-        return self._file.seek(place, whence)
+        return self._file.seek(place, origin)
 
     def tell(self) -> int:
         """Return the place like a file."""

@@ -144,8 +144,8 @@ class _DirectoryReads:
             raise ArchiveTooLarge("too many members")
         return content
 
-    def seek(self, place: int, whence: int = 0) -> int:
-        return self._file.seek(place, whence)
+    def seek(self, place: int, origin: int = 0) -> int:
+        return self._file.seek(place, origin)
 
     def tell(self) -> int:
         return self._file.tell()

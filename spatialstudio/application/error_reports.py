@@ -78,7 +78,7 @@ def _words_on(exception: BaseException, title: str) -> tuple[str, str]:
     match exception:
         case MemoryError():
             return (
-                "There is too little memory for this.",
+                "Out of memory.",
                 "Close other programs, or choose a smaller picture or model.",
             )
         case RecursionError():
@@ -91,7 +91,7 @@ def _words_on(exception: BaseException, title: str) -> tuple[str, str]:
                 "Choose another file or folder.",
             )
     return (
-        f"Something went wrong: {title[:1].lower()}{title[1:]} failed.",
+        f"Unexpected error: {title[:1].lower()}{title[1:]} failed.",
         "Try again; if it happens again, report it with the details.",
     )
 

@@ -425,7 +425,7 @@ class Studio:
 
     def _scene_to_draw(self) -> SceneGraph:
         if self.session.scene is None:
-            raise PromptError("There is nothing to draw yet.", hint='Try "a cat left of a dog".')
+            raise PromptError("There is no prompt.", hint='Try "a cat left of a dog".')
         return self.tokens.whole(self.session.scene)
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:

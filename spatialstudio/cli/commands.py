@@ -53,7 +53,8 @@ from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.science.guidance.methods import has_work
 
 DEPTH_IS_LEFT_ALONE = (
-    "Guidance cannot hold depth. Add --search 8 to draw several pictures and keep the best."
+    "Guidance does not support depth relations. Use --search 8 to generate several "
+    "pictures and keep the best."
 )
 NAME_WIDTH = 20
 DA_PRESET = DA_RECOMMENDED.preset
@@ -141,20 +142,20 @@ def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     if options.json:
         show_json({"folder": str(options.out)})
     else:
-        show_lines([f"The models are in {options.out}"])
+        show_lines([f"Wrote the models to {options.out}"])
     return 0
 
 
 def doctor(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Tell what is installed and what is missing."""
-    findings = tuple(examine(open_studio(None)))
+    results = tuple(examine(open_studio(None)))
     if options.json:
-        rows = [{"name": f.name, "value": f.value, "problem": f.is_problem} for f in findings]
+        rows = [{"name": f.name, "value": f.value, "problem": f.is_problem} for f in results]
         show_json({"findings": rows})
     else:
         marks = {True: "!", False: " "}
-        show_lines(f"{marks[f.is_problem]} {f.name:{NAME_WIDTH}}{f.value}" for f in findings)
-    return EXIT_FAILURE if any(finding.is_problem for finding in findings) else 0
+        show_lines(f"{marks[f.is_problem]} {f.name:{NAME_WIDTH}}{f.value}" for f in results)
+    return EXIT_FAILURE if any(finding.is_problem for finding in results) else 0
 
 
 def _holds_something(folder: Path) -> bool:
@@ -209,13 +210,15 @@ def _store_failure(event: object) -> tuple[ErrorReport, ...]:
     """Say what could not be stored, and where the run is instead."""
     if not isinstance(event, StoreFailed):
         return ()
-    safe = f'The run is kept in "{event.recovered}".' if event.recovered else "The run is lost."
+    safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
     return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
 
 
 def _warn_of_unread(event: object) -> None:
     if isinstance(event, TokensRead) and (unread := unread_text(event)):
-        show_progress(f'The model does not read "{unread}": the prompt is too long.')
+        show_progress(
+            f'The prompt is too long: "{unread}" is beyond the limit of the text encoder.'
+        )
 
 
 def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:

@@ -127,4 +127,4 @@ def _tried(name: str, code: str) -> Finding:
 def _cause(lines: Sequence[str]) -> str:
     """Pick the line that names the cause: the exception, else the first thing said."""
     exceptions = [line for line in lines if "Error: " in line]
-    return next(iter([*reversed(exceptions), *lines]), "crashes without a word").strip()
+    return next(iter([*reversed(exceptions), *lines]), "crashes without a message").strip()

@@ -45,8 +45,8 @@ PROMPTS_FILE = "prompts.jsonl"
 ANSWERS_FILE = "answers.jsonl"
 """What files are called in a folder that was named."""
 ERROR = "ERROR"
-NO_MASKS = "Nobody drew masks, so PSE counts 0: choose a --segmenter."
-BEYOND_STICKERS = "No sticker model drew this picture, and the detector knows stickers only."
+NO_MASKS = "There are no masks, so PSE is 0: choose a --segmenter."
+BEYOND_STICKERS = "This is not a sticker picture, and the detector supports stickers only."
 FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
@@ -84,7 +84,7 @@ def _reported_errors(count: int) -> int:
     if not count:
         return 0
     pictures = "1 picture has" if count == 1 else f"{count} pictures have"
-    show_progress(f"{pictures} no readable record, so the file of records is damaged or cut.")
+    show_progress(f"{pictures} no readable record: the records file is damaged or truncated.")
     show_progress("Restore it from the release, then judge the run again.")
     return EXIT_FAILURE
 
@@ -96,7 +96,7 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
     if options.json:
         show_json({"file": str(file)})
     else:
-        show_lines([f"The prompts are in {file}"])
+        show_lines([f"Wrote the prompts to {file}"])
     return 0
 
 
@@ -281,4 +281,4 @@ def _report_lines(report: RunReport, folder: Path) -> Iterator[str]:
         f"{counts.undecidable} UNDECIDABLE, {counts.errors} {ERROR} "
         f"({report.settings.preset})"
     )
-    yield f"Verdicts and figures are in {folder}"
+    yield f"Wrote verdicts and figures to {folder}"

@@ -59,9 +59,7 @@ def out_path(text: str) -> OutPath:
 
 def add_overwrite(parser: ArgumentParser) -> None:
     """Let a command's user allow that earlier results are replaced."""
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace files that are there already"
-    )
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
 
 
 def one_of(kinds: type[E]) -> Callable[[str], E]:
@@ -98,29 +96,36 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     library = argparse.ArgumentParser(add_help=False)
     library.add_argument(
-        "--library", type=Path, metavar="DIR", help="another folder of runs; your own by default"
+        "--library",
+        type=Path,
+        metavar="DIR",
+        help="library folder (default: the configured library)",
     )
     known = [shared, library]
     _add_list(actions.add_parser(LIST, help="find runs", parents=known))
-    _add_chosen(actions.add_parser("show", help="tell all of runs", parents=known))
-    _add_export(actions.add_parser("export", help="write runs as other files", parents=known))
-    bundle = actions.add_parser("import", help="take in a bundle of runs", parents=known)
-    bundle.add_argument("bundle", type=Path, metavar="ZIP", help="made by export --as bundle")
+    _add_chosen(actions.add_parser("show", help="show details of runs", parents=known))
+    _add_export(actions.add_parser("export", help="export runs", parents=known))
+    bundle = actions.add_parser("import", help="import a bundle of runs", parents=known)
+    bundle.add_argument(
+        "bundle", type=Path, metavar="ZIP", help="a bundle written by export --as bundle"
+    )
     _add_verify(
         actions.add_parser(
-            "verify", help="check that files are unchanged since written", parents=known
+            "verify", help="check that the files of runs are unchanged", parents=known
         )
     )
-    actions.add_parser("reindex", help="build the index anew from the files", parents=known)
-    again = actions.add_parser("again", help="draw a run again exactly, and compare", parents=known)
-    again.add_argument("run", type=Path, metavar="RUN", help="its picture")
+    actions.add_parser("reindex", help="rebuild the index from the files", parents=known)
+    again = actions.add_parser(
+        "again", help="reproduce a run and compare the pictures", parents=known
+    )
+    again.add_argument("run", type=Path, metavar="RUN", help="picture of the run")
 
 
 def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
     """Return what was typed, parts of filters that a minus negates told apart from options."""
     if arguments[:1] != [RUNS]:
         return arguments
-    return list(_told_apart(arguments, is_list=arguments[1:2] == [LIST]))
+    return list(_distinguished(arguments, is_list=arguments[1:2] == [LIST]))
 
 
 def take_words(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str]:
@@ -131,7 +136,7 @@ def take_words(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str
     return [word for word in rest if word.startswith("--")]
 
 
-def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
+def _distinguished(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
     words = iter(arguments)
     for word in words:
         if word == NO_MORE_OPTIONS:
@@ -148,26 +153,30 @@ def _told_apart(arguments: Sequence[str], *, is_list: bool) -> Iterator[str]:
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="FILTER", help=FILTER_HELP)
     parser.add_argument(
-        FILTER, action="append", default=[], metavar="FILTER", help="the same; can be given again"
+        FILTER,
+        action="append",
+        default=[],
+        metavar="FILTER",
+        help="filter; may be given several times",
     )
     parser.add_argument(
         "--most",
         type=_count,
         default=MOST_LISTED,
         metavar="N",
-        help="list no more; 0 for all (default: %(default)s)",
+        help="maximum number of runs; 0 for all (default: %(default)s)",
     )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of runs, 0 or more')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of runs (0 or more)')
     return int(text)
 
 
 def _add_chosen(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
-    parser.add_argument(FILTER, metavar="FILTER", help=f"those of the library, {FILTER_HELP}")
+    parser.add_argument(FILTER, metavar="FILTER", help=f"select runs of the library, {FILTER_HELP}")
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +184,7 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recheck",
         action="store_true",
-        help="also judge again from the stored perception, and name verdicts that differ",
+        help="also judge again from the stored perception and list verdicts that differ",
     )
 
 
@@ -206,11 +215,11 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         type=one_of(ExportLayer),
         nargs="*",
         metavar="LAYER",
-        help=f"of annotated pictures: {words_of(ExportLayer)}",
+        help=f"layer of annotated pictures: {words_of(ExportLayer)}",
     )
-    parser.add_argument("--theme", default="light", help="its colours (default: %(default)s)")
+    parser.add_argument("--theme", default="light", help="colour theme (default: %(default)s)")
     parser.add_argument(
-        "--unmarked", action="store_true", help="do not say in pictures that a model drew them"
+        "--unmarked", action="store_true", help="do not mark pictures as AI-generated"
     )
 
 
@@ -224,45 +233,61 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         "--guidance",
         choices=(UNGUIDED, *(method.id for method in GUIDANCE_METHODS)),
         default=PSG,
-        help="what holds the picture to the prompt (default: %(default)s)",
+        help="guidance method (default: %(default)s)",
     )
     group.add_argument(
         "--preset",
         type=one_of(Preset),
         default=Preset.RECOMMENDED,
         metavar="{recommended,published,spatialbench-uc}",
-        help="whose settings: ours, those of the paper's code, or, for boxdiff, those that "
-        "SpatialBench-UC ran it with, without refinement (default: recommended)",
+        help="parameter set: recommended, as published, or, for boxdiff, as used by "
+        "SpatialBench-UC without refinement (default: recommended)",
+    )
+    group.add_argument("--strength", type=float, help="guidance step size (default: the model's)")
+    group.add_argument(
+        "--goal",
+        type=float,
+        default=1.0,
+        help="PoS at which guidance pauses, for example 0.95; 1 disables pausing",
     )
     group.add_argument(
-        "--strength", type=float, help="step size of the guidance; the model's own by default"
+        "--guided-steps",
+        type=int,
+        metavar="N",
+        help="guide the first N steps (default: the method's)",
     )
     group.add_argument(
-        "--goal", type=float, default=1.0, help="PoS at which guidance rests, 0.95 say; 1 is never"
+        "--every", type=int, default=1, metavar="N", help="guide only every Nth of these steps"
     )
     group.add_argument(
-        "--guided-steps", type=int, metavar="N", help="the first N; the method's own by default"
+        "--inner-updates", type=int, default=1, metavar="N", help="latent updates per guided step"
     )
-    group.add_argument(
-        "--every", type=int, default=1, metavar="N", help="of these only every Nth is guided"
-    )
-    group.add_argument(
-        "--inner-updates", type=int, default=1, metavar="N", help="updates of a guided step"
-    )
-    group.add_argument(
-        "--one-by-one", action="store_true", help="a pass for each relation, not one for all"
-    )
-    group.add_argument(
-        "--names-only", action="store_true", help='draw from "a dog and a car", hold the relation'
-    )
-    group.add_argument(
-        "--reuse-prediction", action="store_true", help="cheaper steps; relations hold less often"
-    )
-    group.add_argument("--checkpointing", action="store_true", help="less memory for more time")
+    _add_switches(group)
     _add_method_options(parser)
     _add_sampling(parser)
     _add_search(parser)
     _add_place(parser)
+
+
+def _add_switches(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--one-by-one",
+        action="store_true",
+        help="one forward pass per relation instead of one for all",
+    )
+    group.add_argument(
+        "--names-only",
+        action="store_true",
+        help='generate from "a dog and a car"; only guidance enforces the relation',
+    )
+    group.add_argument(
+        "--reuse-prediction",
+        action="store_true",
+        help="cheaper steps; fewer relations are satisfied",
+    )
+    group.add_argument(
+        "--checkpointing", action="store_true", help="save memory at the cost of time"
+    )
 
 
 def _add_method_options(parser: argparse.ArgumentParser) -> None:
@@ -292,18 +317,16 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         type=sampler_named,
         default="",
         metavar="NAME",
-        help=f"one of those that the model can be drawn with: {', '.join(SAMPLERS.values())}, or "
-        "what diffusers calls it; the model's own by default",
+        help=f"sampler: {', '.join(SAMPLERS.values())}, or a diffusers scheduler that the model "
+        "supports (default: the model's)",
     )
     sampling.add_argument(
         "--guidance-scale",
         type=float,
         metavar="SCALE",
-        help="of classifier-free guidance; 1 is off; the model's own by default",
+        help="classifier-free guidance scale; 1 is off (default: the model's)",
     )
-    sampling.add_argument(
-        "--negative", default="", metavar="TEXT", help="what the picture shall not show"
-    )
+    sampling.add_argument("--negative", default="", metavar="TEXT", help="negative prompt")
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -313,14 +336,14 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=ONE_PICTURE.candidates,
         metavar="N",
-        help="draw up to N pictures from seeds that follow each other, keep the best",
+        help="generate up to N pictures with consecutive seeds and keep the best",
     )
     search.add_argument(
         "--enough",
         type=float,
         default=ONE_PICTURE.enough,
         metavar="PSE",
-        help="a picture this good ends the search (default: %(default)s)",
+        help="PSE that ends the search (default: %(default)s)",
     )
 
 
@@ -330,13 +353,13 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         "--device",
         default="",
         metavar="ID",
-        help="where to draw, cuda:1 say; the fastest there is by default",
+        help="device, for example cuda:1 (default: the fastest available)",
     )
     memory.add_argument(
         "--number-format",
         choices=NUMBER_FORMATS,
         default="",
-        help="of the weights; the model's own, or what suits the device, by default",
+        help="precision of the weights (default: the model's, or suitable for the device)",
     )
     memory.add_argument(
         "--save-memory",
@@ -344,14 +367,15 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAY",
-        help=f"may be given several times: {words_of(Saving)}",
+        help=f"memory saving; may be given several times: {words_of(Saving)}",
     )
     memory.add_argument(
         "--keep-attention",
         type=one_of(AttentionDetail),
         default=AttentionDetail.RELATION_WORDS,
         metavar="DETAIL",
-        help=f"beyond the first it goes to disk: {words_of(AttentionDetail)}",
+        help="attention to record; all but the first are stored on disk: "
+        f"{words_of(AttentionDetail)}",
     )
 
 
@@ -424,7 +448,7 @@ def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> Gu
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
     """Let a command's user choose who looks."""
     group = parser.add_argument_group(
-        "who looks", "Names of models on this machine, as doctor lists them, or model folders."
+        "judge set", "Names of models on this machine, as doctor lists them, or model folders."
     )
     group.add_argument(
         "--detector",
@@ -433,21 +457,25 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
         "drew, by the record in them; none for others)",
     )
     group.add_argument(
-        "--second-detector", metavar="MODEL", help="is asked as well, for the checker's agreement"
+        "--second-detector",
+        metavar="MODEL",
+        help="second detector, for the checker's agreement component",
     )
     group.add_argument(
-        "--segmenter", metavar="MODEL", help="draws masks where the detector draws none, for PSE"
+        "--segmenter",
+        metavar="MODEL",
+        help="segmenter for PSE, where the detector returns no masks",
     )
     group.add_argument(
         "--depth",
         metavar="MODEL",
-        help="says what is in front; only stickers have one by default",
+        help='depth model for "in front of" and "behind" (default: for sticker pictures only)',
     )
     group.add_argument(
         "--cut",
         metavar="SCORE",
         type=float,
-        help="score from which the detector's finds count; its makers' own by default",
+        help="detection threshold (default: the detector's published value)",
     )
 
 

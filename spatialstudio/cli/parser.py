@@ -25,7 +25,8 @@ from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (
-    "Pictures from prompts that say where things are. Without a command, the window opens."
+    "Generate, inspect and evaluate pictures from spatial prompts. Without a command, the "
+    "window opens."
 )
 READERS_HELP = (
     "The grammar knows your own things too: write their names, one a line in the singular, into "
@@ -36,7 +37,7 @@ READERS_HELP = (
     "machine only with SPATIAL_STUDIO_LLM_PLAIN_HTTP=1. Where it fails, the grammar reads, and a "
     "note says so."
 )
-PROMPT_HELP = 'what the picture shows, as "a dog to the left of a car"'
+PROMPT_HELP = 'prompt, for example "a dog to the left of a car"'
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,7 +52,7 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Read what was typed after the program's name; ends the program where that cannot be."""
     parser = build_parser()
     if any("\0" in word for word in arguments):
-        parser.error("an argument holds a null byte")
+        parser.error("an argument contains a null byte")
     options, rest = parser.parse_known_args(with_minuses(arguments))
     if unknown := take_words(options, rest):
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -68,20 +69,20 @@ def build_parser() -> argparse.ArgumentParser:
         commands.add_parser("parse", parents=[shared], help="read a prompt", epilog=READERS_HELP)
     )
     _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
-    _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge any picture"))
+    _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge pictures"))
     _add_judge_again(
         commands.add_parser(
-            "judge-again", parents=[shared], help="judge stored runs by other settings"
+            "judge-again", parents=[shared], help="judge stored runs with other settings"
         )
     )
     _add_judge_records(
         commands.add_parser(
-            "judge-records", parents=[shared], help="judge a run of SpatialBench-UC again"
+            "judge-records", parents=[shared], help="judge a recorded SpatialBench-UC run again"
         )
     )
     _add_run_folder(
         commands.add_parser(
-            "sweep-records", parents=[shared], help="try other thresholds on such a run"
+            "sweep-records", parents=[shared], help="sweep thresholds over such a run"
         )
     )
     _add_benchmark_prompts(
@@ -91,14 +92,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_corruption_study(
         commands.add_parser(
-            "corruption-study", parents=[shared], help="spoil the masks of runs, measure PSE"
+            "corruption-study", parents=[shared], help="corrupt the masks of runs and measure PSE"
         )
     )
     add_runs_options(commands.add_parser("runs", help="find, export and check runs"), shared)
     _add_train(
-        commands.add_parser("train-stickers", parents=[shared], help="make the embedded models")
+        commands.add_parser("train-stickers", parents=[shared], help="train the embedded models")
     )
-    commands.add_parser("doctor", parents=[shared], help="tell what is installed and what is not")
+    commands.add_parser(
+        "doctor", parents=[shared], help="show versions, models, plugins and missing libraries"
+    )
     return parser
 
 
@@ -113,15 +116,15 @@ class ShowVersion(argparse.Action):
 
 def _shared_options() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--json", action="store_true", help="answer in JSON, for programs")
-    shared.add_argument("--debug", action="store_true", help="show where an error comes from")
+    shared.add_argument("--json", action="store_true", help="write JSON")
+    shared.add_argument("--debug", action="store_true", help="show tracebacks of errors")
     return shared
 
 
 def _add_parse(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"relations: {', '.join(each.phrase for each in relation_types)}"
     parser.add_argument(
-        "--model", metavar="ID", help="tell the positions of the objects' tokens in this model"
+        "--model", metavar="ID", help="show the token positions of the objects in this model"
     )
     _add_extractor(parser)
     source = parser.add_mutually_exclusive_group(required=True)
@@ -129,7 +132,7 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
         "--file",
         type=Path,
         metavar="FILE",
-        help='read a JSON object a line, with "id" and "prompt"; answer alike',
+        help='read JSON Lines with "id" and "prompt"; write JSON Lines',
     )
     source.add_argument("prompt", nargs="?", help=PROMPT_HELP)
 
@@ -147,35 +150,35 @@ def _add_extractor(parser: argparse.ArgumentParser) -> None:
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
     _add_extractor(parser)
-    parser.add_argument("--model", metavar="ID", help="which model draws; the embedded by default")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, another picture")
-    parser.add_argument("--steps", type=int, help="denoising steps; the model's own by default")
+    parser.add_argument("--model", metavar="ID", help="model (default: the embedded one)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed")
+    parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
     parser.add_argument("--width", type=int, help="pixels; the model's own by default")
     parser.add_argument("--height", type=int, help="pixels; the model's own by default")
     parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="folder for the run's files; that of your runs by default",
+        help="folder for the run's files (default: the library)",
     )
     parser.add_argument(
-        "--unmarked", action="store_true", help="do not say in the picture that a model drew it"
+        "--unmarked", action="store_true", help="do not mark the picture as AI-generated"
     )
     add_guidance_options(parser)
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="pictures, or folders")
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="pictures or folders")
     prompts = parser.add_mutually_exclusive_group(required=True)
     prompts.add_argument("--prompt", help=PROMPT_HELP)
     prompts.add_argument(
         "--prompts",
         type=Path,
         metavar="FILE",
-        help='CSV, or JSON a line, with "picture" and "prompt"',
+        help='CSV or JSON Lines with "picture" and "prompt"',
     )
     _add_extractor(parser)
-    parser.add_argument("--csv", action="store_true", help="answer in CSV, a line a relation")
+    parser.add_argument("--csv", action="store_true", help="write CSV, one row per relation")
     parser.add_argument(
         "--out",
         type=out_path,
@@ -186,7 +189,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     _add_judges(parser)
     add_judge_options(parser)
-    _add_checker(parser, "as published by default")
+    _add_checker(parser, "default: as published")
 
 
 def _add_judges(parser: argparse.ArgumentParser) -> None:
@@ -202,12 +205,12 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--questions",
         choices=adapter_ids("answerer"),
-        help="who answers what the DA-score asks of a picture; what was seen, by default",
+        help="VQA model for the DA-score (default: answer from the perception)",
     )
     parser.add_argument(
         "--assertions",
         choices=adapter_ids("assertion_reader"),
-        help="who takes the prompt apart for the DA-score; the scene's relations, by default",
+        help="assertion reader for the DA-score (default: the relations of the scene)",
     )
     _add_da(parser)
 
@@ -217,26 +220,29 @@ def _add_da(parser: argparse.ArgumentParser) -> None:
         "--da",
         choices=tuple(DA_PRESETS),
         default=DA_RECOMMENDED.preset,
-        help="yes against no, or as in the published code (default: %(default)s)",
+        help=(
+            "how answers become probabilities: yes against no, or as in the published "
+            "code (default: %(default)s)"
+        ),
     )
     parser.add_argument(
         "--da-set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another value of one setting of the DA-score, as temperature=2 or relation_weight=3",
+        help="override a DA-score setting, for example temperature=2 or relation_weight=3",
     )
 
 
 def _add_judge_again(parser: argparse.ArgumentParser) -> None:
     _add_runs(parser)
     _add_da(parser)
-    _add_checker(parser, "as published by default", preset=REPRODUCE.preset)
+    _add_checker(parser, "default: as published", preset=REPRODUCE.preset)
 
 
 def _add_corruption_study(parser: argparse.ArgumentParser) -> None:
     _add_runs(parser)
-    parser.add_argument("--seed", type=int, default=0, help="of the corruptions' randomness")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the corruptions")
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
@@ -245,17 +251,21 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="RUN",
-        help="files of runs, or folders: all runs in them",
+        help="run files, or folders of runs",
     )
 
 
 def _add_judge_records(parser: argparse.ArgumentParser) -> None:
     _add_run_folder(parser)
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", required=True, help="where verdicts and figures go"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        required=True,
+        help="output folder for verdicts and figures",
     )
     add_overwrite(parser)
-    _add_checker(parser, "the run's own by default")
+    _add_checker(parser, "default: the run's settings")
 
 
 def _add_run_folder(parser: argparse.ArgumentParser) -> None:
@@ -263,7 +273,7 @@ def _add_run_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=out_path, metavar="FILE", required=True, help="where they go")
+    parser.add_argument("--out", type=out_path, metavar="FILE", required=True, help="output file")
     add_overwrite(parser)
 
 
@@ -279,7 +289,7 @@ def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | No
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another value of one setting, as margin=0.05; can be given again",
+        help="override a setting, for example margin=0.05; may be given several times",
     )
 
 
@@ -289,18 +299,18 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         default=Path("stickers-work"),
-        help="checkpoints; a stopped training goes on from them (default: %(default)s)",
+        help="checkpoint folder; an interrupted training resumes from it (default: %(default)s)",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
         default=Path("stickers-models"),
-        help="where the finished models are written (default: %(default)s)",
+        help="output folder of the trained models (default: %(default)s)",
     )
     add_overwrite(parser)
     parser.add_argument(
         "--preset",
         default="full",
-        help='"full", hours; or "smoke", seconds, to see that it works (default: %(default)s)',
+        help='"full" takes hours; "smoke" takes seconds, as a test (default: %(default)s)',
     )

@@ -26,7 +26,7 @@ LABELS = {
     Phase.ENCODING: "Reading the prompt",
     Phase.DENOISING: "Drawing",
     Phase.DECODING: "Decoding",
-    Phase.LOOKING: "Looking at the picture",
+    Phase.LOOKING: "Perceiving",
     Phase.JUDGING: "Judging",
 }
 
@@ -91,8 +91,8 @@ def _answer(text: str) -> None:
 def _refusal(error: OSError) -> StoreError:
     if isinstance(error, BrokenPipeError):
         return StoreError(
-            "The output was closed before all of the answer was written.",
-            hint="Let the program that reads it read to its end.",
+            "Standard output was closed before the answer was complete.",
+            hint="Let the reading program read to the end.",
         )
     reason = (error.strerror or str(error)).lower()
     return StoreError(

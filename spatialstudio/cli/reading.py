@@ -56,7 +56,7 @@ def _lines(path: Path) -> list[str]:
     except (OSError, ValueError) as error:
         raise PromptError(
             f"The file {path} cannot be read.",
-            hint="Name a text file with a JSON object a line.",
+            hint="Pass a text file in JSON Lines format.",
         ) from error
     return text.split("\n")
 
@@ -66,9 +66,9 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         asked = parse_limited(line.encode("utf-8", "surrogatepass"))
         row_id, prompt = asked["id"], asked["prompt"]
     except (ValueError, KeyError, TypeError):
-        return {"line": number, "error": 'The line is no JSON object with "id" and "prompt".'}
+        return {"line": number, "error": 'The line is not a JSON object with "id" and "prompt".'}
     if not isinstance(prompt, str):
-        return {"id": row_id, "error": "The prompt is no text."}
+        return {"id": row_id, "error": "The prompt is not a string."}
     try:
         scene = studio.parse(prompt, extractor_id)
     except StudioError as error:

@@ -51,7 +51,7 @@ from spatialstudio.science.pos.pse import pse_of
 
 IMPORT = "import"
 UNJUDGED = "-"
-UNTOLD = "nothing is told of its making"
+NO_SETTINGS = "no generation settings recorded"
 ALL_OF_THEM = 0
 WIDTH = 11
 INDENT = " " * (WIDTH + MOST_STARS + 4)
@@ -128,7 +128,7 @@ def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
         show_json({"checked": len(paths), **again, "faults": rows})
     else:
         show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
-        show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with faults"])
+        show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with errors"])
         show_lines(_proof_lines(options, len(paths), len(bad), judged))
     return EXIT_FAILURE if bad else 0
 
@@ -142,12 +142,12 @@ def _checked(path: Path, options: argparse.Namespace, studio: Studio) -> Recheck
 def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: int) -> Iterator[str]:
     """Say what was proven, and what was not."""
     if checked > bad:
-        others = "The files of the others" if bad else "The files"
+        others = "The other files" if bad else "The files"
         yield f"{others} are unchanged since written."
     if options.recheck:
         yield f"{_count(judged)} judged again from the stored perception."
     else:
-        yield 'Verdicts were not judged again; "--recheck" does that.'
+        yield 'Verdicts were not checked; use "--recheck".'
 
 
 def reindex(options: argparse.Namespace, studio: Studio) -> int:
@@ -162,14 +162,14 @@ def reindex(options: argparse.Namespace, studio: Studio) -> int:
 
 def draw_again(options: argparse.Namespace, studio: Studio) -> int:
     """Draw a run again exactly, and say whether it is the same."""
-    told: list[Reproduced] = []
-    studio.bus.subscribe(lambda event: told.extend(_comparison(event)))
+    summary: list[Reproduced] = []
+    studio.bus.subscribe(lambda event: summary.extend(_comparison(event)))
     studio.bus.subscribe(studio.session.follow)
     studio.start()
     studio.run_again(options.run)
-    if not told:
-        raise StoreError("The run could not be drawn again.", hint="See what the studio says.")
-    comparison, run = told[0].comparison, studio.session.run
+    if not summary:
+        raise StoreError("The run could not be drawn again.", hint="See the message above.")
+    comparison, run = summary[0].comparison, studio.session.run
     if options.json:
         picture = str(run.path) if run is not None else None
         show_json({"picture": picture, **_comparison_answer(comparison)})
@@ -194,13 +194,13 @@ def _chosen(
 ) -> Sequence[Path]:
     if options.filter is None and (options.runs or not is_all_by_default):
         if not options.runs:
-            raise StoreError("No run is named.", hint='Name pictures, or a "--filter".')
+            raise StoreError("No run was given.", hint='Pass pictures of runs, or "--filter".')
         return _each_once(options.runs)
     studio.library.refresh()
     entries = studio.library.entries(studio.library.list(options.filter or ""))
     chosen = _each_once([*options.runs, *(entry.path for entry in entries)])
     if options.filter is not None and not chosen:
-        raise StoreError("No run fits the filter.", hint='See what there is by "runs list".')
+        raise StoreError("No run matches the filter.", hint='List the runs with "runs list".')
     return chosen
 
 
@@ -218,9 +218,9 @@ def _check_library(options: argparse.Namespace) -> None:
     if folder is None or folder.is_dir():
         return
     if folder.exists():
-        raise SettingsError(f'"{folder}" is not a folder.', hint="Name a folder of runs.")
+        raise SettingsError(f'"{folder}" is not a folder.', hint="Pass a folder of runs.")
     if options.action != IMPORT:
-        raise SettingsError(f'There is no folder "{folder}".', hint="Name a folder of runs.")
+        raise SettingsError(f'There is no folder "{folder}".', hint="Pass a folder of runs.")
 
 
 def _count(number: int) -> str:
@@ -236,19 +236,19 @@ def _tell_files(options: argparse.Namespace, files: Sequence[Path]) -> int:
 
 
 def _entry_answer(entry: LibraryEntry) -> Mapping[str, Any]:
-    told, marks = entry.summary, entry.marks
+    summary, marks = entry.summary, entry.marks
     return {
         "picture": str(entry.path),
         "is_missing": entry.is_missing,
         "is_damaged": entry.is_damaged,
-        "created": told.created.isoformat(),
-        "prompt": told.prompt,
-        "model": told.model_id,
-        "seed": told.seed,
-        "method": told.method_id,
-        "strength": told.strength,
-        "outcome": told.outcome.value if told.outcome else None,
-        "relations": [_claim_answer(claim) for claim in told.claims],
+        "created": summary.created.isoformat(),
+        "prompt": summary.prompt,
+        "model": summary.model_id,
+        "seed": summary.seed,
+        "method": summary.method_id,
+        "strength": summary.strength,
+        "outcome": summary.outcome.value if summary.outcome else None,
+        "relations": [_claim_answer(claim) for claim in summary.claims],
         "stars": marks.stars,
         "is_rejected": marks.is_rejected,
         "tags": marks.tags,
@@ -269,14 +269,17 @@ def _claim_answer(claim: ClaimSummary) -> Mapping[str, Any]:
 
 
 def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
-    told = entry.summary
-    outcome = told.outcome.value if told.outcome else UNJUDGED
+    summary = entry.summary
+    outcome = summary.outcome.value if summary.outcome else UNJUDGED
     stars = "*" * entry.marks.stars
     states = (("missing", entry.is_missing), ("damaged", entry.is_damaged))
     state = "".join(f"  ({name})" for name, holds in states if holds)
-    yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {told.prompt}"
-    asked = asked_line(told.model_id, told.seed, told.steps, told.method_id, told.strength)
-    yield f"{INDENT}{told.created:%Y-%m-%d %H:%M} UTC: {asked if told.has_settings else UNTOLD}"
+    yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {summary.prompt}"
+    asked = asked_line(
+        summary.model_id, summary.seed, summary.steps, summary.method_id, summary.strength
+    )
+    settings = asked if summary.has_settings else NO_SETTINGS
+    yield f"{INDENT}{summary.created:%Y-%m-%d %H:%M} UTC: {settings}"
     yield f"{INDENT}{entry.path}{state}"
 
 
@@ -412,7 +415,7 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
     """Spoil the masks of stored runs in the published ways, and measure PSE."""
     if options.seed < 0:
         raise SettingsError(
-            f"The seed {options.seed} is out of range.", hint="Choose a whole number from 0."
+            f"The seed {options.seed} is out of range.", hint="Choose a whole number, 0 or more."
         )
     batch = RunBatch(open_studio(None), options.runs, with_details=options.debug)
     pictures = [
@@ -440,7 +443,7 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
 def _evaluation_of(run: OpenRun) -> Evaluation:
     if run.evaluation is None:
         raise StoreError(
-            f'The picture "{run.path}" was never judged.',
+            f'The picture "{run.path}" has no verdict.',
             hint='Judge it with "spatialstudio evaluate".',
         )
     return run.evaluation
@@ -451,4 +454,4 @@ def _study_lines(rows: Sequence[CorruptionRow]) -> Iterator[str]:
     for row in rows:
         yield f"{row.name:10}{row.level:8g}{row.mean_pse * PERCENT:18.2f}"
     yield f"n = {rows[0].relations} relations; jitter and opening are for 1024 x 1024 pixels,"
-    yield "other pictures are spoilt in proportion."
+    yield "other sizes are scaled in proportion."

@@ -98,7 +98,7 @@ class TargetExists(ExportError):  # noqa: N818 - reads as a finding
         more = f", and {len(others)} more" if others else ""
         super().__init__(
             f'"{first}" is already there{more}.',
-            hint="Choose another name, or allow to replace files (--overwrite).",
+            hint="Choose another name, or allow replacing files (--overwrite).",
         )
         self.targets = tuple(targets)
 
@@ -154,8 +154,8 @@ def prompt_too_long(unread: Iterable[str]) -> PromptError:
     """
     names = ", ".join(f'"{name}"' for name in dict.fromkeys(unread))
     return PromptError(
-        f"The prompt is too long: the model does not read {names}.",
-        hint="Shorten the prompt, or name these things earlier.",
+        f"The prompt is too long: {names} is beyond the limit of the text encoder.",
+        hint="Shorten the prompt, or name these objects earlier.",
     )
 
 

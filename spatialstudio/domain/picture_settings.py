@@ -7,7 +7,7 @@ from enum import Enum
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 
-_TOLD_APART = ("method_id", "strength")
+_SHOWN_SEPARATELY = ("method_id", "strength")
 """Fields of the guidance that stand in rows of their own."""
 
 
@@ -87,13 +87,13 @@ def guidance_in_words(
         numbers: Fields of ``GuidanceSettings``, as they are or as they stand in a file.
         options: The method's own settings that are not the usual, by id.
     """
-    told: dict[str, object] = {}
+    stated: dict[str, object] = {}
     for name, usual in asdict(GuidanceSettings()).items():
         if name == "options":
-            told |= options
-        elif name not in _TOLD_APART and _plain(numbers.get(name, usual)) != _plain(usual):
-            told[name] = numbers[name]
-    return tuple(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in told.items())
+            stated |= options
+        elif name not in _SHOWN_SEPARATELY and _plain(numbers.get(name, usual)) != _plain(usual):
+            stated[name] = numbers[name]
+    return tuple(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in stated.items())
 
 
 def search_in_words(candidates: int, enough: float | None) -> str:
@@ -167,11 +167,11 @@ def compare_settings(mine: PictureSettings, theirs: PictureSettings) -> tuple[Fi
 
 
 def _difference(name: str, mine: PictureSettings, theirs: PictureSettings) -> FieldDifference:
-    set_now, told = _in_words(getattr(mine, name)), _in_words(getattr(theirs, name))
+    set_now, stated = _in_words(getattr(mine, name)), _in_words(getattr(theirs, name))
     has_meaning = name != "guidance" or theirs.method != UNGUIDED
     is_usual = bool(theirs.record) and name in _MAY_BE_EMPTY and has_meaning
     return FieldDifference(
-        name=name, mine=set_now, theirs=told, is_stated_empty=is_usual and bool(set_now)
+        name=name, mine=set_now, theirs=stated, is_stated_empty=is_usual and bool(set_now)
     )
 
 

@@ -79,7 +79,7 @@ def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
     for target in targets:
         if is_one_of(target, sources):
             raise ExportError(
-                f'"{target}" is a source of this result and is never replaced.',
+                f'"{target}" is an input of this result and is never replaced.',
                 hint="Choose another name or folder.",
             )
 

@@ -54,7 +54,7 @@ SweepField.DECAY = SweepField("decay", "Decay")
 SweepField.GUIDED_STEPS = SweepField("guided_steps", "Guided steps", is_whole=True)
 SweepField.EVERY = SweepField("every", "Guide every", is_whole=True)
 SweepField.INNER_UPDATES = SweepField("inner_updates", "Updates", is_whole=True)
-SweepField.GOAL = SweepField("goal", "Rest at PoS")
+SweepField.GOAL = SweepField("goal", "Pause at PoS")
 
 RUN_FIELDS: Mapping[str, SweepField] = {
     field.id: field

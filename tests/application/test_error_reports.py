@@ -38,12 +38,12 @@ def test_a_known_error_keeps_its_words_and_needs_no_traceback():
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (MemoryError(), "There is too little memory for this."),
+        (MemoryError(), "Out of memory."),
         (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
-        (ZeroDivisionError("by zero"), "Something went wrong: drawing the picture failed."),
+        (ZeroDivisionError("by zero"), "Unexpected error: drawing the picture failed."),
         (OSError(errno.EIO, "I/O error", "a.png"), '"a.png" cannot be used: i/o error.'),
         (RecursionError(), "The input is nested too deeply to be read."),
-        (OSError(errno.EIO, "I/O error"), "Something went wrong: drawing the picture failed."),
+        (OSError(errno.EIO, "I/O error"), "Unexpected error: drawing the picture failed."),
     ],
     ids=["memory", "disk", "bug", "file", "nesting", "hardware"],
 )

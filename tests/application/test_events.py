@@ -11,44 +11,44 @@ def bus():
 
 
 def test_every_subscriber_hears_an_event_in_order(bus):
-    heard = []
-    bus.subscribe(lambda event: heard.append(("first", event)))
-    bus.subscribe(lambda event: heard.append(("second", event)))
+    pronounced = []
+    bus.subscribe(lambda event: pronounced.append(("first", event)))
+    bus.subscribe(lambda event: pronounced.append(("second", event)))
     bus.publish("news")
-    assert heard == [("first", "news"), ("second", "news")]
+    assert pronounced == [("first", "news"), ("second", "news")]
 
 
 def test_an_ended_subscription_hears_nothing_more(bus):
-    heard = []
-    unsubscribe = bus.subscribe(heard.append)
+    pronounced = []
+    unsubscribe = bus.subscribe(pronounced.append)
     unsubscribe()
     unsubscribe()
     bus.publish("news")
-    assert heard == []
+    assert pronounced == []
 
 
 def test_a_failing_listener_keeps_no_other_from_hearing(bus, caplog):
-    heard = []
+    pronounced = []
 
     def deaf(event):
         raise RuntimeError("deaf")
 
     bus.subscribe(deaf)
-    bus.subscribe(heard.append)
+    bus.subscribe(pronounced.append)
     with caplog.at_level(logging.ERROR):
         bus.publish("news")
-    assert heard == ["news"]
+    assert pronounced == ["news"]
     assert "A listener failed on str." in caplog.text
 
 
 def test_a_listener_may_unsubscribe_while_it_hears(bus):
-    heard = []
+    pronounced = []
 
     def once(event):
-        heard.append(event)
+        pronounced.append(event)
         unsubscribe()
 
     unsubscribe = bus.subscribe(once)
     bus.publish("one")
     bus.publish("two")
-    assert heard == ["one"]
+    assert pronounced == ["one"]

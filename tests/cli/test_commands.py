@@ -80,7 +80,7 @@ def test_words_beyond_the_limit_of_the_model_are_told_beside_the_answer(terminal
     done = terminal("generate", wordy, "--out", runs, "--json")
     assert done.code == 0
     assert json.loads(done.out)["prompt"] == wordy
-    assert 'The model does not read "light, warm light' in done.err
+    assert 'The prompt is too long: "light, warm light' in done.err
 
 
 def test_generate_answers_programs(terminal, runs):
@@ -103,7 +103,7 @@ def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
 ):
     only_depth = "a dog behind a car"
     told = [
-        "Guidance cannot hold depth" in terminal("generate", *words, "--out", runs).err
+        "Guidance does not support depth" in terminal("generate", *words, "--out", runs).err
         for words in ([only_depth], [only_depth, "--guidance", "none"], [PROMPT])
     ]
     methods = [each.sampling.guidance.method_id for each in registry.backend_made.requests]
@@ -207,9 +207,9 @@ def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
         (["generate", "a dog left of itself"], "itself"),
         (["generate", PROMPT, "--seed", "-1"], "seed"),
         (["generate", PROMPT, "--search", "0"], "search"),
-        (["generate", PROMPT, "--goal", "0.4"], "rest"),
+        (["generate", PROMPT, "--goal", "0.4"], "pause"),
         (["generate", PROMPT, "--preset", "published"], 'no preset "published"'),
-        (["generate", "a dog", "--search", "2"], "no relation"),
+        (["generate", "a dog", "--search", "2"], "at least one relation"),
         (["generate", PROMPT, "--width", "130"], "130"),
         (["generate", PROMPT, "--height", "9000"], "9000"),
         (["generate", PROMPT, "--model", "nothing"], "nothing"),
@@ -341,7 +341,7 @@ def is_judged(done):
 def test_a_picture_that_no_sticker_model_drew_is_not_judged_by_default(terminal, foreign, more):
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, *more)
     assert done.code != 0
-    assert "no sticker model drew this picture" in done.out + done.err
+    assert "this is not a sticker picture" in done.out + done.err
     assert not is_judged(done)
 
 
@@ -349,7 +349,7 @@ def test_the_sticker_models_look_at_any_picture_when_they_are_chosen(terminal, f
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, "--detector", "sticker-segmenter")
     assert done.code == 0
     assert is_judged(done)
-    assert "No sticker model drew this picture" in done.out
+    assert "This is not a sticker picture" in done.out
 
 
 def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(terminal, registry):
@@ -357,7 +357,7 @@ def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(termin
     done = terminal("generate", PROMPT)
     assert done.code == 0
     assert "stored in" in done.out
-    assert "no sticker model drew this picture" in done.err
+    assert "this is not a sticker picture" in done.err
     assert not is_judged(done)
 
 
@@ -365,4 +365,4 @@ def test_a_search_among_pictures_of_another_model_needs_a_detector(terminal, reg
     registry.shelf_made.models = (replace(CARD, known_objects={}),)
     done = terminal("generate", PROMPT, "--search", "2")
     assert done.code != 0
-    assert "no sticker model drew this picture" in done.err
+    assert "this is not a sticker picture" in done.err

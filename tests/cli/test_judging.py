@@ -73,7 +73,7 @@ def test_every_picture_can_have_a_prompt_of_its_own(terminal, folder, tmp_path):
     answer = json.loads(terminal("evaluate", folder, "--prompts", prompts, "--json").out)
     outcomes = [[v["outcome"] for v in row.get("verdicts", [])] for row in answer["pictures"]]
     assert outcomes == [["PASS"], ["FAIL"], []]
-    assert "Nobody said" in answer["pictures"][2]["error"]
+    assert "There is no prompt for" in answer["pictures"][2]["error"]
 
 
 def test_a_stopped_call_goes_on_from_its_rows(terminal, registry, folder, kept):
@@ -192,7 +192,7 @@ def test_records_can_be_judged_by_other_thresholds(terminal, tmp_path):
 def test_what_is_no_run_ends_with_a_sentence(terminal, tmp_path):
     done = terminal("judge-records", tmp_path, "--out", tmp_path / "judged")
     assert done.code == 1
-    assert "holds no run" in done.err
+    assert "contains no SpatialBench-UC run" in done.err
 
 
 def test_the_prompts_of_the_benchmark_are_written(terminal, tmp_path):
@@ -259,6 +259,6 @@ class BoxDetector(FakeDetector):
 
 def test_that_pse_lacks_masks_is_told(terminal, registry, folder):
     words = ("evaluate", folder / "a.png", folder / "b.png", "--prompt", PROMPT)
-    assert "Nobody drew masks" not in terminal(*words).out
+    assert "There are no masks" not in terminal(*words).out
     registry.detector_made = BoxDetector()
     assert "choose a --segmenter" in terminal(*words).out

@@ -66,7 +66,7 @@ def typed(terminal, capsys):
 
 def is_sentence(done):
     """Say whether a complaint is words for people, with no sign of a fault of ours."""
-    return done.err.strip() and "Something went wrong" not in done.err and "Trace" not in done.err
+    return done.err.strip() and "Unexpected error" not in done.err and "Trace" not in done.err
 
 
 READING = {
@@ -117,7 +117,7 @@ def test_rows_that_are_no_prompts_are_rows_of_the_answer(typed, odd, file):
 def test_a_table_of_prompts_that_is_none_is_told(typed, odd, file):
     done = typed("evaluate", "text.png", "--prompts", file)
     assert done.code in {FAILURE, MISTAKE}
-    assert "Something went wrong" not in done.err
+    assert "Unexpected error" not in done.err
 
 
 @pytest.mark.parametrize("file", ["deep.yaml", "bytes.yaml", "tag.yaml"])
@@ -191,7 +191,7 @@ def test_answers_are_kept_in_files_of_answers_only(typed, odd, target):
 def test_bytes_that_are_no_text_are_a_mistake(typed, odd, words):
     done = typed(*words)
     assert done.code in {FAILURE, MISTAKE}
-    assert "Something went wrong" not in done.err
+    assert "Unexpected error" not in done.err
     assert "Traceback" not in done.err
 
 
@@ -210,7 +210,7 @@ def test_a_number_out_of_range_is_a_mistake(typed, odd, option, number):
     done = typed("generate", PROMPT, f"{option}={number}", "--out", "drawn")
     allowed = {("--guided-steps", "-1"), ("--enough", "-1"), ("--enough", "-inf")}
     assert done.code == MISTAKE or (option, number) in allowed, done.err
-    assert "Something went wrong" not in done.err
+    assert "Unexpected error" not in done.err
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda text: text[:6] or "nothing")
@@ -235,7 +235,7 @@ def test_an_answer_that_nobody_can_read_is_a_failure(odd, tmp_path, line):
     (odd / "prompts").write_text(f'{{"id": 1, "prompt": "{PROMPT}"}}\n')
     done = in_shell(line, odd, tmp_path)
     assert done.returncode == FAILURE
-    assert done.stderr.startswith(("The output was closed", "The answer cannot be written"))
+    assert done.stderr.startswith(("Standard output was closed", "The answer cannot be written"))
     assert len(done.stderr.splitlines()) == 2
 
 

@@ -67,8 +67,8 @@ def test_a_prompt_that_cannot_be_read_is_a_row_among_the_others(terminal, prompt
     assert done.code == 1
     assert [row.get("error", "") for row in answered(done)] == [
         "The prompt is empty.",
-        'The line is no JSON object with "id" and "prompt".',
-        "The prompt is no text.",
+        'The line is not a JSON object with "id" and "prompt".',
+        "The prompt is not a string.",
         "",
     ]
 

@@ -82,7 +82,7 @@ def test_runs_may_be_chosen_by_a_filter_that_begins_with_a_minus(
     more = ["--as", "clean", "--out", tmp_path / "out"] if action == "export" else []
     words = ("runs", action, "--library", runs, *more, "--filter")
     assert terminal(*words, "-verdict:fail").code == 0
-    assert "No run fits" in terminal(*words, "-verdict:pass").err
+    assert "No run matches" in terminal(*words, "-verdict:pass").err
 
 
 @pytest.mark.parametrize("rest", [(), ("--",)], ids=["nothing", "no more options"])
@@ -105,7 +105,7 @@ def test_a_picture_of_another_program_is_listed_without_made_up_settings(termina
     runs.mkdir()
     Image.new("RGB", (8, 8)).save(runs / "plain.png")
     done = terminal("runs", "list", "--library", runs)
-    assert done.out.splitlines()[1].endswith("UTC: nothing is told of its making")
+    assert done.out.splitlines()[1].endswith("UTC: no generation settings recorded")
     assert "seed" not in done.out
 
 
@@ -148,7 +148,7 @@ def test_no_run_named_is_told(terminal, runs):
     runs.mkdir()
     done = terminal("runs", "show", "--library", runs)
     assert done.code == 1
-    assert "No run is named." in done.err
+    assert "No run was given." in done.err
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_no_run_named_is_told(terminal, runs):
         (("list", "--library", "{here}/nope"), 'There is no folder "{here}/nope".'),
         (("reindex", "--library", "{here}/file"), '"{here}/file" is not a folder.'),
         (("import", "--library", "{here}/file", "x.zip"), '"{here}/file" is not a folder.'),
-        (("list", "date:2026-13"), '"2026-13" is no value of "date".'),
-        (("list", "date>=2026-02-30"), '"2026-02-30" is no value of "date".'),
-        (("export", "--filter", "cat", "--out", "x"), "No run fits the filter."),
-        (("show", "--filter", "cat"), "No run fits the filter."),
+        (("list", "date:2026-13"), '"2026-13" is not a value of "date".'),
+        (("list", "date>=2026-02-30"), '"2026-02-30" is not a value of "date".'),
+        (("export", "--filter", "cat", "--out", "x"), "No run matches the filter."),
+        (("show", "--filter", "cat"), "No run matches the filter."),
         (("export", "x.png", "--theme", "nope", "--out", "x"), 'There is no theme "nope".'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
@@ -176,7 +176,7 @@ def test_a_slip_is_told_in_one_sentence(terminal, tmp_path, words, sentence):
 def test_a_number_below_none_is_refused(terminal, capsys):
     with pytest.raises(SystemExit, match="2"):
         terminal("runs", "list", "--most=-3")
-    assert '"-3" is no number of runs, 0 or more' in capsys.readouterr().err
+    assert '"-3" is not a number of runs (0 or more)' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_a_word_that_an_option_does_not_take_is_answered_by_those_it_takes(
 def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
     done = terminal("runs", "verify", "--library", runs, picture, picture)
     assert done.out.splitlines() == [
-        "1 run checked, none with faults",
+        "1 run checked, none with errors",
         "The files are unchanged since written.",
-        'Verdicts were not judged again; "--recheck" does that.',
+        'Verdicts were not checked; use "--recheck".',
     ]
 
 
@@ -214,12 +214,12 @@ def test_a_verdict_changed_through_the_store_is_named_by_judging_again(terminal,
     changed = replace(true, outcome=other, reason=None)
     store.judge(Path(picture), replace(record.evaluation, verdicts=(changed,)))
     verified = terminal("runs", "verify", "--library", runs, picture)
-    assert (verified.code, verified.out.splitlines()[0]) == (0, "1 run checked, none with faults")
+    assert (verified.code, verified.out.splitlines()[0]) == (0, "1 run checked, none with errors")
     again = terminal("runs", "verify", "--recheck", "--library", runs, picture)
     named, count, *_, judged = again.out.splitlines()
     assert again.code == 1
     assert f"is {other.value}; judged again from the stored perception it is" in named
-    assert count == "1 run checked, 1 with faults"
+    assert count == "1 run checked, 1 with errors"
     assert judged == "1 run judged again from the stored perception."
 
 
@@ -234,7 +234,7 @@ def test_a_fault_is_told_once(terminal, runs, picture):
     done = terminal("runs", "verify", "--library", runs, picture)
     told, count, _ = done.out.splitlines()
     assert "is missing" in told
-    assert count == "1 run checked, 1 with faults"
+    assert count == "1 run checked, 1 with errors"
 
 
 def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkeypatch, caplog):
@@ -249,7 +249,7 @@ def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkey
     done = terminal("generate", PROMPT, "--out", tmp_path / "full")
     (kept,) = (tmp_path / "recovery").glob("*.png")
     assert done.code == 1
-    assert f'The run is kept in "{kept}".' in done.err
+    assert f'The run was saved to "{kept}".' in done.err
 
 
 def test_a_picture_can_be_drawn_without_the_mark(terminal, tmp_path):

@@ -73,7 +73,7 @@ def test_a_run_that_was_never_judged_is_counted_out(terminal, folder):
     unjudged.unlink()
     done = terminal("judge-again", folder)
     assert done.code == 1
-    assert "never judged" in done.err
+    assert "has no verdict" in done.err
     assert "2 of 3 runs judged again: 2 PASS" in done.out
 
 
@@ -120,4 +120,4 @@ def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(
     sidecar.write_text(json.dumps(record))
     done = terminal("judge-again", picture)
     assert done.code == 1
-    assert "no sticker model drew this picture" in done.err
+    assert "this is not a sticker picture" in done.err

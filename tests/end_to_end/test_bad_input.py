@@ -129,12 +129,12 @@ def usual_request(studio):
 
 def draws(studio):
     """Draw one picture; say whether it was stored."""
-    heard = []
-    unsubscribe = studio.bus.subscribe(heard.append)
+    pronounced = []
+    unsubscribe = studio.bus.subscribe(pronounced.append)
     studio.generate(usual_request(studio))
     unsubscribe()
-    assert not [event for event in heard if isinstance(event, GenerationFailed)]
-    return any(isinstance(event, RunStored) for event in heard)
+    assert not [event for event in pronounced if isinstance(event, GenerationFailed)]
+    return any(isinstance(event, RunStored) for event in pronounced)
 
 
 @pytest.mark.parametrize(

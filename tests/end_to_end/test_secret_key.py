@@ -44,23 +44,23 @@ def server():
 
 
 @pytest.fixture
-def heard(studio):
+def pronounced(studio):
     """All that the studio says during a test."""
-    heard = []
-    unsubscribe = studio.bus.subscribe(heard.append)
-    yield heard
+    pronounced = []
+    unsubscribe = studio.bus.subscribe(pronounced.append)
+    yield pronounced
     unsubscribe()
 
 
 @pytest.fixture
-def scene(studio, server, place, heard):
+def scene(studio, server, place, pronounced):
     """A prompt, read after the server was chosen, its key kept, and asked."""
     choice = ServerChoice(url=server.url, model="small")
     studio.language_model.keep(choice, SECRET if place == "keyring" else None)
     studio.language_model.wait()
     studio.language_model.try_out(choice, None)
     studio.language_model.wait()
-    assert ServerKept() in heard
+    assert ServerKept() in pronounced
     return studio.parse(PROMPT, "llm")
 
 
@@ -77,14 +77,14 @@ def crash(scene):
         return report_on(error, "Reading the prompt")
 
 
-def test_the_key_is_in_no_file_log_trace_or_report(studio, server, scene, heard, home, caplog):
+def test_the_key_is_in_no_file_log_trace_or_report(studio, server, scene, pronounced, home, caplog):
     caplog.set_level(logging.DEBUG)
     draw(studio, studio.scene_of(scene.prompt.text))
     assert set(server.keys) == {f"Bearer {SECRET}"}
     files = [path for path in home.rglob("*") if path.is_file()]
     assert {"language_model.toml"} < {path.name for path in files}
     assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
-    (path,) = [event.path for event in heard if isinstance(event, RunStored)]
-    told = [*RunFiles().load(path), scene, crash(scene), *heard]
+    (path,) = [event.path for event in pronounced if isinstance(event, RunStored)]
+    told = [*RunFiles().load(path), scene, crash(scene), *pronounced]
     assert [each for each in told if SECRET in repr(each)] == []
     assert SECRET not in caplog.text

@@ -88,11 +88,11 @@ def killed_after(folder, words, wait_s):
             os._exit(1)
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as lines:
-        heard = [lines.readline() for _ in range(words)]
+        pronounced = [lines.readline() for _ in range(words)]
         time.sleep(wait_s)  # noqa: TID251 - the moment is the point
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return _understood("".join([*heard, lines.read()]).splitlines())
+        return _understood("".join([*pronounced, lines.read()]).splitlines())
 
 
 def losses(folder, told):

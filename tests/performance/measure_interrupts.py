@@ -178,7 +178,7 @@ def interrupt(
     faults = [command.fault(out, (folder / ANSWER).read_text())]
     if process.returncode != 128 + number and not is_late:
         faults.append(f"exit code {process.returncode}")
-    if "Traceback" in said or "Error" in said or "Something went wrong" in said:
+    if "Traceback" in said or "Error" in said or "Unexpected error" in said:
         faults.append(said.strip().splitlines()[-1])
     if seconds > LIMIT_S and not is_late:
         faults.append(f"{seconds:.1f} s")

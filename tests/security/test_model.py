@@ -81,7 +81,7 @@ def test_numbers_beyond_all_models_are_refused_when_listed_and_when_loaded(root,
     change(root / "bad" / file, **settings)
     told = damage_listed(root)
     (name,) = settings
-    assert f'its setting "{name}" is beyond all models' in told.message
+    assert f'its setting "{name}" is out of range' in told.message
     assert f'its setting "{name}"' in sentence_when_loaded(root)
 
 
@@ -222,16 +222,16 @@ def test_a_model_that_brings_code_is_refused_by_name(root, pwned, file, settings
     change(path, **settings)
     (path.parent / "evil.py").write_text(EVIL.format(path=str(pwned)))
     told = damage_listed(root)
-    assert '"bad" asks to run code of its own' in told.message
-    assert "code of its own" in sentence_when_loaded(root)
+    assert '"bad" asks to run custom code' in told.message
+    assert "custom code" in sentence_when_loaded(root)
 
 
 def test_a_part_whose_library_is_a_file_of_the_folder_is_refused(root, pwned):
     index = json.loads((root / "bad" / "model_index.json").read_text())
     change(root / "bad" / "model_index.json", unet=["evil", index["unet"][1]])
     (root / "bad" / "unet" / "evil.py").write_text(EVIL.format(path=str(pwned)))
-    assert "code of its own" in damage_listed(root).message
-    assert "code of its own" in sentence_when_loaded(root)
+    assert "custom code" in damage_listed(root).message
+    assert "custom code" in sentence_when_loaded(root)
 
 
 def test_every_loader_of_a_library_is_told_to_run_no_code():

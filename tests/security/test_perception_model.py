@@ -42,8 +42,8 @@ def test_a_detector_that_brings_code_is_refused_by_name_and_hides_nothing(
     (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))
     shelf = PerceptionFolders([tmp_path], tmp_path / "no cache")
     assert [card.ref.id for card in shelf.cards()] == ["good"]
-    assert '"bad" asks to run code of its own' in shelf.damaged()["bad"].message
-    with pytest.raises(ModelNotFound, match="code of its own"):
+    assert '"bad" requires custom code' in shelf.damaged()["bad"].message
+    with pytest.raises(ModelNotFound, match="custom code"):
         shelf.make(str(bad), PerceptionRole.DETECTOR)
 
 
@@ -81,7 +81,7 @@ def test_blip_that_brings_code_is_refused_by_name_and_a_good_one_is_taken(tmp_pa
     change(bad / "config.json", auto_map={"AutoProcessor": "evil.Evil"})
     (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))
     picture = np.zeros((8, 8, 3), np.uint8)
-    with pytest.raises(DetectorError, match='"a-bad" asks to run code of its own'):
+    with pytest.raises(DetectorError, match='"a-bad" requires custom code'):
         BlipAnswerer([tmp_path / "models"]).answer(picture, ["is it?"], CountingToken())
     good = save_tiny_blip(tmp_path / "models" / "b-good")
     assert find_blip([tmp_path / "models"]) == good

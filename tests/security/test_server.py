@@ -116,7 +116,7 @@ def test_a_dripping_body_ends_at_the_deadline(status):
 @pytest.mark.parametrize(
     ("status", "headers", "telling"),
     [
-        (200, {}, "answers at too great a length"),
+        (200, {}, "returned too long an answer"),
         (500, {}, "fails"),
         (401, {"Content_Encoding": "gzip"}, "refuses the key"),
         (404, {"Content_Encoding": "gzip, gzip"}, "does not know the model"),
@@ -148,8 +148,8 @@ EMPTY_BLOCKS = gzip.compress(b"")[:10] + b"\x00\x00\x00\xff\xff" * 100_000
 @pytest.mark.parametrize(
     ("body", "encoding", "telling"),
     [
-        (gzip.compress(bytes(100_000_000)), "gzip", "too great a length"),
-        (EMPTY_BLOCKS, "gzip", "too great a length"),
+        (gzip.compress(bytes(100_000_000)), "gzip", "too long an answer"),
+        (EMPTY_BLOCKS, "gzip", "too long an answer"),
         (gzip.compress(gzip.compress(bytes(10_000_000))), "gzip, gzip", "more than once"),
         (gzip.compress(gzip.compress(GOOD)), "gzip, deflate, gzip", "more than once"),
         (b"no gzip", "gzip", "breaks off"),
@@ -165,8 +165,8 @@ def test_compression_bombs_are_refused(body, encoding, telling):
     [
         (b'{"choices":' + b"[" * 150_000, "does not speak"),
         (b"data: " + b'{"choices":' * 15_000, "does not speak"),
-        (b'{"choices":[%b]}' % b",".join([b"{}"] * 1_000_000), "too great a length"),
-        (b'data: {"choices":[{}]}\n' * 1_000_000, "too great a length"),
+        (b'{"choices":[%b]}' % b",".join([b"{}"] * 1_000_000), "too long an answer"),
+        (b'data: {"choices":[{}]}\n' * 1_000_000, "too long an answer"),
         (b'{"choices":[{"message":{"content":"a"}, "n": ' + b"9" * 90_000 + b"}]}", "not speak"),
     ],
     ids=["nested", "nested stream", "choices", "streamed choices", "number"],

@@ -27,7 +27,7 @@ class Hand:
         boxes = window.generation.findChildren(QSpinBox)
         self._steps = next(box for box in boxes if box.accessibleName() == "Denoising steps")
         buttons = window.generation.findChildren(QToolButton)
-        self._roll = next(each for each in buttons if each.accessibleName() == "Roll another seed")
+        self._roll = next(each for each in buttons if each.accessibleName() == "Random seed")
 
     @property
     def state(self):

@@ -46,7 +46,7 @@ def test_what_was_typed_into_a_field_is_taken_back(qtbot, ready, name, keys):
 
 
 def test_the_negative_prompt_is_taken_back(qtbot, ready):
-    field = named(ready.generation, QLineEdit, "Not wanted")
+    field = named(ready.generation, QLineEdit, "Negative prompt")
     field.setFocus()
     qtbot.keyClicks(field, "fog")
     assert ready.generation.settings.negative == "fog"
@@ -68,7 +68,7 @@ def test_an_edit_is_taken_back_from_any_other_field(qtbot, ready):
     before = ready.generation.settings
     steps = named(ready.generation, QAbstractSpinBox, "Denoising steps")
     steps.setValue(3)
-    other = named(ready.generation, QLineEdit, "Not wanted")
+    other = named(ready.generation, QLineEdit, "Negative prompt")
     other.setFocus()
     take_back(qtbot, other)
     assert ready.generation.settings == before

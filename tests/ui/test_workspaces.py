@@ -16,7 +16,7 @@ PART = QRectF(0.25, 0.25, 0.5, 0.5)
 GENERATE, INSPECT, EVALUATE, *_ = WORKSPACES
 
 
-def in_sight(window):
+def visible(window):
     docks = window.findChildren(QDockWidget)
     return {dock.objectName() for dock in docks if dock.isVisible()}
 
@@ -52,15 +52,15 @@ def test_picture_step_and_zoom_stay(drawn, studio, workspace):
 @pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
 def test_its_own_docks_are_in_sight(window, workspace):
     window.use_workspace(workspace)
-    assert in_sight(window) == planned(workspace)
+    assert visible(window) == planned(workspace)
 
 
 def test_a_dock_that_was_closed_stays_closed_in_that_workspace_only(window):
     window.findChild(QDockWidget, "verdict").close()
     window.use_workspace(INSPECT)
-    assert "verdict" in in_sight(window)
+    assert "verdict" in visible(window)
     window.use_workspace(GENERATE)
-    assert in_sight(window) == planned(GENERATE) - {"verdict"}
+    assert visible(window) == planned(GENERATE) - {"verdict"}
 
 
 def test_a_floating_dock_floats_again_at_the_next_start(window, another):
@@ -73,19 +73,19 @@ def test_a_floating_dock_floats_again_at_the_next_start(window, another):
 def test_docks_can_be_put_back(window):
     window.findChild(QDockWidget, "verdict").close()
     window.context.actions[framework_commands.RESET_LAYOUT].trigger()
-    assert in_sight(window) == planned(GENERATE)
+    assert visible(window) == planned(GENERATE)
 
 
 def test_the_last_workspace_is_open_at_the_next_start(window, another):
     window.use_workspace(INSPECT)
     window.close()
-    assert in_sight(another()) == planned(INSPECT)
+    assert visible(another()) == planned(INSPECT)
 
 
 def test_hidden_docks_are_no_layout_to_keep(window, another):
     window.context.actions[framework_commands.STAGE_ONLY].trigger()
     window.close()
-    assert in_sight(another()) == planned(GENERATE)
+    assert visible(another()) == planned(GENERATE)
 
 
 def test_layers_are_remembered_by_workspace(qtbot, window):
@@ -100,9 +100,9 @@ def test_layers_are_remembered_by_workspace(qtbot, window):
 
 def test_the_simple_window_shows_the_docks_for_it(window):
     window.use_density(Density.SIMPLE)
-    assert in_sight(window) == {plan.id for plan in GENERATE.docks if plan.in_simple}
+    assert visible(window) == {plan.id for plan in GENERATE.docks if plan.in_simple}
     window.use_density(Density.FULL)
-    assert in_sight(window) == planned(GENERATE)
+    assert visible(window) == planned(GENERATE)
 
 
 def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):

@@ -72,10 +72,10 @@ def read_body(body: bytes) -> ChatAnswer:
         choices = list(_choices(body))
         said = [choice.get("message") or choice.get("delta") or {} for choice in choices]
         if any(part.get("refusal") for part in said):
-            raise ServerFailure("refuses to answer", is_refusal=True)
+            raise ServerFailure("refused to answer", is_refusal=True)
         return ChatAnswer(
             text=_words_of(said),
-            first_chances=next((told for each in choices if (told := _chances(each))), ()),
+            first_chances=next((chances for each in choices if (chances := _chances(each))), ()),
         )
     except _UNREADABLE as error:
         raise ServerFailure("does not speak the chat-completions protocol") from error

@@ -221,7 +221,7 @@ class _BoundedStream(httpx2.SyncByteStream):
         for piece in self._pieces:
             self._left -= len(piece)
             if self._left < 0:
-                raise ServerFailure("answers at too great a length")
+                raise ServerFailure("returned too long an answer")
             yield piece
 
     def close(self) -> None:

@@ -84,7 +84,7 @@ class UserServerChoices:
                 forget_key(choice.url)
         except UnusableKeyring as error:
             raise SettingsError(
-                "This system has no keyring that could keep the key.",
+                "This system has no keyring to store the key.",
                 hint=f"Put the key into the environment variable {KEY_VARIABLE}.",
             ) from error
 
@@ -101,7 +101,7 @@ class UserServerChoices:
         """
         _check_address(choice.url)
         if not choice.model:
-            raise SettingsError("No model is named.", hint="Write the server's name for the model.")
+            raise SettingsError("No model is named.", hint="Enter the server's name for the model.")
         settings = replace(
             settings_of(choice, self.presets), attempts=1, answer_tokens=ANSWER_TOKENS
         )
@@ -129,6 +129,6 @@ def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
 def _check_address(url: str) -> None:
     if not is_address(url):
         raise SettingsError(
-            "The address of the server is not usable.",
+            "The address of the server is invalid.",
             hint='Write it like "http://127.0.0.1:11434/v1", without name and password.',
         )

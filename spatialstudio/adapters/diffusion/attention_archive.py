@@ -53,8 +53,11 @@ def plan_archive(
         return AttentionArchive(folder, (), (), ())
     if request.sampling.guidance.reuses_prediction:
         raise RequestError(
-            "Attention to every word cannot be kept where guiding passes stand in for others.",
-            hint="Record less, or let guidance make passes of its own.",
+            (
+                "Attention to every word cannot be recorded when guidance passes replace "
+                "regular passes."
+            ),
+            hint="Record less, or let guidance use separate passes.",
         )
     keeps_all = capture.detail is AttentionDetail.EVERYTHING
     words = words_by_position(loaded.streams, request.scene.prompt.text, with_filling=keeps_all)

@@ -277,7 +277,7 @@ class AttentionTap:
         self._is_repeating = False
         self._waiting: list[tuple[AttentionLayer, _AttentionCall, torch.Tensor]] = []
         self._waiting_bytes = 0
-        self._told: dict[tuple[torch.Size, ...], bool] = {}
+        self._sums_by_size: dict[tuple[torch.Size, ...], bool] = {}
 
     @contextmanager
     def on_duty(self) -> Iterator[None]:
@@ -343,9 +343,9 @@ class AttentionTap:
     def _returns_sums(self, call: "_AttentionCall") -> bool:
         """Ask once a pass for all calls of one size; they differ in nothing else."""
         sizes = call.query.shape, call.key.shape
-        if sizes not in self._told:
-            self._told[sizes] = call.returns_sums
-        return self._told[sizes]
+        if sizes not in self._sums_by_size:
+            self._sums_by_size[sizes] = call.returns_sums
+        return self._sums_by_size[sizes]
 
     def _let_wait(self, layer: AttentionLayer, call: "_AttentionCall", sums: torch.Tensor) -> None:
         self._waiting.append((layer, call, sums))

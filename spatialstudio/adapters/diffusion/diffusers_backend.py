@@ -110,8 +110,8 @@ def finished_picture(output: Any) -> RgbImage:
     withheld = getattr(output, "nsfw_content_detected", None)
     if withheld and withheld[0]:
         raise BackendError(
-            "The model's own safety checker has withheld the picture.",
-            hint="Take another seed or another prompt.",
+            "The model's safety checker rejected the picture.",
+            hint="Use another seed or another prompt.",
         )
     colours: np.ndarray = output.images[0]
     refuse_invalid(torch.from_numpy(colours))

@@ -7,7 +7,7 @@ import torch
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.samplers import SCALE_OFF
 
-MESSAGE = "The picture has dissolved into invalid numbers."
+MESSAGE = "The latents contain invalid numbers (NaN or infinity)."
 
 
 class InvalidNumbers(BackendError):  # noqa: N818 - reads as a finding

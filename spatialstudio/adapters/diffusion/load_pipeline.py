@@ -315,7 +315,7 @@ class LoadedPipeline:
         kind = kinds.get(scheduler_id or type(self.own_scheduler).__name__)
         if kind is None:
             raise RequestError(
-                f'The model cannot be sampled with "{scheduler_id}".',
+                f'The model does not support the sampler "{scheduler_id}".',
                 hint=f"Choose one of {', '.join(sorted(kinds))}.",
             )
         try:
@@ -323,7 +323,7 @@ class LoadedPipeline:
         except ImportError as error:
             raise RequestError(
                 f'The sampler "{scheduler_id}" needs a library that is not installed.',
-                hint="Choose another sampler, or leave the choice to the model.",
+                hint="Choose another sampler, or the model's default.",
             ) from error
 
     def count_steps(self, wanted: int) -> int:
@@ -343,7 +343,7 @@ class LoadedPipeline:
             noun = "step" if wanted == 1 else "steps"
             raise RequestError(
                 f"The sampler cannot draw in {wanted} {noun}.",
-                hint="Take more steps, or another sampler.",
+                hint="Use more steps, or another sampler.",
             ) from error
         return -(-len(trial.timesteps) // int(trial.order))
 
@@ -427,8 +427,8 @@ def family_of(model: ModelCard) -> Family:
     folder = model.base or model.folder
     if not (folder / INDEX_FILE).is_file() or not model.folder.exists():
         raise ModelNotFound(
-            f'The model "{model.id}" is not where it was.',
-            hint=f"Look for {model.folder.name}, or choose another model.",
+            f'The files of the model "{model.id}" were moved or deleted.',
+            hint=f"Restore {model.folder.name}, or choose another model.",
         )
     try:
         index = read_index(folder)
@@ -440,7 +440,7 @@ def family_of(model: ModelCard) -> Family:
         raise damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(
-            f'The model "{model.id}" is of a kind that cannot be guided yet: {class_name}.',
+            f'Models of this kind are not supported: "{model.id}" is a {class_name}.',
             hint=f"Choose a model of one of these kinds: {', '.join(FAMILIES)}.",
         )
     family = FAMILIES[class_name]
@@ -460,6 +460,6 @@ def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
     if error is not None and is_explained(error):
         return unusable(f'model "{model.id}"', error)
     return ModelNotFound(
-        f'The model "{model.id}" is damaged or holds no safetensors.',
+        f'The model "{model.id}" is damaged or has no safetensors weights.',
         hint="Install or download it again; pickled weights are never loaded.",
     )

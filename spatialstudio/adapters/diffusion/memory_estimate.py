@@ -78,8 +78,8 @@ def _kept_by_layer(shape: Any, stream: TextStream) -> int:
 
 
 def _head_size(shape: Any) -> int:
-    told = getattr(shape, "head_dim", None)
-    return int(told or shape.hidden_size // shape.num_attention_heads)
+    head_dim = getattr(shape, "head_dim", None)
+    return int(head_dim or shape.hidden_size // shape.num_attention_heads)
 
 
 def _bytes_a_pair(shape: Any, item: int) -> int:

@@ -64,7 +64,9 @@ def _outline(model: ModelCard) -> LoadedPipeline:
 @lru_cache(maxsize=OUTLINES_KEPT)
 def _denoiser(config: Path, weights: tuple[Path, ...]) -> torch.nn.Module:
     """Build a denoiser without its weights, which limit its size."""
-    told = read_settings(config)
+    config_values = read_settings(config)
     with NOWHERE, held_to_weights(weights):
-        built: torch.nn.Module = getattr(diffusers, told["_class_name"]).from_config(told)
+        built: torch.nn.Module = getattr(diffusers, config_values["_class_name"]).from_config(
+            config_values
+        )
     return built

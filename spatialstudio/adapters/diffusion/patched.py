@@ -13,14 +13,14 @@ def patched_attribute(owner: Any, method: str, wrapper: Callable[..., Any]) -> I
     Who asks for the signature is told the original's.
     """
     original = getattr(owner, method)
-    was_wrapped = method in vars(owner)
+    was_overridden = method in vars(owner)
     stand_in = partial(wrapper, original)
     stand_in.__wrapped__ = original  # type: ignore[attr-defined]
     setattr(owner, method, stand_in)
     try:
         yield
     finally:
-        if was_wrapped:
+        if was_overridden:
             setattr(owner, method, original)
         else:
             delattr(owner, method)

@@ -45,7 +45,7 @@ def picture_size(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[in
     if any(side % loaded.side_multiple for side in size):
         raise RequestError(
             f"The model draws pictures whose sides are multiples of {loaded.side_multiple} pixels.",
-            hint="Choose other sides, or leave them to the model.",
+            hint="Choose another size, or the model's default.",
         )
     return size
 
@@ -54,8 +54,8 @@ def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapp
     scale, negative = request.guidance_scale, request.scene.prompt.negative
     if negative and not _takes_negative(loaded):
         raise RequestError(
-            "The model takes no negative prompt.",
-            hint="Say what you want in the prompt itself, or choose another model.",
+            "The model does not support negative prompts.",
+            hint="Describe what you want in the prompt, or choose another model.",
         )
     named = {"negative_prompt": negative} if negative else {}
     match loaded.family.scale:

@@ -89,8 +89,8 @@ def _turned_around(autoencoder: Any) -> DecodePreview:
     patches = torch.linalg.pinv(answers).reshape(-1, colours, side, side)
 
     def decode(latents: torch.Tensor) -> torch.Tensor:
-        told = latents.float() / config.scaling_factor - grey.float()
-        return functional.conv_transpose2d(told, patches, stride=side)
+        values = latents.float() / config.scaling_factor - grey.float()
+        return functional.conv_transpose2d(values, patches, stride=side)
 
     return decode
 
@@ -222,8 +222,8 @@ def is_edm(scheduler: Any) -> bool:
 
 
 def _predicted_by(scheduler: Any) -> Predicted:
-    told = Predicted(scheduler.config.prediction_type)
-    return Predicted.RETURN if is_edm(scheduler) and told is Predicted.NOISE else told
+    predicted = Predicted(scheduler.config.prediction_type)
+    return Predicted.RETURN if is_edm(scheduler) and predicted is Predicted.NOISE else predicted
 
 
 def as_picture(latents: torch.Tensor, form: LatentForm, size: tuple[int, int]) -> torch.Tensor:

@@ -83,9 +83,9 @@ def _character_map(message: bytes) -> bytes | None:
 
 
 def _piece(message: bytes) -> tuple[str, float]:
-    told = dict(_fields(message))
-    (score,) = struct.unpack("<f", told.get(SCORE, ZERO))
-    return told.get(TEXT, b"").decode(), score
+    fields = dict(_fields(message))
+    (score,) = struct.unpack("<f", fields.get(SCORE, ZERO))
+    return fields.get(TEXT, b"").decode(), score
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
@@ -165,14 +165,14 @@ def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
     sentinels = int(config.get("extra_ids", SENTINELS))
     if not 0 <= sentinels <= MOST_SENTINELS:
         raise ValueError(sentinels)
-    told = read_pieces(file)
+    pieces = read_pieces(file)
     ends = [(f"<extra_id_{number}>", 0.0) for number in reversed(range(sentinels))]
     special = {name: _text(config[name]) for name in SPECIAL_TOKENS if config.get(name)}
     limit = {LIMIT: config[LIMIT]} if LIMIT in config else {}
     return transformers.T5Tokenizer(
-        vocab=[*told.pieces, *ends],
+        vocab=[*pieces.pieces, *ends],
         extra_ids=sentinels,
-        _spm_precompiled_charsmap=told.character_map,
+        _spm_precompiled_charsmap=pieces.character_map,
         **special,
         **limit,
     )

@@ -75,7 +75,7 @@ def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:
     items += named
     y = max((item.at[1] for item in named if isinstance(item, Text)), default=y)
     if band:
-        scale = "marginals: share of attention, each to its own peak"
+        scale = "marginals: share of attention, each scaled to its own maximum"
         items.append(
             Text(at=(MARGIN, y + LINE_HEIGHT), text=scale, colour=_muted(look), size=SMALL)
         )

@@ -93,11 +93,11 @@ def board_sheet(
     muted = look.palette.colours["muted"]
     width = 2 * MARGIN + columns * (WIDTH + GAP) - GAP
     prompts = tuple(dict.fromkeys(f"“{frame.prompt}”" for frame in frames))
-    texts = (*prompts, "Each map is drawn up to its own peak.")
+    texts = (*prompts, "Each map is scaled to its own maximum.")
     lines = [line for text in texts for line in wrap_lines(text, width - 2 * MARGIN, SMALL)]
-    for place, told in enumerate(lines):
+    for place, label in enumerate(lines):
         at = (MARGIN, foot + LINE_HEIGHT * place)
-        items.append(Text(at=at, text=told, colour=muted, size=SMALL))
+        items.append(Text(at=at, text=label, colour=muted, size=SMALL))
     return Drawing(
         width=_even(width),
         height=_even(foot + LINE_HEIGHT * len(lines)),
@@ -150,8 +150,8 @@ def _cell(frame: BoardFrame, at: tuple[float, float], look: ExportLook) -> Itera
     y += _map_rows(frame) * (TILE + LINE_HEIGHT) + 8
     for line, (relation, pos) in enumerate(frame.pos):
         number = f" {pos:.2f}"
-        told = elided(relation, WIDTH - width_of(number, SMALL), SMALL) + number
-        yield Text(at=(left, y + line * LINE_HEIGHT), text=told, colour=muted, size=SMALL)
+        label = elided(relation, WIDTH - width_of(number, SMALL), SMALL) + number
+        yield Text(at=(left, y + line * LINE_HEIGHT), text=label, colour=muted, size=SMALL)
 
 
 def _height(frame: BoardFrame) -> float:

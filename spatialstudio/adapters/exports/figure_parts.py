@@ -148,8 +148,8 @@ def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Itera
     yield Raster(at=(x, y), width=width, height=6, pixels=heat(ramp, palette))
     muted = palette.colours["muted"]
     yield Text(at=(x, y + 14), text="0", colour=muted, size=SMALL)
-    end, told = (x + width, y + 14), "each map's own peak"
-    yield Text(at=end, text=told, colour=muted, size=SMALL, anchor=Anchor.END)
+    end, label = (x + width, y + 14), "each map scaled to its own maximum"
+    yield Text(at=end, text=label, colour=muted, size=SMALL, anchor=Anchor.END)
 
 
 def caption(run: ExportedRun) -> tuple[str, str]:
@@ -158,7 +158,7 @@ def caption(run: ExportedRun) -> tuple[str, str]:
     request, guidance = record.request, record.request.sampling.guidance
     held = f"{guidance.method_id}, step size {guidance.strength:g}"
     if guidance.method_id == UNGUIDED:
-        held = "layout not guided"
+        held = "unguided"
     settings = (
         f"{request.model.id}, seed {request.sampling.seed}, {request.sampling.steps} steps, "
         f"guidance scale {request.guidance_scale:g}, {held}; "
@@ -191,8 +191,8 @@ def captioned(
         height: Of the figure, points.
         texts: Of the caption; empty for prompt and settings of the run.
     """
-    told, room = texts or caption(run), width - 2 * MARGIN
-    lines = [line for text in told if text for line in wrap_lines(text, room, SMALL)]
+    label, room = texts or caption(run), width - 2 * MARGIN
+    lines = [line for text in label if text for line in wrap_lines(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)

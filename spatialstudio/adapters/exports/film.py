@@ -114,10 +114,10 @@ def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
         playhead = Line(points=head, colour=look.palette.colours["accent"], width=1.5)
         items += [_shifted(item, SIDE + MARGIN) for item in (*plot.items, playhead)]
         width, height = width + plot.width, max(y, plot.height)
-    told = f"step {event.step + 1} of {len(run.steps)}"
+    label = f"step {event.step + 1} of {len(run.steps)}"
     if event.is_guided:
-        told = f"{told}, {moment_shown(run).value}"
-    items.append(Text(at=(MARGIN, MARGIN - 4), text=told, colour=_muted(look), size=SMALL))
+        label = f"{label}, {moment_shown(run).value}"
+    items.append(Text(at=(MARGIN, MARGIN - 4), text=label, colour=_muted(look), size=SMALL))
     ground = look.palette.colours["raised"]
     return Drawing(width=_even(width), height=_even(height), ground=ground, items=tuple(items))
 
@@ -177,7 +177,7 @@ _MP4_XMP = UUID("be7acfcb-97a9-42e8-9c71-999491e3afac")
 def _mp4(frames: list[RgbImage]) -> bytes:
     if find_spec("av") is None:
         raise ExportError(
-            "MP4 needs the library PyAV, which is not installed.",
+            "MP4 needs PyAV, which is not installed.",
             hint='Install "spatialstudio[video]", or choose GIF or APNG.',
         )
     av, buffer = import_module("av"), BytesIO()

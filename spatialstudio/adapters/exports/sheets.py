@@ -53,7 +53,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
     mentions = shown_mentions(run, look)
     if not steps or not mentions:
         raise ExportError(
-            "The run has no attention maps.", hint="Draw it again with capture switched on."
+            "The run has no attention maps.", hint="Generate it again with attention recording."
         )
     text = look.palette.colours["text"]
     items: list[Item] = list(_step_names(steps, look, MARGIN + NAME_WIDTH))
@@ -89,7 +89,7 @@ def storyboard(run: ExportedRun, look: ExportLook) -> Drawing:
     """
     previews = {event.step: event.preview for event in run.steps if event.preview is not None}
     if not previews:
-        raise ExportError("The run has no previews.", hint="Draw it again with previews on.")
+        raise ExportError("The run has no previews.", hint="Generate it again with previews.")
     steps = steps_shown(sorted(previews), look.columns)
     items: list[Item] = list(_step_names(steps, look, MARGIN))
     y = MARGIN + LINE_HEIGHT
@@ -108,7 +108,7 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
         ExportError: The run tells no PoS.
     """
     if not any(event.pos for event in run.steps):
-        raise ExportError("The run has no relation whose PoS was watched.", hint="Choose another.")
+        raise ExportError("The run has no relation with a recorded PoS.", hint="Choose another.")
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
     height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + _legend_height(run)
     texts = (*caption(run), reading_of(run))
@@ -172,8 +172,8 @@ def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         area = box(left, top, max(right - left, 1.0), bottom - top)
         fill, end = look.palette.colours["hover"], 2 * MARGIN + PLOT_WIDTH
         yield Line(points=area, fill=fill, is_closed=True)
-        at, told = (end, PLOT_TOP - 4), "shaded: guided steps"
-        yield Text(at=at, text=told, colour=_muted(look), size=SMALL, anchor=Anchor.END)
+        at, label = (end, PLOT_TOP - 4), "shaded: guided steps"
+        yield Text(at=at, text=label, colour=_muted(look), size=SMALL, anchor=Anchor.END)
 
 
 def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterator[Item]:

@@ -51,7 +51,7 @@ def sweep_sheet(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
     swept = [cell for cell in cells if cell is not None]
     if not swept or len(swept) < len(runs) or len({cell.sweep_id for cell in swept}) > 1:
         raise ExportError(
-            "The runs are no sweep.", hint="Choose runs of one sweep, or another kind of export."
+            "The runs are not a sweep.", hint="Choose runs of one sweep, or another kind of export."
         )
     sides = sides_of(swept)
     height = _cell_height(runs)
@@ -122,12 +122,12 @@ def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
     request = runs[0].record.request
     guidance = request.sampling.guidance
     differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}
-    told = {
+    in_words = {
         SweepField.SEED: f"seed {request.sampling.seed}",
         SweepField.STEPS: f"{request.sampling.steps} steps",
         SweepField.GUIDANCE_SCALE: f"guidance scale {request.guidance_scale:g}",
         SweepField.STRENGTH: f"step size {guidance.strength:g}",
     }
-    same = [text for field, text in told.items() if field not in differ]
+    same = [text for field, text in in_words.items() if field not in differ]
     settings = ", ".join([request.model.id, guidance.method_id, *same])
     return f"“{request.scene.prompt.text}”", f"{settings}; {made_with(runs[0])}"

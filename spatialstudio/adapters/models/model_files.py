@@ -169,7 +169,7 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
         check_parts(folder)
         denoiser = read_settings(folder / kind.denoiser / "config.json")
         _refuse_painters_over(name, kind, denoiser)
-        advice = _read_advice(folder / ADVICE_FILE, kind.as_told(index, denoiser))
+        advice = _read_advice(folder / ADVICE_FILE, kind.described(index, denoiser))
         parts = parts_in_use(index)
         _refuse_pickles(name, [folder / part for part in parts])
         model_id = advice.id or name
@@ -212,8 +212,8 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
         raise unusable(f'model file "{file.name}"', error) from error
     if content := other_content(names):
         raise ModelNotFound(
-            f'The file "{file.name}" holds {content}, which cannot draw by itself.',
-            hint="Choose a whole model, and move this file away.",
+            f'The file "{file.name}" contains {content}, not a complete model.',
+            hint="Choose a complete model, and move this file away.",
         )
     if is_completed:
         base = _base_beside(beside)
@@ -239,7 +239,7 @@ def _can_complete(card: ModelCard) -> bool:
 def _without_base(file: Path, kinds: Sequence[str]) -> ModelNotFound:
     if not kinds:
         return ModelNotFound(
-            f'Nothing says how the model in "{file.name}" is built.',
+            f'The architecture of the model in "{file.name}" is unknown.',
             hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
             "it may leave out the weights that the file holds.",
         )
@@ -324,8 +324,8 @@ def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any
     """Refuse UNets that are given a picture, a mask or depth beside the latents they denoise."""
     if kind.denoiser == UNET and denoiser.get("in_channels") != denoiser.get("out_channels"):
         raise ModelNotFound(
-            f'The model in "{name}" wants a picture beside the prompt.',
-            hint="Choose one that draws from a prompt alone.",
+            f'The model in "{name}" needs an input picture.',
+            hint="Choose a text-to-image model.",
         )
 
 

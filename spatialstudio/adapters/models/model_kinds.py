@@ -50,7 +50,7 @@ class ModelKind:
     reads_files: bool = True
     distilled: tuple[str, bool] | None = None
 
-    def as_told(self, index: Mapping[str, Any], config: Mapping[str, Any]) -> "ModelKind":
+    def described(self, index: Mapping[str, Any], config: Mapping[str, Any]) -> "ModelKind":
         """Return what is recommended for one model of the kind.
 
         Args:

@@ -198,27 +198,27 @@ def unusable(what: str, error: Exception) -> ModelNotFound:
         case PermissionError():
             return ModelNotFound(
                 f"The {what} may not be read.",
-                hint="Allow yourself to read it and all that it holds.",
+                hint="Give yourself read permission for it and its contents.",
             )
         case CustomCode():
             return ModelNotFound(
-                f"The {what} asks to run code of its own, which is never done.",
+                f"The {what} requires custom code, which is never run.",
                 hint="Choose a model that its library supports without custom code.",
             )
         case ImplausibleSettings(name=name) if name:
             return ModelNotFound(
-                f'The {what} is damaged: its setting "{name[:MAX_NAME]}" is beyond all models.',
-                hint="Download it again from a source that you trust.",
+                f'The {what} is damaged: its setting "{name[:MAX_NAME]}" is out of range.',
+                hint="Download it again from a trusted source.",
             )
         case FileTooLarge(filename=path):
             return ModelNotFound(
                 f'The {what} is damaged: "{Path(path).name}" is too large.',
-                hint="Download it again from a source that you trust.",
+                hint="Download it again from a trusted source.",
             )
         case NotARegularFile(filename=path):
             return ModelNotFound(
                 f'The {what} is damaged: "{Path(path).name}" is not a regular file.',
-                hint="Download it again from a source that you trust.",
+                hint="Download it again from a trusted source.",
             )
     return ModelNotFound(f"The {what} is damaged.", hint="Install or download it again.")
 

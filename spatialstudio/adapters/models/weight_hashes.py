@@ -32,16 +32,16 @@ def hash_of_weights(files: Sequence[Path]) -> str:
 
 def hash_beside(files: Sequence[Path]) -> Future[str]:
     """Hash weights in a thread of its own, while others work; may end in an ``OSError``."""
-    told: Future[str] = Future()
+    result: Future[str] = Future()
 
     def work() -> None:
         try:
-            told.set_result(hash_of_weights(files))
+            result.set_result(hash_of_weights(files))
         except OSError as error:
-            told.set_exception(error)
+            result.set_exception(error)
 
     threading.Thread(target=work, name="hash of weights", daemon=True).start()
-    return told
+    return result
 
 
 def known_hash(file: Path) -> str:

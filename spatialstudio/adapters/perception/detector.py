@@ -115,8 +115,8 @@ def _fixed_classes(find: FindClasses[SettingsT]) -> Look[SettingsT]:
         loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: SettingsT
     ) -> tuple[list[Finding], tuple[str, ...]]:
         known = classes_of(heads, loaded.model.config.id2label)
-        findings = find(loaded, image, known, settings) if known else []
-        return findings, tuple(head for head in heads if head not in known)
+        instances = find(loaded, image, known, settings) if known else []
+        return instances, tuple(head for head in heads if head not in known)
 
     return look
 
@@ -147,5 +147,5 @@ class ModelDetector(Generic[SettingsT]):
         if not heads:
             return Seen(detections=(), cut=self._settings.cut)
         with self._model.looking() as loaded:
-            findings, unknown = self._look(loaded, image, heads, self._settings)
-        return seen_in(findings, mentions, self.id, self._settings, unknown)
+            instances, unknown = self._look(loaded, image, heads, self._settings)
+        return seen_in(instances, mentions, self.id, self._settings, unknown)

@@ -56,14 +56,14 @@ def heads_of(mentions: Sequence[ObjectMention]) -> tuple[str, ...]:
 
 
 def seen_in(
-    findings: Iterable[Finding],
+    instances: Iterable[Finding],
     mentions: Sequence[ObjectMention],
     detector_id: str,
     settings: CandidateSettings,
     unknown_heads: tuple[str, ...] = (),
 ) -> Seen:
     """Give every mention the findings of its head, best first, as many as are kept."""
-    by_score = sorted(findings, key=lambda finding: -finding.score)
+    by_score = sorted(instances, key=lambda finding: -finding.score)
     kept = [
         (mention, finding)
         for mention in mentions

@@ -141,10 +141,10 @@ class PerceptionFolders:
             raise ModelNotFound(
                 f'There is no {role.value} "{model_id}" on this machine.'
                 if card is None
-                else f'The model "{model_id}" is no {role.value}, but a {card.role.value}.',
+                else f'The model "{model_id}" is a {card.role.value}, not a {role.value}.',
                 hint=f"Found were: {', '.join(known)}."
                 if known
-                else "Put its folder into the studio's models, or into the Hugging Face cache.",
+                else "Put its folder into the models folder, or into the Hugging Face cache.",
             )
         return card
 

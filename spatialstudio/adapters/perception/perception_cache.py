@@ -100,7 +100,7 @@ class PerceptionFiles:
         except FileNotFoundError:
             return None
         except TORN:
-            log.info("A remembered perception is damaged and is forgotten: %s.", path.name)
+            log.info("A cached perception is damaged and was deleted: %s.", path.name)
             with suppress(OSError):
                 path.unlink()
             return None
@@ -116,7 +116,7 @@ class PerceptionFiles:
                 draft.replace(self._path(key))
             self._forget_oldest()
         except OSError:
-            log.info("A perception could not be remembered.", exc_info=True)
+            log.info("A perception could not be cached.", exc_info=True)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{key}{SUFFIX}"

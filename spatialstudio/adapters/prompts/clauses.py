@@ -104,7 +104,7 @@ class ArrangementReader:
         self._discourse = discourse
         self._pieces = discourse.pieces
         self._references = discourse.references
-        self._findings = discourse.findings
+        self._findings = discourse.scene_parts
         self._framed: list[Framed] = []
 
     def read_frame(self, word: Word) -> None:
@@ -190,7 +190,7 @@ class ArrangementReader:
             self._findings.relate(claim, first.ends, second.ends)
             lonely = [each for each in lonely if each not in (first, second)]
         for each in lonely:
-            self._findings.note(f'I find nothing opposite to "{each.word.text}".', each.word.span)
+            self._findings.note(f'There is nothing opposite to "{each.word.text}".', each.word.span)
 
 
 SAYING_OF = (WordKind.RELATION, WordKind.BE, WordKind.NOT)
@@ -205,13 +205,13 @@ class ClauseReader:
         self._arrangements = ArrangementReader(self._discourse)
         self._pieces = self._discourse.pieces
         self._references = self._discourse.references
-        self._findings = self._discourse.findings
+        self._findings = self._discourse.scene_parts
         self._waiting: list[tuple[Claim, Ends]] = []
 
     @property
     def mentions(self) -> tuple[ObjectMention, ...]:
         """Things named, in order of the text."""
-        return self._references.told
+        return self._references.mentioned
 
     @property
     def relations(self) -> Sequence[Relation]:

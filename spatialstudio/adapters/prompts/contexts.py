@@ -364,8 +364,8 @@ def _is_setting(
     if not isinstance(before, Word):
         return False
     if before.kind is WordKind.PREPOSITION:
-        is_told_of = isinstance(after, Word) and after.kind is WordKind.RELATIVE
-        return phrase.is_place or not (phrase.is_known or is_told_of)
+        is_described = isinstance(after, Word) and after.kind is WordKind.RELATIVE
+        return phrase.is_place or not (phrase.is_known or is_described)
     if before.kind is not WordKind.RELATION:
         return False
     in_light = _orders_space(before.relation_type) and _is_ambience(phrase, vocabulary)

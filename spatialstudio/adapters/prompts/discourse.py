@@ -30,7 +30,7 @@ from spatialstudio.domain.relation import (
 )
 
 
-class Findings:
+class SceneParts:
     """Relations and notes of one prompt, as they come up.
 
     Args:
@@ -55,7 +55,7 @@ class Findings:
             flanks = self.as_pair(objects)
             groups = [flanks] if len(flanks) == FLANKS else []
             if objects and not groups:
-                self.note(f'Name both things after "{claim.text}".', claim.span)
+                self.note(f'Name both objects after "{claim.text}".', claim.span)
         self._references.place((*subjects, *objects))
         for subject, (first, *second) in product(subjects, groups):
             if any(end.startswith(ALTERNATIVE) for end in (subject, first, *second)):
@@ -118,7 +118,7 @@ class Discourse:
     Attributes:
         pieces: Those, with the place where the reader is.
         references: What was named.
-        findings: What was claimed.
+        scene_parts: What was claimed.
         focus: Whom the next relation speaks of.
         clause: Whom it speaks of after "and".
         main: Whom the main clause speaks of, inside a relative one.
@@ -131,7 +131,7 @@ class Discourse:
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
         self.pieces = Pieces(pieces)
         self.references = References()
-        self.findings = Findings(text, self.references)
+        self.scene_parts = SceneParts(text, self.references)
         self.focus: Ends = ()
         self.clause: Ends = ()
         self.main: Ends = ()
@@ -142,7 +142,7 @@ class Discourse:
 
     def start_sentence(self) -> None:
         """Speak of nothing yet."""
-        self.said = len(self.findings.relations)
+        self.said = len(self.scene_parts.relations)
         self.focus = self.clause = self.owner = self.main = ()
 
     def enter_relative(self, thing: Ends) -> None:
@@ -192,9 +192,9 @@ class Discourse:
 
     def _next_in_row(self, topic: Ends, claim: Claim) -> Ends:
         """Find the table in "a lamp hangs above a table and a rug lies beneath it"."""
-        if len(self.findings.relations) == self.said:
+        if len(self.scene_parts.relations) == self.said:
             return ()
-        latest = self.findings.relations[-1]
+        latest = self.scene_parts.relations[-1]
         is_inverse = claim.type == relation_types.inverse(latest.type)
         goes_on = is_inverse and (latest.subject,) == topic
         return (latest.object,) if goes_on and not self.references.is_place(latest.object) else ()
@@ -204,5 +204,5 @@ class Discourse:
         self.pieces.skip(*BEFORE_SUBJECT)
         things = self.pieces.take_objects(MANY)
         if not things:
-            self.findings.note(f'I do not see what is "{text}".', span)
+            self.scene_parts.note(f'I do not see what is "{text}".', span)
         return self.resolve(things, ())

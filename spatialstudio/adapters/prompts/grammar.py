@@ -64,8 +64,8 @@ class GrammarExtractor:
         known = self._known
         mended = known.speller.correct(prompt.text)
         words = tuple(known.cutter.cut(mended))
-        told = without_tags(words, known.vocabulary)
-        pieces = PhraseFinder(prompt.text, known.vocabulary).find(told)
+        untagged = without_tags(words, known.vocabulary)
+        pieces = PhraseFinder(prompt.text, known.vocabulary).find(untagged)
         settled = settle(prompt.text, pieces, known.vocabulary)
         reader = ClauseReader(prompt.text, settled.pieces)
         reader.read()

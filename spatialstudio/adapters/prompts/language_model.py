@@ -78,7 +78,7 @@ def anchor(
         anchors.add(claimed)
     anchors.keep_contested()
     unknown = [
-        Note(message=f'The language model claims "{name}", which is no relation I know.')
+        Note(message=f'The language model returned "{name}", which is not a known relation.')
         for name in answer.dropped
     ]
     if answer.unreadable:
@@ -122,7 +122,7 @@ class _Anchors:
             ends = [self._read.mention(end) for end in known.ends]
             span = _words_of(known, places, is_implied=claimed.is_implied)
         if known is None and ends[0] in ends[1:] and not ends[0].is_plural:
-            self._note(f'The language model sets "{claimed.subject}" against itself.', span)
+            self._note(f'The language model relates "{claimed.subject}" to itself.', span)
             return
         if span is not None:
             self._taken.add((claim, span))

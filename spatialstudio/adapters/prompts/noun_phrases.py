@@ -49,11 +49,11 @@ class PhraseFinder:
         self._text = text
         self._vocabulary = vocabulary
         self._pieces: list[Piece] = []
-        self._is_telegram = self._is_list = False
+        self._is_terse = self._is_list = False
 
     def find(self, words: Sequence[Word]) -> list[Piece]:
         """Replace runs of words by noun phrases and verbs; of the others one stays as a gap."""
-        self._is_telegram = not any(word.kind in DETERMINERS for word in words)
+        self._is_terse = not any(word.kind in DETERMINERS for word in words)
         position = 0
         while position < len(words):
             word = self._as_determiner(words[position])
@@ -96,7 +96,7 @@ class PhraseFinder:
             if determiner is not None and determiner.text.lower() in POSSESSIVES:
                 self._pieces.append(replace(determiner, kind=WordKind.IT))
             return
-        cut = self._end_of_telegram(words, before, following) or self._second_thing(
+        cut = self._end_of_terse_phrase(words, before, following) or self._second_thing(
             words, determiner, before
         )
         after = words[cut] if cut < len(words) else following
@@ -146,7 +146,7 @@ class PhraseFinder:
             is_member=True,
         )
 
-    def _end_of_telegram(
+    def _end_of_terse_phrase(
         self, words: Sequence[Word], before: Piece | None, following: Word | None
     ) -> int:
         """Find where a clause starts without a comma: "cup on plate fan behind plate"; else 0."""
@@ -156,7 +156,7 @@ class PhraseFinder:
         is_between = is_word(before, *RELATIONS) and goes_on
         texts = [word.text for word in words]
         noun = self._vocabulary.noun
-        if not (self._is_telegram and is_between and len(words) > 1) or noun(texts):
+        if not (self._is_terse and is_between and len(words) > 1) or noun(texts):
             return 0
         cuts = range(len(words) - 1, 0, -1)
         return next((cut for cut in cuts if noun(texts[:cut]) and noun(texts[cut:])), 0)
@@ -176,9 +176,9 @@ class PhraseFinder:
         for place in range(1, len(words)):
             if words[place].text.lower() in self._vocabulary.numbers:
                 return place
-            starts_anew = place + 1 < len(words) and self._is_finite_verb(words, place)
+            starts_sentence = place + 1 < len(words) and self._is_finite_verb(words, place)
             agrees = is_singular(determiner, None) and looks_plural(words[place].text)
-            if starts_anew and (agrees or self._ends_with_noun(words[:place])):
+            if starts_sentence and (agrees or self._ends_with_noun(words[:place])):
                 return place + 1
         return len(words)
 

@@ -122,7 +122,7 @@ class Pieces:
         if len(places) > 1 and self._is_row_at(places[-1] + 1):
             return self._take(places)
         if len(places) > 1 and (
-            self._is_at(places[-1] - 1, WordKind.COMMA) or self._starts_anew(places[-1])
+            self._is_at(places[-1] - 1, WordKind.COMMA) or self._starts_sentence(places[-1])
         ):
             places.pop()
         return self._take(places)
@@ -296,7 +296,7 @@ class Pieces:
         acts = after > place and self._is_thing_at(after)
         return acts or (self._is_at(after, *CLAIMS) and not self._is_inverted_at(after))
 
-    def _starts_anew(self, place: int) -> bool:
+    def _starts_sentence(self, place: int) -> bool:
         """Tell whether a thing behind "and" has a verb of its own: "..., and a dog sits"."""
         is_set_off = self._is_at(place - 2, WordKind.COMMA)
         is_behind_be = self._is_at(self._position - 1, WordKind.BE)

@@ -43,7 +43,7 @@ def antecedents(
     attributes = {each.lower() for each in phrase.attributes} - SAMENESS
     alike = _alike(phrase, attributes, named)
     if not alike and attributes & TELLING_APART:
-        return _told_apart(phrase, attributes, named, topic)
+        return _distinguished(phrase, attributes, named, topic)
     if phrase.is_plural and not any(each.is_plural for each in alike):
         return _taken_together(phrase, alike)
     free = [each for each in alike if each.id not in apart_from] or alike
@@ -85,7 +85,7 @@ def _taken_together(phrase: NounPhrase, alike: Mentions) -> Mentions:
     return alike[-wanted:] if wanted <= len(alike) else ()
 
 
-def _told_apart(
+def _distinguished(
     phrase: NounPhrase, attributes: set[str], named: Mentions, topic: Collection[MentionId]
 ) -> Mentions:
     """Find "the second cup" and "the other cup", where there are at least two."""
@@ -140,7 +140,7 @@ class References:
         self._pair: Ends = ()
 
     @property
-    def told(self) -> tuple[ObjectMention, ...]:
+    def mentioned(self) -> tuple[ObjectMention, ...]:
         """The mentions with all places where they are named again."""
         return tuple(
             replace(each, named_again=tuple(dict.fromkeys(self._named_again[each.id])))

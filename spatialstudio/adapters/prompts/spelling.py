@@ -303,8 +303,8 @@ class Speller:
             return [(TypoKind.DOUBLED, word[:-1])]
         typos = _typos_from(self._names.of(word), word, LENGTHS_OF_NAMES)
         typos += _typos_from(self._everyday.of(word), word, LENGTHS_OF_EVERYDAY)
-        if (heard := self._by_sound.get(sound(word))) is not None:
-            typos.append((TypoKind.SOUND, heard))
+        if (pronounced := self._by_sound.get(sound(word))) is not None:
+            typos.append((TypoKind.SOUND, pronounced))
         return typos
 
 

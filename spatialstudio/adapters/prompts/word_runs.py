@@ -188,11 +188,11 @@ class WordRun(WordsInPlace):
         if self._is_object_of_one(place, vocabulary):
             return False
         before = self.words[place - 1].text.lower()
-        is_told_of = place + 1 == len(self.words) and self.is_followed_by(*CLAIMING)
+        is_described = place + 1 == len(self.words) and self.is_followed_by(*CLAIMING)
         if lower in vocabulary.adjectives:
-            return is_told_of or self._acts(before, vocabulary)
+            return is_described or self._acts(before, vocabulary)
         is_bare_plural = self.determiner is None and vocabulary.noun([before]) not in {None, before}
-        is_verb_of_several = is_bare_plural and is_told_of
+        is_verb_of_several = is_bare_plural and is_described
         is_verb_of_one = looks_plural(lower) and not self._ends_name_of_several(place, vocabulary)
         return is_verb_of_several or is_verb_of_one or self._acts(lower, vocabulary)
 
@@ -240,8 +240,8 @@ class WordRun(WordsInPlace):
         if self.is_listed and before in LIST_JOINERS:
             return True
         opens = self.before is None or before in OPENERS
-        is_told_of = self.is_followed_by(*PLACING) or self._is_subject(words)
-        return opens and is_told_of
+        is_described = self.is_followed_by(*PLACING) or self._is_subject(words)
+        return opens and is_described
 
     def _is_subject(self, words: Sequence[str]) -> bool:
         """Tell whether a name opens the clause: "gramps is behind the bar"."""

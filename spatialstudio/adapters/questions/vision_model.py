@@ -133,7 +133,7 @@ class VisionLanguageModel:
         )
         listed = client.ask(question, token).first_chances
         if not listed:
-            raise ServerFailure("does not tell how sure it is (no log-probabilities)")
+            raise ServerFailure("returns no log-probabilities")
         chances = chances_of(listed)
         if chances is None:
             return QuestionAnswer(chances=None, note="The model answers neither yes nor no.")

@@ -121,7 +121,7 @@ def read_pixel_net(folder: Path) -> PixelNet:
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise DetectorError(
             f'The model in the folder "{folder.name}" is missing or damaged.',
-            hint="Install Spatial Studio again, or train the sticker models anew.",
+            hint="Reinstall Spatial Studio, or train the sticker models again.",
         ) from error
     return net.eval()
 

@@ -27,10 +27,10 @@ from spatialstudio.domain.relation import (
 )
 
 ADDITIONS = {
-    Basis.STATED: 'It may also say "{sentence}".',
-    Basis.IMPLIED: 'It may imply "{sentence}", without saying it.',
-    Basis.UNCONFIRMED: 'It may say "{sentence}", which the grammar cannot confirm.',
-    Basis.UNSAID: 'Another reader claims "{sentence}", which no words of the prompt say.',
+    Basis.STATED: 'It may also state "{sentence}".',
+    Basis.IMPLIED: 'It may imply "{sentence}" without stating it.',
+    Basis.UNCONFIRMED: 'It may state "{sentence}", which the grammar cannot confirm.',
+    Basis.UNSAID: 'Another reader finds "{sentence}", which is not in the prompt.',
 }
 
 

@@ -88,4 +88,4 @@ class DraftSaver:
             try:
                 self._write(draft)
             except StudioError as error:
-                log.warning("The draft could not be kept: %s", error.message)
+                log.warning("The draft could not be saved: %s", error.message)

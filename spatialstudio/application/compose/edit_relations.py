@@ -23,9 +23,9 @@ WEIGHT_STEP = 2.0
 READERS = {"grammar": "The grammar", "llm": "A language model"}
 
 SURENESS = {
-    Basis.STATED: " Sure: the words say it.",
-    Basis.IMPLIED: " Less sure: it is not said outright.",
-    Basis.UNCONFIRMED: " Less sure: the grammar does not read these words so.",
+    Basis.STATED: " High confidence: stated in the prompt.",
+    Basis.IMPLIED: " Lower confidence: implied, not stated.",
+    Basis.UNCONFIRMED: " Lower confidence: the grammar reads these words differently.",
     Basis.UNSAID: "",
 }
 
@@ -122,7 +122,7 @@ def why(scene: SceneGraph, relation: Relation) -> str:
     source = scene.source_of(relation)
     reader = READERS.get(source, f'"{source}"')
     if source == BY_HAND:
-        claimed, said = "You set it", "; the prompt says it as"
+        claimed, said = "Set by you", "; the prompt says it as"
     elif relation.is_implied:
         claimed, said = f"{reader} takes it as implied", " by"
     else:
@@ -141,7 +141,7 @@ def _sureness(scene: SceneGraph, relation: Relation) -> str:
     read = [relation.span, *(scene.mention(end).span for end in relation.ends)]
     doubts = [note.message for note in scene.notes if any(_share(note.span, each) for each in read)]
     if doubts:
-        return f" Less sure: {' '.join(doubts)}"
+        return f" Lower confidence: {' '.join(doubts)}"
     return SURENESS[relation.basis]
 
 

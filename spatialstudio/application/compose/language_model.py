@@ -64,18 +64,18 @@ class LanguageModel:
     Args:
         choices: Makes or returns who keeps the choice.
         publish: Takes the events, in any thread.
-        use_anew: Called when another choice was kept, so that readers ask the new server.
+        reset: Called when another choice was kept, so that readers ask the new server.
     """
 
     def __init__(
         self,
         choices: Callable[[], ServerChoices],
         publish: Callable[[object], None],
-        use_anew: Callable[[], None],
+        reset: Callable[[], None],
     ) -> None:
         self._choices = choices
         self._publish = publish
-        self._use_anew = use_anew
+        self._reset = reset
         self._flag = CancelFlag()
         self._threads: list[Thread] = []
 
@@ -129,7 +129,7 @@ class LanguageModel:
             self._choices().keep(choice, key)
         except StudioError as error:
             return ServerKept(problem=_in_words(error))
-        self._use_anew()
+        self._reset()
         log.info("Another language model was chosen.")
         return ServerKept()
 

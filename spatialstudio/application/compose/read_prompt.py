@@ -49,7 +49,7 @@ def read_prompt(
     """
     if not is_text(text):
         raise PromptError(
-            "The prompt holds bytes that are no text.", hint="Write it in UTF-8, or type it anew."
+            "The prompt is not valid text.", hint="Encode it in UTF-8, or type it again."
         )
     if len(text) > MOST_CHARACTERS:
         raise PromptError(
@@ -90,7 +90,7 @@ def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> Sce
     """
     if not scene.mentions:
         raise PromptError(
-            "The prompt names nothing that this model can draw.", hint=_what_is_known(known_objects)
+            "The prompt names no object that this model knows.", hint=_what_is_known(known_objects)
         )
     mentions = tuple(
         replace(mention, head=_known_head(mention, known_objects)) for mention in scene.mentions
@@ -106,7 +106,7 @@ def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGrap
     )
     unknown = [each for each in scene.mentions if heads[each.id] is None]
     notes = (
-        Note(message=f'The model that draws does not know "{each.phrase}".', span=each.span)
+        Note(message=f'The image model does not know "{each.phrase}".', span=each.span)
         for each in unknown
     )
     lost = {each.id for each in unknown}
@@ -248,8 +248,8 @@ def _flank(scene: SceneGraph, relation: Relation, new_type: RelationType) -> Men
     flank = relation.second_object or next(free, None)
     if flank is None:
         raise PromptError(
-            f'"{new_type.phrase.capitalize()}" needs a thing on either side.',
-            hint="Add a third thing to the prompt.",
+            f'"{new_type.phrase.capitalize()}" needs an object on either side.',
+            hint="Add a third object to the prompt.",
         )
     return flank
 

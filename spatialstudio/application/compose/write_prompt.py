@@ -40,7 +40,7 @@ IN_ROW = "|".join((*ORDINALS, "last", OTHER))
 STAND_IN = re.compile(
     rf"(?:the\s+)?\b(?:(?:{IN_ROW})(?:\s+one)?|one|another)(?P<several>s)?$", re.IGNORECASE
 )
-TOLD_APART = re.compile(rf"({IN_ROW})\s+", re.IGNORECASE)
+DISTINGUISHED = re.compile(rf"({IN_ROW})\s+", re.IGNORECASE)
 EITHER_SIDE = "on either side of"
 DASH = r"\s[-|\u2013\u2014]\s"
 IN_STYLE = r"\s(?:in|after)\s(?:the\s(?:style|manner)\sof|(?:an?\s)?[\w-]+(?:\s[\w-]+)?\sstyle)\b"
@@ -226,15 +226,15 @@ def _written_out(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
 
 def _without_place_in_row(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
     """Take the "second" off "the second cup" where there are more cups: their order may change."""
-    word = TOLD_APART.match(mention.phrase)
+    word = DISTINGUISHED.match(mention.phrase)
     if word is None:
         return mention
-    told, name = word[1].lower(), mention.phrase[word.end() :]
+    distinct, name = word[1].lower(), mention.phrase[word.end() :]
     others = [each for each in scene.mentions if each.head == mention.head]
     is_needed = not any(each.is_plural or each.phrase.lower() == name.lower() for each in others)
-    if is_needed and told != OTHER:
+    if is_needed and distinct != OTHER:
         return mention
-    attributes = tuple(each for each in mention.attributes if each.lower() != told)
+    attributes = tuple(each for each in mention.attributes if each.lower() != distinct)
     return replace(mention, phrase=name, attributes=attributes)
 
 

@@ -94,7 +94,7 @@ def _report_on_exit(exit_code: int | None) -> ErrorReport:
     advice = "Try a smaller picture or model" if exit_code == KILLED else "Try again"
     return ErrorReport(
         title="The engine stopped",
-        message="The process that runs the models has ended unexpectedly.",
-        hint=f"{advice}; the engine starts again by itself and your work is safe.",
+        message="The process that runs the models stopped unexpectedly.",
+        hint=f"{advice}; the engine restarts automatically and your work is safe.",
         details=f"Exit code {exit_code}.",
     )

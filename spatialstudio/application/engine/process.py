@@ -167,8 +167,8 @@ class _OpenJobs:
     def commands(self) -> tuple[Command, ...]:
         """Return all that a new child must be told."""
         with self._lock:
-            wishes = (CancelJob(job_id) for job_id in self._jobs if job_id in self._cancelled)
-            return (*self._jobs.values(), *wishes)
+            priority = (CancelJob(job_id) for job_id in self._jobs if job_id in self._cancelled)
+            return (*self._jobs.values(), *priority)
 
     def _forget(self, job_id: RequestId) -> None:
         self._jobs.pop(job_id, None)

@@ -72,7 +72,7 @@ def study_corruption(
     ]
     if not cases:
         raise EmptyMapError(
-            "There is no relation to study.", hint="Name runs whose prompts claim relations."
+            "There is no relation to study.", hint="Choose runs whose prompts state relations."
         )
     return tuple(
         CorruptionRow(

@@ -141,7 +141,7 @@ def _masks(image: RgbImage, seen: Seen, segmenter: Segmenter | None) -> tuple[Ma
 
 def _another_size(model_id: str, what: str) -> DetectorError:
     return DetectorError(
-        f'The model "{model_id}" gives {what} of another size than the picture.',
+        f'The model "{model_id}" returned {what} of another size than the picture.',
         hint="Choose another model, and report this to its author.",
     )
 

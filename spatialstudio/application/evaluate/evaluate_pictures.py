@@ -105,7 +105,7 @@ def list_tasks(
     pictures = [picture for path in paths for picture in _pictures_at(path)]
     if not pictures:
         raise ImageError(
-            "There is no picture to judge.", hint="Name picture files, or a folder of them."
+            "There is no picture to judge.", hint="Pass picture files or folders of pictures."
         )
     return tuple(
         PictureTask(path=path, prompt=prompts.get(path.name, prompts.get(path.stem, prompt)))
@@ -134,7 +134,7 @@ def read_prompts(path: Path) -> Mapping[str, str]:
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise PromptError(
             f'The prompts in "{path}" cannot be read.',
-            hint='It must be CSV, or JSON a line, with "picture" and "prompt".',
+            hint='It must be CSV or JSON Lines with "picture" and "prompt".',
         ) from error
 
 
@@ -151,7 +151,7 @@ def _pictures_at(path: Path) -> list[Path]:
 def _prompt_of(task: PictureTask) -> str:
     if task.prompt is None:
         raise PromptError(
-            f'Nobody said what "{task.path.name}" shall show.',
-            hint="Give --prompt, or add the picture to the file of prompts.",
+            f'There is no prompt for "{task.path.name}".',
+            hint="Pass --prompt, or add the picture to the prompts file.",
         )
     return task.prompt

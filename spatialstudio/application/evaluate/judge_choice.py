@@ -59,8 +59,8 @@ def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> b
 def no_detector_chosen() -> NoDetectorChosen:
     """Make the error of a picture for which no detector is chosen."""
     return NoDetectorChosen(
-        "There is no verdict: no sticker model drew this picture, and no detector is chosen.",
-        hint="Choose a detector of photographs, or the sticker-segmenter if it shows stickers.",
+        "There is no verdict: this is not a sticker picture, and no detector is selected.",
+        hint="Select a detector for photographs, or the sticker-segmenter if it shows stickers.",
     )
 
 

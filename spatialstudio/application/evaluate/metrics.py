@@ -106,7 +106,7 @@ def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, 
 def _metric(name: str) -> Metric:
     if name not in METRICS:
         known = ", ".join(metric.id for metric in METRICS)
-        raise SettingsError(f'There is no judge "{name}".', hint=f"Known are: {known}.")
+        raise SettingsError(f'There is no metric "{name}".', hint=f"Known are: {known}.")
     return METRICS[name]
 
 
@@ -143,8 +143,8 @@ def change_settings(settings: SettingsT, changes: Sequence[str]) -> SettingsT:
     if not changes:
         return settings
     values = dict(_read(settings, change) for change in changes)
-    told = ", ".join(f"{name}={_told(value)}" for name, value in values.items())
-    return replace(settings, preset=f"{settings.preset}, {told}", **values)
+    listed = ", ".join(f"{name}={_in_words(value)}" for name, value in values.items())
+    return replace(settings, preset=f"{settings.preset}, {listed}", **values)
 
 
 def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any]:
@@ -152,13 +152,14 @@ def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any
     known = [field.name for field in fields(settings) if field.name not in FIXED]
     if name not in known:
         raise SettingsError(
-            f'There is no setting "{name}" here.', hint=f"Known are: {', '.join(known)}."
+            f'There is no setting "{name}".', hint=f"Known are: {', '.join(known)}."
         )
     present = getattr(settings, name)
     value = _value(present, word.lower(), MOST[type(settings)])
     if value is None or (name in ABOVE_ZERO and not value):
         raise SettingsError(
-            f'The setting "{name}" cannot be "{word}".', hint=f"It is {_told(present)} now."
+            f'The setting "{name}" cannot be "{word}".',
+            hint=f"The current value is {_in_words(present)}.",
         )
     return name, value
 
@@ -176,7 +177,7 @@ def _value(present: object, word: str, most: float) -> object:
     return number if isfinite(number) and 0 <= number <= most else None
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     return str(value.value if isinstance(value, Enum) else value)
 
 

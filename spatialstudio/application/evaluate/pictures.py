@@ -34,12 +34,12 @@ class ForeignPicture:
     Attributes:
         name: Of its file.
         image: (H, W, 3) uint8 sRGB.
-        told: How it says that it was made; None when it does not.
+        settings: How it says that it was made; None when it does not.
     """
 
     name: str
     image: RgbImage
-    told: PictureSettings | None
+    settings: PictureSettings | None
 
 
 class Pictures:
@@ -76,8 +76,8 @@ class Pictures:
         Raises:
             ImageError: The file is not a picture that can be read.
         """
-        told = self._metadata().read(path)
-        return ForeignPicture(name=path.name, image=self._images().read(path), told=told)
+        settings = self._metadata().read(path)
+        return ForeignPicture(name=path.name, image=self._images().read(path), settings=settings)
 
     def shows_stickers(self, path: Path) -> bool:
         """Say whether a picture's own record names a sticker model; not of what is no picture."""
@@ -86,16 +86,16 @@ class Pictures:
         except ImageError:
             return False
 
-    def claim_of(self, told: PictureSettings | None) -> SceneGraph | None:
+    def claim_of(self, settings: PictureSettings | None) -> SceneGraph | None:
         """Read the prompt that a picture tells; None when it claims nothing that can be judged.
 
         Raises:
             ModelNotFound: There is no model, so that nobody knows what can be judged.
         """
-        if told is None or not told.prompt:
+        if settings is None or not settings.prompt:
             return None
         try:
-            scene = self._read_scene(told.prompt, _model_of(told))
+            scene = self._read_scene(settings.prompt, _model_of(settings))
         except PromptError:
             return None
         return scene if scene.relations else None
@@ -108,7 +108,7 @@ class Pictures:
             scene=NO_CLAIM,
             image=picture.image,
             state=RunState.DONE,
-            recorded_model_id=_model_of(picture.told),
+            recorded_model_id=_model_of(picture.settings),
         )
         self._session.open(run)
 
@@ -122,7 +122,7 @@ class Pictures:
 
     def judge_picture(self, picture: ForeignPicture, scene: SceneGraph) -> RequestId:
         """Judge a picture that was read against a scene, and open it."""
-        return self._judge(picture.image, scene, _model_of(picture.told))
+        return self._judge(picture.image, scene, _model_of(picture.settings))
 
     def scene_shown(self, path: Path, prompt: str) -> SceneGraph:
         """Read what a picture shall show, with the words that those know who judge it.
@@ -160,6 +160,6 @@ class Pictures:
         return request_id
 
 
-def _model_of(told: PictureSettings | None) -> str:
+def _model_of(settings: PictureSettings | None) -> str:
     """Return the model that this program's own record in a picture names; empty without one."""
-    return told.model if told is not None and told.record else ""
+    return settings.model if settings is not None and settings.record else ""

@@ -31,14 +31,14 @@ def recheck_run(record: RunRecord) -> tuple[Fault, ...]:
     try:
         return tuple(_faults(record.evaluation, record.request.scene))
     except (ArithmeticError, LookupError, ValueError, TypeError):
-        return (_fault("The stored perception is damaged; nothing can be judged by it."),)
+        return (_fault("The stored perception is damaged; it cannot be judged again."),)
 
 
 def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
     due = decide(scene, evaluation.perception, evaluation.checker, evaluation.looks)
     stored = [verdict.relation_id for verdict in evaluation.verdicts]
     if stored != [verdict.relation_id for verdict in due]:
-        yield _fault("The stored verdicts are not one for each relation.")
+        yield _fault("The stored verdicts do not match the relations one to one.")
     by_relation = {verdict.relation_id: verdict for verdict in due}
     for verdict in evaluation.verdicts:
         if verdict.relation_id in by_relation:
@@ -47,7 +47,7 @@ def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
         again = decide_adjusted(evaluation, scene, adjusted.adjustment).verdicts
         found = next((v for v in again if v.relation_id == adjusted.verdict.relation_id), None)
         if found is None:
-            yield _fault("An adjusted verdict is on no relation of the scene.")
+            yield _fault("An adjusted verdict belongs to no relation of the scene.")
         else:
             yield from _difference(adjusted.verdict, found, scene, "adjusted")
 

@@ -209,7 +209,5 @@ def _records(run: RecordedRun) -> list[StoredRecord]:
         if sample.perception is not None
     ]
     if not records:
-        raise StoreError(
-            "No picture of this run was looked at.", hint="Restore its file of records."
-        )
+        raise StoreError("This run has no perception records.", hint="Restore its records file.")
     return records

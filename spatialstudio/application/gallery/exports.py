@@ -144,7 +144,7 @@ class Exports:
         if not is_folder and (kind.is_of_many or _ending_of(target) in kind.formats):
             if not kind.is_of_many and len(runs) > 1:
                 raise ExportError(
-                    "Many runs do not fit into one file.", hint="Name a folder instead."
+                    "Several runs cannot be written to one file.", hint="Choose a folder instead."
                 )
             return (check_ending(target, kind),)
         if target.suffix and not is_folder:

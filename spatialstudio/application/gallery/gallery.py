@@ -115,9 +115,9 @@ class GalleryQuery:
 
 @frozen(eq=False)
 class RunsFound:
-    """The answer to a wish. Published by the gallery; may cross threads."""
+    """The result of a query. Published by the gallery; may cross threads."""
 
-    wish: GalleryQuery
+    request: GalleryQuery
     cells: Cells
     days: tuple[Day, ...]
     runs: int
@@ -127,7 +127,7 @@ class RunsFound:
 class FilterRefused:
     """A filter line cannot be read. Published by the gallery; may cross threads."""
 
-    wish: GalleryQuery
+    request: GalleryQuery
     error: ErrorReport
 
 
@@ -168,9 +168,9 @@ class Gallery:
         self._reading = LatestJob("thumbnails", self._read)
         self._writing = BackgroundJobs(publish)
 
-    def find(self, wish: GalleryQuery) -> None:
-        """Answer with ``RunsFound`` or ``FilterRefused``; an older wish may get no answer."""
-        self._finding.ask(wish)
+    def find(self, request: GalleryQuery) -> None:
+        """Answer with ``RunsFound`` or ``FilterRefused``; an older query may get no answer."""
+        self._finding.ask(request)
 
     def read(self, ids: Sequence[EntryId]) -> None:
         """Answer with ``TilesRead`` in this order; what was asked for before is given up."""
@@ -192,15 +192,15 @@ class Gallery:
         self._reading.close()
         self._writing.finish()
 
-    def _find(self, wish: GalleryQuery) -> None:
+    def _find(self, request: GalleryQuery) -> None:
         try:
-            listing = self._library.listing(wish.line)
+            listing = self._library.listing(request.line)
         except StudioError as error:
-            self._publish(FilterRefused(wish=wish, error=report_on(error, FINDING)))
+            self._publish(FilterRefused(request=request, error=report_on(error, FINDING)))
             return
-        cells, days = arrange_runs(listing, is_stacked=wish.is_stacked, opened=wish.opened)
+        cells, days = arrange_runs(listing, is_stacked=request.is_stacked, opened=request.opened)
         if not self._finding.is_out_of_date:
-            self._publish(RunsFound(wish=wish, cells=cells, days=days, runs=len(listing)))
+            self._publish(RunsFound(request=request, cells=cells, days=days, runs=len(listing)))
 
     def _read(self, ids: tuple[EntryId, ...]) -> None:
         for start in range(0, len(ids), READING):

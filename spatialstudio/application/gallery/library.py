@@ -71,7 +71,7 @@ def read_filter(line: str) -> Filter:
         SettingsError: A field is not known, or a value is none that it can have.
     """
     if len(line) > LONGEST:
-        raise SettingsError("The filter is too long.", hint="Look for fewer things at once.")
+        raise SettingsError("The filter is too long.", hint="Use fewer terms.")
     conditions: list[Condition] = []
     words: list[Word] = []
     for part in _PART.finditer(_as_text(line).strip()):
@@ -79,7 +79,7 @@ def read_filter(line: str) -> Filter:
         if part["field"]:
             conditions.append(_condition(part, is_negated=is_negated))
         elif part["open"]:
-            raise SettingsError("A quotation mark is left open.", hint='Close it: "to the left".')
+            raise SettingsError("A quotation mark is not closed.", hint='Close it: "to the left".')
         elif text := part["word"].strip('"'):
             quoted = part["word"].startswith('"')
             words.append(Word(text=text, is_phrase=quoted, is_negated=is_negated))
@@ -96,14 +96,14 @@ def _condition(part: re.Match[str], *, is_negated: bool) -> Condition:
     field, sign = _FIELDS.get(name), _SIGNS[part["sign"]]
     if field is None:
         raise SettingsError(
-            f'"{name}" is nothing that runs can be asked for.',
+            f'"{name}" is not a filter field.',
             hint=f"Known are: {', '.join(_FIELDS)}.",
         )
     if not part["values"]:
-        raise SettingsError(f'"{name}{sign.value}" lacks a value.', hint=_EXAMPLES[field])
+        raise SettingsError(f'"{name}{sign.value}" needs a value.', hint=_EXAMPLES[field])
     values = [value.strip('"').lower() for value in _SINGLE_VALUE.findall(part["values"])]
     if sign is not Sign.HAS and (field not in _NUMBERS | {Field.DATE} or len(values) > 1):
-        raise SettingsError(f'"{name}" has no order, ask for "{name}:".', hint=_EXAMPLES[field])
+        raise SettingsError(f'"{name}" cannot be compared; use "{name}:".', hint=_EXAMPLES[field])
     reader = _READERS.get(field, _text if field not in _NUMBERS else _number)
     wanted = tuple(alternative for value in values for alternative in reader(field, value))
     return Condition(field=field, sign=sign, wanted=wanted, is_negated=is_negated)
@@ -159,7 +159,7 @@ def _relation(field: Field, value: str) -> tuple[Wanted, ...]:
 
 
 def _unusable(field: Field, value: str) -> SettingsError:
-    return SettingsError(f'"{value}" is no value of "{field.value}".', hint=_EXAMPLES[field])
+    return SettingsError(f'"{value}" is not a value of "{field.value}".', hint=_EXAMPLES[field])
 
 
 _READERS: Mapping[Field, Callable[[Field, str], tuple[Wanted, ...]]] = {
@@ -274,7 +274,7 @@ class Library:
         """Look for changes now; publishes them as well."""
         change = self._runs.refresh()
         self._is_looked_through = True
-        return self._told(change)
+        return self._published(change)
 
     def reindex(self) -> int:
         """Build the index anew from the files; return how many runs there are."""
@@ -376,7 +376,7 @@ class Library:
             StoreError: The library cannot be written.
         """
         deletion = self._runs.throw(pictures)
-        self._told(LibraryChange(missing=deletion.paths))
+        self._published(LibraryChange(missing=deletion.paths))
         return deletion
 
     def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
@@ -389,7 +389,7 @@ class Library:
             StoreError: One is no longer there, or the library cannot be written.
         """
         pictures = self._runs.restore(inside)
-        self._told(LibraryChange(added=pictures))
+        self._published(LibraryChange(added=pictures))
         return pictures
 
     def deletions(self) -> tuple[Deletion, ...]:
@@ -406,12 +406,12 @@ class Library:
     def forget(self, pictures: Sequence[Path]) -> None:
         """Take runs whose pictures are gone off the list; ``recall`` undoes it."""
         self._runs.forget(pictures)
-        self._told(LibraryChange(missing=tuple(pictures)))
+        self._published(LibraryChange(missing=tuple(pictures)))
 
     def recall(self, missing: Sequence[LibraryEntry]) -> None:
         """List runs again whose pictures are gone."""
         self._runs.recall(missing)
-        self._told(LibraryChange(missing=tuple(entry.path for entry in missing)))
+        self._published(LibraryChange(missing=tuple(entry.path for entry in missing)))
 
     def note_repetition(self, picture: Path, repetition: Reproduction) -> None:
         """Keep how near a run came to the one that it repeats.
@@ -421,7 +421,7 @@ class Library:
         """
         self._store.note_repetition(picture, repetition)
         self._runs.add(picture)
-        self._told(LibraryChange(changed=(picture,)))
+        self._published(LibraryChange(changed=(picture,)))
 
     def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
         """Return the runs that repeat one exactly and were compared with it, newest first."""
@@ -460,7 +460,7 @@ class Library:
     def add(self, picture: Path) -> None:
         """Take in a run that was just stored."""
         self._runs.add(picture)
-        self._told(LibraryChange(added=(picture,)))
+        self._published(LibraryChange(added=(picture,)))
 
     def searches(self) -> Mapping[str, str]:
         """Return saved filter lines by name."""
@@ -481,7 +481,7 @@ class Library:
         for picture in pictures:
             self.mark(picture, change(self.marks(picture)))
 
-    def _told(self, change: LibraryChange) -> LibraryChange:
+    def _published(self, change: LibraryChange) -> LibraryChange:
         if not change.is_nothing:
             self._publish(LibraryChanged(change=change))
         return change
@@ -497,6 +497,6 @@ class Library:
                     self._publish(LibraryChanged(change=change))
                 is_first = False
             except StudioError as error:
-                log.warning("The library could not be looked through: %s", error.message)
+                log.warning("The library could not be read: %s", error.message)
             if self._stop.wait(every_s):
                 return

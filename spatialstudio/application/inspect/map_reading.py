@@ -218,10 +218,10 @@ def read_relation(relation: Relation, scene: SceneGraph, maps: Maps) -> Relation
     """
     claim = scene.sentence(relation)
     if not can_guide(relation.type):
-        sentence = f"Flat maps cannot tell whether {claim}: that takes depth."
+        sentence = f"Attention maps are two-dimensional and cannot show whether {claim}."
         return RelationReading(relation=relation, pos=None, sentence=sentence)
     if not all(end in maps and maps[end].any() for end in relation.ends):
-        sentence = f"There is no attention from which to tell whether {claim}."
+        sentence = f"There is no attention map that shows whether {claim}."
         return RelationReading(relation=relation, pos=None, sentence=sentence)
     pos = float(relation_pos(relation.type, [maps[end] for end in relation.ends]))
     axes = tuple(_read_axis(each, relation, maps) for each in relation.type.claims)

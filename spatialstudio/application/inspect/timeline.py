@@ -104,8 +104,8 @@ def moment_in_words(run: OpenRun, wanted: Moment) -> str:
     moment = moment_read(run.steps, wanted)
     if moment is None:
         return ""
-    told = f"{moment.value[:1].upper()}{moment.value[1:]}"
-    return told if moment is wanted else f"{told}; this run was read at no other moment"
+    sentence = f"{moment.value[:1].upper()}{moment.value[1:]}"
+    return sentence if moment is wanted else f"{sentence}; this run was read at this moment only"
 
 
 def name_beside(run: OpenRun, second: OpenRun) -> str:

@@ -91,7 +91,7 @@ def view_script(
         ValueError: The run is not stored.
     """
     if run.path is None:
-        raise ValueError("Only a stored run can be opened by a script.")
+        raise ValueError("Only stored runs can be opened by a script.")
     texts = {word.key: word.text for word in words_of(run.scene)}
     head = _HEAD.format(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),

@@ -20,12 +20,12 @@ _NUMBERS = count(1)
 
 BackgroundJobId = NewType("BackgroundJobId", int)
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told how many parts are done, and of how many; raises ``Cancelled`` when all shall stop."""
+"""Called with the parts done and the total; raises ``Cancelled`` after a cancellation."""
 
 
 @frozen
 class BackgroundJobProgressed:
-    """A part of an errand is done. Published by ``BackgroundJobs``; may cross threads."""
+    """A part of a job is done. Published by ``BackgroundJobs``; may cross threads."""
 
     job_id: BackgroundJobId
     done: int
@@ -34,7 +34,7 @@ class BackgroundJobProgressed:
 
 @frozen
 class BackgroundJobEnded:
-    """An errand is over. Published by ``BackgroundJobs`` once an errand; may cross threads.
+    """A job has ended. Published once per job by ``BackgroundJobs``; may cross threads.
 
     Attributes:
         job_id: Which one.
@@ -50,7 +50,7 @@ class BackgroundJobEnded:
 
 
 class BackgroundJobs:
-    """Does errands in order, in one thread that is made for the first.
+    """Runs jobs in order on one thread, started with the first job.
 
     Args:
         publish: Takes ``BackgroundJobProgressed`` and ``BackgroundJobEnded``, in that thread.
@@ -76,7 +76,7 @@ class BackgroundJobs:
         return job_id
 
     def cancel(self, job_id: BackgroundJobId) -> None:
-        """Stop an errand before its next part; one that is over stays as it is."""
+        """Cancel a job before its next part; no effect on a job that has ended."""
         if flag := self._flags.get(job_id):
             flag.cancel()
 
@@ -103,13 +103,13 @@ class BackgroundJobs:
         work: Callable[[Progress], object],
         flag: CancelFlag,
     ) -> None:
-        def told(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             flag.raise_if_cancelled()
             self._publish(BackgroundJobProgressed(job_id=job_id, done=done, total=total))
 
         try:
             flag.raise_if_cancelled()
-            ended = BackgroundJobEnded(job_id=job_id, result=work(told))
+            ended = BackgroundJobEnded(job_id=job_id, result=work(report))
         except Cancelled:
             ended = BackgroundJobEnded(job_id=job_id, is_cancelled=True)
         except Exception as error:  # noqa: BLE001 - the border of the thread, as in the worker
@@ -120,47 +120,47 @@ class BackgroundJobs:
 
 def _log_failure(future: Future[None]) -> None:
     if error := future.exception():
-        log.error("An errand could not be told of: %s", error)
+        log.error("A background job could not be reported: %s", error)
 
 
-Wish = TypeVar("Wish")
+RequestT = TypeVar("RequestT")
 
 
-class LatestJob(Generic[Wish]):
-    """Fulfils wishes one at a time; one that waits is given up for a newer one.
+class LatestJob(Generic[RequestT]):
+    """Runs one request at a time; a newer request replaces the waiting one.
 
-    The thread ends when nothing is wished for any more, and starts anew with the next wish.
+    The thread ends when no request waits and is started again by the next one.
 
     Args:
         name: Of the thread.
         fulfil: Does the work; asks ``is_out_of_date`` now and then when it takes long.
     """
 
-    def __init__(self, name: str, fulfil: Callable[[Wish], None]) -> None:
+    def __init__(self, name: str, fulfil: Callable[[RequestT], None]) -> None:
         self._name = name
         self._fulfil = fulfil
         self._guard = threading.Lock()
-        self._waiting: tuple[Wish, ...] = ()
+        self._waiting: tuple[RequestT, ...] = ()
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
     @property
     def is_out_of_date(self) -> bool:
-        """Whether the wish in work is no longer wanted."""
+        """Whether a newer request has made the running one obsolete."""
         return self._is_closed or bool(self._waiting)
 
-    def ask(self, wish: Wish) -> None:
-        """Have a wish fulfilled; returns at once."""
+    def ask(self, request: RequestT) -> None:
+        """Queue a request and return at once."""
         with self._guard:
             if self._is_closed:
                 return
-            self._waiting = (wish,)
+            self._waiting = (request,)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
-        """Take no more wishes; return when the one in work has ended."""
+        """Accept no more requests; return when the running one has ended."""
         with self._guard:
             self._is_closed = True
             thread = self._thread
@@ -173,8 +173,8 @@ class LatestJob(Generic[Wish]):
                 if not self._waiting or self._is_closed:
                     self._thread = None
                     return
-                (wish,), self._waiting = self._waiting, ()
-            self._fulfil(wish)
+                (request,), self._waiting = self._waiting, ()
+            self._fulfil(request)
 
 
 class CancellableJob:

@@ -16,7 +16,7 @@ from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.ports import ModelCard, ModelCatalog
 from spatialstudio.domain.run_settings import with_values
 
-NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the folder for models."
+NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the models folder."
 
 
 class ModelList:
@@ -58,7 +58,7 @@ class ModelList:
             raise damage
         names = ", ".join(card.id for card in self.cards)
         raise ModelNotFound(
-            f'There is no model "{model_id}".' if model_id else "There is no model to draw with.",
+            f'There is no model "{model_id}".' if model_id else "No model is available.",
             hint=f"Known are: {names}." if names else NO_MODEL_HINT,
         )
 

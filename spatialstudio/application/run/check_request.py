@@ -45,8 +45,8 @@ def check_request(request: GenerationRequest, model: ModelCard) -> None:
 def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
     if not is_text(request.scene.prompt.negative):
         yield RequestError(
-            "The negative prompt holds bytes that are no text.",
-            hint="Write it in UTF-8, or type it anew.",
+            "The negative prompt is not valid text.",
+            hint="Encode it in UTF-8, or type it again.",
         )
     if not 0 <= request.sampling.seed <= MAX_SEED:
         yield RequestError(
@@ -66,7 +66,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):
             yield RequestError(
-                f"The {name} of {side} pixels cannot be drawn.",
+                f"A {name} of {side} pixels is not possible.",
                 hint=f"Choose a multiple of {SIDE_UNIT} from {SIDE_UNIT * SIDE_UNIT} "
                 f"to {MAX_SIDE}, for example {_nearest(side)}.",
             )
@@ -75,21 +75,21 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
 def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
     if not 1 <= request.search.candidates <= MAX_CANDIDATES:
         yield RequestError(
-            f"A search among {request.search.candidates} pictures cannot be made.",
+            f"A search among {request.search.candidates} pictures is not possible.",
             hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
         )
     if not is_search(request):
         return
     if not request.scene.relations:
         yield RequestError(
-            "There is no relation to choose pictures by.",
-            hint="Say where things are, or draw a single picture.",
+            "A search needs at least one relation.",
+            hint="Add a relation to the prompt, or generate a single picture.",
         )
     capture = request.capture
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
         yield RequestError(  # every picture's would take the place of the last
-            "Attention to every word cannot be kept while pictures are tried.",
-            hint="Search first, then draw the best seed once more and keep its attention.",
+            "Attention to every word cannot be recorded during a search.",
+            hint="Search first, then generate the best seed again and record its attention.",
         )
 
 
@@ -97,7 +97,7 @@ def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
     """Hold a sampler to those of the model; where they are not known, its backend decides."""
     if sampler and model.samplers and sampler not in model.samplers:
         yield RequestError(
-            f'The model "{model.title}" cannot be drawn with the sampler {sampler_title(sampler)}.',
+            f'The model "{model.title}" does not support the sampler {sampler_title(sampler)}.',
             hint=f"Choose {', '.join(map(sampler_title, model.samplers))}.",
         )
 
@@ -110,13 +110,13 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
         )
     if not CHANCE < guidance.goal <= 1:
         yield RequestError(
-            f"Guidance cannot rest at a PoS of {guidance.goal:g}.",
-            hint="Choose more than 0.5 and at most 1; 1 never rests, 0.95 rests early.",
+            f"Guidance cannot pause at a PoS of {guidance.goal:g}.",
+            hint="Choose more than 0.5 and at most 1; 1 never pauses, 0.95 pauses early.",
         )
     if not 0 < guidance.decay <= 1:
         yield RequestError(
-            f"The step length cannot fall to a share of {guidance.decay:g}.",
-            hint="Choose more than 0 and at most 1; 1 keeps it as it is.",
+            f"The step size cannot decay to a factor of {guidance.decay:g}.",
+            hint="Choose more than 0 and at most 1; 1 keeps it constant.",
         )
 
 
@@ -137,13 +137,13 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("first guided step", guidance.first_step, 0, MAX_STEPS),
         ("number of guided steps", 0 if last is None else last + 1, 0, MAX_STEPS),
         ("interval of guided steps", guidance.every, 1, MAX_STEPS),
-        ("number of updates a step", guidance.inner_updates, 1, MAX_UPDATES),
+        ("number of updates per step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
-        ("PSE that is enough", request.search.enough, 0, inf),
+        ("sufficient PSE", request.search.enough, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),
-        *(("presence aimed at", goal.presence, 0, 1) for goal in guidance.refinements),
-        *(("weight of a mention", each, 0, inf) for each in guidance.mention_weights.values()),
+        *(("target presence", goal.presence, 0, 1) for goal in guidance.refinements),
+        *(("mention weight", each, 0, inf) for each in guidance.mention_weights.values()),
     ]
     for name, value, low, high in ranges:
         if not (isfinite(value) and low <= value <= high):

@@ -227,7 +227,7 @@ class RunEstimates:
             draft.write_text(json.dumps(learnt), encoding="utf-8")
             draft.replace(path)
         except OSError as error:
-            log.warning("What runs take could not be kept: %s", error)
+            log.warning("Run times could not be saved: %s", error)
 
     def _seconds(self, requests: Sequence[GenerationRequest]) -> float | None:
         total = 0.0

@@ -62,7 +62,7 @@ def read_axis(field: SweepField, text: str) -> SweepAxis:
         raise SettingsError(f"{field.title} takes whole numbers only.", hint='As "1, 2, 3".')
     if not field.can_be_negative and any(value < 0 for value in values):
         raise SettingsError(
-            f"{field.title} cannot be negative.", hint="Take numbers from 0 upwards."
+            f"{field.title} cannot be negative.", hint="Use numbers from 0 upwards."
         )
     _check_count(len(values))
     return SweepAxis(field=field, values=values)
@@ -76,7 +76,7 @@ def plan_of(columns: SweepAxis, rows: SweepAxis | None = None) -> SweepPlan:
     """
     if rows is not None and rows.field == columns.field:
         raise SettingsError(
-            f"{columns.field.title} cannot stand along both sides.", hint="Choose another field."
+            f"{columns.field.title} cannot be used on both axes.", hint="Choose another field."
         )
     plan = SweepPlan(columns=columns, rows=rows)
     _check_count(plan.pictures)
@@ -190,7 +190,7 @@ def _check_count(pictures: int) -> None:
     if pictures > MOST_PICTURES:
         raise SettingsError(
             f"A sweep of {pictures} pictures is too large.",
-            hint=f"Take {MOST_PICTURES} at most.",
+            hint=f"The maximum is {MOST_PICTURES}.",
         )
 
 
@@ -198,7 +198,7 @@ def _values(part: str) -> Iterator[float]:
     if bounds := _RANGE.fullmatch(part):
         first, last, step = (float(each) for each in bounds.groups(default="1"))
         if step == 0:
-            raise SettingsError(f'"{part}" never gets to its end.', hint=EXAMPLE)
+            raise SettingsError(f'"{part}" never reaches its end.', hint=EXAMPLE)
         count = floor(abs(last - first) / step + ROUNDING) + 1
         _check_count(count)
         towards = step if last >= first else -step
@@ -207,7 +207,7 @@ def _values(part: str) -> Iterator[float]:
     try:
         value = float(part)
     except ValueError as error:
-        raise SettingsError(f'"{part}" is no number.', hint=EXAMPLE) from error
+        raise SettingsError(f'"{part}" is not a number.', hint=EXAMPLE) from error
     if not isfinite(value):
         raise SettingsError(f'"{part}" cannot be swept.', hint=EXAMPLE)
     yield value

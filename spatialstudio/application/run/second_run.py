@@ -37,9 +37,7 @@ class SecondRun:
         """
         asked, run = self._asked(), self._session.run
         if run is not None and not run.is_over and is_search(asked):
-            raise RequestError(
-                "The search has not chosen its picture yet.", hint="Wait until it has ended."
-            )
+            raise RequestError("The search has not finished.", hint="Wait until it has ended.")
         self._draw(unguided(asked, new_request_id()))
 
     def draw_next_seed(self) -> None:
@@ -64,7 +62,7 @@ class SecondRun:
             RequestError: No run is open.
         """
         if self._session.run is None:
-            raise RequestError("No run is open.", hint="Open or draw one first.")
+            raise RequestError("No run is open.", hint="Open or generate one first.")
         self._session.set_beside(run)
 
     def put_away(self) -> None:
@@ -75,8 +73,8 @@ class SecondRun:
         run = self._session.run
         if run is None or run.request is None:
             raise RequestError(
-                "The open picture was not drawn here, so it cannot be drawn otherwise.",
-                hint="Open or draw a run first.",
+                "The open picture was imported and cannot be generated with other settings.",
+                hint="Open or generate a run first.",
             )
         return run.request
 

@@ -92,14 +92,14 @@ def with_fields(
         request: Of one of our pictures, whole; None for those of others.
     """
     taken = settings if model is None else with_model(settings, model)
-    told = {name: getattr(theirs, name) for name in PLAIN if name in names}
+    stated = {name: getattr(theirs, name) for name in PLAIN if name in names}
     if "detail" in names:
-        told["detail"] = DETAILS[theirs.detail]
+        stated["detail"] = DETAILS[theirs.detail]
     if request is not None:
         for name in OURS.keys() & names:
-            told |= OURS[name](request)
+            stated |= OURS[name](request)
     guidance = _guidance(taken.sampling.guidance, theirs, names, request)
-    return with_values(taken, guidance=guidance, **told)
+    return with_values(taken, guidance=guidance, **stated)
 
 
 def _guidance(

@@ -153,7 +153,7 @@ class RunRecorder:
         try:
             self._journal.note(request)
         except StudioError as error:
-            log.warning("The queue would not outlive a sudden end: %s", error.message)
+            log.warning("The queue could not be saved: %s", error.message)
 
     def forget(self, request_id: RequestId) -> None:
         """Remember a request no longer: nobody wants it drawn any more."""
@@ -232,6 +232,6 @@ class RunRecorder:
         try:
             self._sink.judge(run.path, evaluation)
         except StudioError as error:
-            log.warning("The verdicts of a stored run could not be kept.")
+            log.warning("The verdicts of a stored run could not be saved.")
             failure = report_on(error, STORING)
             self._publish(StoreFailed(request_id=run.request.id, error=failure, recovered=run.path))

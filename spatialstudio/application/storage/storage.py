@@ -295,8 +295,8 @@ class Storage:
         """
         if self.run_recorder.is_busy:
             raise StoreError(
-                "Pictures are still being drawn or wait.",
-                hint="Choose the folder when they are done.",
+                "Pictures are still being generated or waiting.",
+                hint="Choose the folder when they are finished.",
             )
         wanted = folder or self._paths.runs
         self.store.prepare(wanted)
@@ -402,9 +402,9 @@ class Storage:
         try:
             self.library.note_repetition(again.path, comparison)
         except StudioError as error:
-            log.warning("How a run came out again could not be kept: %s", error.message)
-        told = Reproduced(request_id=again.request_id, first=first, comparison=comparison)
-        self._publish(told)
+            log.warning("The result of reproducing a run could not be saved: %s", error.message)
+        reproduced = Reproduced(request_id=again.request_id, first=first, comparison=comparison)
+        self._publish(reproduced)
 
     @cached_property
     def _state(self) -> StateFiles:

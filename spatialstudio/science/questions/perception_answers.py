@@ -157,8 +157,8 @@ def score_by_perception(
         settings: How answers become a score.
     """
     assertions = assertions or assertions_of(scene)
-    witness = _PerceptionAnswers(scene, perception, image)
-    scores = [witness.answer(assertion) for assertion in assertions.items]
+    answers = _PerceptionAnswers(scene, perception, image)
+    scores = [answers.answer(assertion) for assertion in assertions.items]
     return da_score(assertions, scores, PERCEPTION_ID, settings)
 
 

@@ -7,35 +7,35 @@ from spatialstudio.ui.framework.command import (
 )
 
 CHANGE_RELATION = Command(
-    *("change_relation", Menu.COMPOSE, "Pick another relation…", "R"),
-    tip="Open the wheel of the picked relation",
+    *("change_relation", Menu.COMPOSE, "Change the relation…", "R"),
+    tip="Open the relation wheel of the selected relation",
 )
 SWAP = Command(
-    *("swap_things", Menu.COMPOSE, "Swap the things", "X"),
-    tip="Let the two things of the picked relation change places",
+    *("swap_things", Menu.COMPOSE, "Swap subject and object", "X"),
+    tip="Exchange subject and object of the selected relation",
 )
 MUTE = Command(
-    *("mute_relation", Menu.COMPOSE, "Mute or hear the relation", "Shift+X"),
-    tip="Guidance passes a muted relation over; it is still measured and judged",
+    *("mute_relation", Menu.COMPOSE, "Mute or unmute the relation", "Shift+X"),
+    tip="Guidance ignores a muted relation; it is still measured and judged",
 )
 COUNTERFACTUAL = Command(
-    *("counterfactual", Menu.COMPOSE, "Say it the other way round"),
-    tip="The counterfactual prompt: things change roles, relations their direction",
+    *("counterfactual", Menu.COMPOSE, "Write the counterfactual prompt"),
+    tip="Exchange the roles of the objects and invert the relations",
 )
 HEAVIER = Command(
-    *("heavier", Menu.COMPOSE, "Weigh the word's relations more", "Ctrl+Up"),
-    tip="Guidance cares more for the relations of the thing at the cursor",
+    *("heavier", Menu.COMPOSE, "Increase the weight of the word's relations", "Ctrl+Up"),
+    tip="Guidance weights the relations of the object at the cursor more",
     starts_group=True,
     scope=Scope.PROMPT,
 )
 LIGHTER = Command(
-    *("lighter", Menu.COMPOSE, "Weigh the word's relations less", "Ctrl+Down"),
-    tip="Guidance cares less for the relations of the thing at the cursor",
+    *("lighter", Menu.COMPOSE, "Decrease the weight of the word's relations", "Ctrl+Down"),
+    tip="Guidance weights the relations of the object at the cursor less",
     scope=Scope.PROMPT,
 )
 EARLIER_PROMPT = Command(
     *("earlier_prompt", Menu.COMPOSE, "Earlier prompt", "Alt+Up"),
-    tip="Go back to a prompt that was drawn before",
+    tip="Go back to a previously used prompt",
     starts_group=True,
     scope=Scope.PROMPT,
 )
@@ -44,17 +44,17 @@ LATER_PROMPT = Command(
 )
 SKETCH = Command(
     *("sketch", Menu.COMPOSE, "Layout sketch", "Ctrl+L"),
-    tip="Push things about on the stage; the prompt follows",
+    tip="Arrange objects on the stage; the prompt is updated",
     is_switch=True,
     starts_group=True,
 )
 ADD_THING = Command(
-    *("add_thing", Menu.COMPOSE, "Add a thing to the sketch…", "Ctrl+Shift+T"),
-    tip="Name another thing and place it on the layout sketch; the prompt follows",
+    *("add_thing", Menu.COMPOSE, "Add an object to the sketch…", "Ctrl+Shift+T"),
+    tip="Add a named object to the layout sketch; the prompt is updated",
 )
 REMOVE_THING = Command(
-    *("remove_thing", Menu.COMPOSE, "Remove the thing from the sketch", "Del"),
-    tip="Take the marked thing from the layout sketch; the prompt follows",
+    *("remove_thing", Menu.COMPOSE, "Remove the object from the sketch", "Del"),
+    tip="Remove the selected object from the layout sketch; the prompt is updated",
     scope=Scope.SKETCH,
 )
 
@@ -66,7 +66,7 @@ COMMANDS = (
 
 
 LAYOUTS = Command(
-    *("layouts", Menu.COMPOSE, "Start from a layout…", "Ctrl+Shift+L", "layout"),
-    tip="A dozen layouts; the prompt is written anew",
+    *("layouts", Menu.COMPOSE, "Start from a layout template…", "Ctrl+Shift+L", "layout"),
+    tip="Choose one of a dozen layouts; replaces the prompt",
     starts_group=True,
 )

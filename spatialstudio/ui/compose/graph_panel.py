@@ -63,13 +63,13 @@ class GraphPanel(Panel):
 
     def _remove(self, relation_id: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
-            self._edit(tr("removed relation"), scene, with_relation_removed(scene, relation_id))
+            self._edit(tr("remove relation"), scene, with_relation_removed(scene, relation_id))
 
     def _relate(self, subject: MentionId, thing: MentionId) -> None:
         if (scene := self._studio.session.scene) is not None:
             kind = next(iter(relation_types))
             related = with_relation_added(scene, kind, subject, thing)
-            self._edit(tr("added relation"), scene, related)
+            self._edit(tr("add relation"), scene, related)
 
     def _edit(self, name: str, before: SceneGraph, after: SceneGraph) -> None:
         self._edits.change(name, before, after, self._studio.edit_scene)

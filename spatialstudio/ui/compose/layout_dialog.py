@@ -36,7 +36,7 @@ class LayoutDialog(QDialog):
 
     def __init__(self, theme: Theme, things: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Start from a layout"))
+        self.setWindowTitle(tr("Start from a layout template"))
         self._things = things
         sheet = QWidget()
         grid = QGridLayout(sheet)
@@ -50,7 +50,7 @@ class LayoutDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1.2), em(1), em(1.2), em(1.2))
         column.setSpacing(em(0.8))
-        words = tr("The prompt is written anew with the things that it names; undo brings it back.")
+        words = tr("The prompt is rewritten with its own objects; undo restores it.")
         column.addWidget(TextLabel(words, Tone.MUTED))
         column.addWidget(DockRoom(sheet), 1)
         give_room(self, self.sizeHint() + QSize(em(BAR_EM), 0))

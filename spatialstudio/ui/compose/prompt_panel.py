@@ -82,7 +82,7 @@ class PromptPanel(Panel):
         self._editor.prompt_edited.connect(self._take_typing)
         self._counter = TextLabel("", Tone.MUTED, small=True)
         self._counter.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._counter.setToolTip(tr("How much of the prompt the model reads"))
+        self._counter.setToolTip(tr("Tokens of the prompt, and the text encoder's limit"))
         self._counter.hide()
         self._chips = RelationChips(theme)
         self._heading = TextLabel(tr("Relations"), Tone.HEADING)
@@ -133,7 +133,7 @@ class PromptPanel(Panel):
     def use_prompt(self, text: str) -> None:
         """Take a prompt that the user chose elsewhere."""
         self._editor.setFocus()
-        self._edits.change(tr("other prompt"), self._draft(), Draft(text), self._show_draft)
+        self._edits.change(tr("change prompt"), self._draft(), Draft(text), self._show_draft)
 
     def handle(self, event: object) -> None:
         """Follow the scene, the picked relation, and what is drawn."""
@@ -214,12 +214,12 @@ class PromptPanel(Panel):
         if self._studio.models:
             self._studio.tokens.read(text, self._studio.model(self._model_id))
 
-    def _show_tokens(self, told: TokensRead) -> None:
+    def _show_tokens(self, event: TokensRead) -> None:
         """Show the model's tokens, and say what it does not read."""
-        count, scene = count_of(told.readings), self._studio.session.scene
+        count, scene = count_of(event.readings), self._studio.session.scene
         spans = tuple((token.start, token.stop) for token in count.tokens)
-        read = len(told.prompt) if spans and count.read == spans[-1][1] else count.read
-        self._editor.show_tokens(TokenMarks(told.prompt, spans, read))
+        read = len(event.prompt) if spans and count.read == spans[-1][1] else count.read
+        self._editor.show_tokens(TokenMarks(event.prompt, spans, read))
         number = tr("{count} of {limit} tokens").format(count=len(spans), limit=count.limit)
         self._counter.setText(number)
         self._reading.tell_cut(
@@ -238,7 +238,7 @@ class PromptPanel(Panel):
 
     def _follow_chips(self) -> None:
         chips = self._chips
-        changed, muted = tr("changed relation"), tr("muted relation")
+        changed, muted = tr("change relation"), tr("mute relation")
         chips.picked.connect(self._studio.session.pick_relation)
         chips.type_picked.connect(
             lambda key, kind: self._edit(changed, with_relation_type, key, relation_types[kind])
@@ -250,24 +250,24 @@ class PromptPanel(Panel):
         chips.end_dropped.connect(self._hang_on_word)
         chips.swap_asked.connect(lambda key: self._edit(changed, with_relation_swapped, key))
         chips.removal_asked.connect(
-            lambda key: self._edit(tr("removed relation"), with_relation_removed, key)
+            lambda key: self._edit(tr("remove relation"), with_relation_removed, key)
         )
         chips.fix_asked.connect(self._correct)
         chips.mute_picked.connect(lambda *to: self._edit(muted, with_relation_muted, *to))
         chips.weight_picked.connect(
-            lambda *to: self._edit(tr("other weight"), with_relation_weight, *to)
+            lambda *to: self._edit(tr("change weight"), with_relation_weight, *to)
         )
-        chips.rank_picked.connect(lambda *to: self._edit(tr("other rank"), with_relation_at, *to))
+        chips.rank_picked.connect(lambda *to: self._edit(tr("change order"), with_relation_at, *to))
 
     def _hang_on_word(self, key: RelationId, end: int, place: QPoint) -> None:
         """Hang an end of a relation on the word that it was dropped on."""
         self._editor.show_target(None)
         if (thing := self._editor.thing_at(place)) is not None:
-            self._edit(tr("changed relation"), with_relation_end, key, end, thing)
+            self._edit(tr("change relation"), with_relation_end, key, end, thing)
 
     def _correct(self, key: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
-            self._edit_scene(tr("mended relation"), follow(doubts_of(scene)[key], scene))
+            self._edit_scene(tr("correct relation"), follow(doubts_of(scene)[key], scene))
 
     def _bind(self, actions: Actions) -> None:
         self.addActions(actions.of_scope(Scope.PROMPT))
@@ -275,7 +275,8 @@ class PromptPanel(Panel):
         actions.bind(commands.SWAP, lambda: self._with_picked(self._chips.swap_asked.emit))
         actions.bind(commands.MUTE, lambda: self._with_picked(self._switch_mute))
         actions.bind(
-            commands.COUNTERFACTUAL, lambda: self._edit(tr("other way round"), counterfactual)
+            commands.COUNTERFACTUAL,
+            lambda: self._edit(tr("write counterfactual prompt"), counterfactual),
         )
         actions.bind(commands.HEAVIER, lambda: self._weigh(1))
         actions.bind(commands.LIGHTER, lambda: self._weigh(-1))
@@ -292,13 +293,13 @@ class PromptPanel(Panel):
     def _switch_mute(self, key: RelationId) -> None:
         if (scene := self._studio.session.scene) is not None:
             is_muted = relation_of(scene, key).is_muted
-            self._edit(tr("muted relation"), with_relation_muted, key, not is_muted)
+            self._edit(tr("mute relation"), with_relation_muted, key, not is_muted)
 
     def _weigh(self, steps: int) -> None:
         """Weigh the relations of the thing at the cursor, or of the thing looked at."""
         thing = self._editor.thing_under_cursor() or self._studio.session.mention_id
         if thing is not None:
-            self._edit(tr("other weight"), with_mention_weighed, thing, steps)
+            self._edit(tr("change weight"), with_mention_weighed, thing, steps)
 
     def _go_back(self, by: int) -> None:
         text = self._history.step(by, self._editor.toPlainText())
@@ -316,7 +317,7 @@ class PromptPanel(Panel):
                 if subject is not thing:
                     action = menu.addAction(f"{subject.phrase} {first_type.phrase} {thing.phrase}")
                     action.setData((subject.id, thing.id))
-        added = tr("added relation")
+        added = tr("add relation")
         menu.triggered.connect(
             lambda action: self._edit(added, with_relation_added, first_type, *action.data())
         )

@@ -60,7 +60,7 @@ class ReadingPanel(Panel):
         self._asked = ""
         self._offers: tuple[Offer, ...] = ()
         self._dismissed: tuple[str, ...] = ()
-        self._told: tuple[Note, ...] = ()
+        self._model_notes: tuple[Note, ...] = ()
         self._failure: Note | None = None
         self._cut: tuple[str, ...] = ()
         self._notes = ReadingNotes(context.theme)
@@ -101,13 +101,13 @@ class ReadingPanel(Panel):
             case ServerKept() | ServerTried() | KeyLookedUp():
                 self._window_signals.server_reported.emit(event)
                 if event == ServerKept() and self._failure is not None:
-                    self._ask_anew()
+                    self._ask_again_now()
 
     def _ask(self) -> None:
         if self._asked.strip() and self._studio.language_model.choice.is_complete:
             self._studio.read_again(self._asked)
 
-    def _ask_anew(self) -> None:
+    def _ask_again_now(self) -> None:
         """Have the language model try once more, where it failed before."""
         self._failure = None
         if (scene := self._studio.session.scene) is not None:
@@ -125,7 +125,7 @@ class ReadingPanel(Panel):
         compared = self._studio.compare_with_scene(later, self._known_objects or None)
         if compared is not None:
             self._offers = not_dismissed(compared.offers, self._dismissed)
-            self._told = compared.notes
+            self._model_notes = compared.notes
             self._show(compared.scene)
 
     def _begin(self, text: str) -> None:
@@ -134,7 +134,7 @@ class ReadingPanel(Panel):
             self._dismissed = ()
         if text != self._asked:
             self._asked = text
-            self._offers, self._told, self._cut, self._failure = (), (), (), None
+            self._offers, self._model_notes, self._cut, self._failure = (), (), (), None
 
     def _show(self, scene: SceneGraph) -> None:
         self._begin(scene.prompt.text)
@@ -148,7 +148,7 @@ class ReadingPanel(Panel):
                 *(_offered(offer, scene) for offer in self._offers),
                 *map(_advised, advice_on(scene)),
                 *_failed(self._failure),
-                *map(_remark, (*self._told, *scene.notes)),
+                *map(_remark, (*self._model_notes, *scene.notes)),
             )
         )
 
@@ -159,13 +159,13 @@ class ReadingPanel(Panel):
         match key:
             case Note():
                 ask = partial(self._window_signals.settings_asked.emit, LANGUAGE_MODEL_PAGE)
-                (self._ask_anew if answer == 0 else ask)()
+                (self._ask_again_now if answer == 0 else ask)()
             case Advice() as advice:
-                self.scene_edited.emit(tr("mended relation"), follow(advice, scene))
+                self.scene_edited.emit(tr("correct relation"), follow(advice, scene))
             case Offer() as offer:
                 self._offers = tuple(each for each in self._offers if each != offer)
                 if answer == 0:
-                    self.scene_edited.emit(tr("other reading"), accept(scene, offer))
+                    self.scene_edited.emit(tr("accept other reading"), accept(scene, offer))
                 else:
                     self._dismissed += (offer.message,)
                     self._show(scene)
@@ -175,13 +175,13 @@ def _offered(offer: Offer, scene: SceneGraph) -> ReadingNote:
     removed = (each for each in scene.relations if each.id == offer.removed)
     relation = offer.added or next(removed, None)
     spans = _ends(relation.span if relation else None)
-    answers = (tr("Take up"), tr("Dismiss"))
+    answers = (tr("Accept"), tr("Dismiss"))
     return ReadingNote(offer, NoteKind.OFFER, offer.message, answers, spans)
 
 
 def _advised(advice: Advice) -> ReadingNote:
     message = f"{advice.message} {advice.fix}?"
-    answers = (tr("Leave it out"),)
+    answers = (tr("Remove it"),)
     return ReadingNote(advice, KINDS[advice.kind], message, answers, _ends(*advice.spans))
 
 
@@ -189,7 +189,10 @@ def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
     if not phrases:
         return ()
     names = ", ".join(phrases)
-    said = tr("The model's text ends before {names}. Shorten the prompt, or name it earlier.")
+    said = tr(
+        "The text encoder's limit is reached before {names}. Shorten the prompt, or "
+        "name it earlier."
+    )
     return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
 
 

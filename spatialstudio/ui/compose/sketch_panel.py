@@ -41,9 +41,11 @@ LOW_EM = 16
 """Height below which there is no room for words under the sketch."""
 FLAT = 1.6
 """Breadth to height, above which a low panel has its buttons at the side."""
-TOLD = "Push things into place; a double click adds one, Delete removes one. The prompt follows."
+SKETCH_HINT = (
+    "Drag objects into place; double-click adds one, Delete removes one. The prompt is updated."
+)
 PLACEHOLDER = (
-    "Name two things in the prompt, for example: a cat and a dog. Or double-click here to add one."
+    "Name two objects in the prompt, for example: a cat and a dog. Or double-click here to add one."
 )
 
 
@@ -72,7 +74,7 @@ class SketchPanel(Panel):
         self._window_signals = context.window_signals
         self._action = context.actions[SKETCH]
         self._removing = context.actions[REMOVE_THING]
-        self._hint = TextLabel(tr(TOLD), Tone.MUTED)
+        self._hint = TextLabel(tr(SKETCH_HINT), Tone.MUTED)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(PLACEHOLDER))
         self._sketch.blob_moved.connect(self._preview)
@@ -85,7 +87,7 @@ class SketchPanel(Panel):
         self._field.name_entered.connect(self._add)
         self._lay_out(context.actions[ADD_THING])
         self.setFocusProxy(self._sketch)
-        self._window_signals.prompt_offered.connect(self._begin_anew)
+        self._window_signals.prompt_offered.connect(self._start_over)
         self._window_signals.model_picked.connect(self._use_model)
         context.actions.bind_switch(SKETCH, self._stage.show_sketch)
         context.actions.bind(ADD_THING, self._begin_adding)
@@ -141,10 +143,10 @@ class SketchPanel(Panel):
             blobs, links = sketch_blobs(scene, self._places), sketch_links(scene)
             self._sketch.show_sketch(blobs, links)
         has_things = scene is not None and bool(scene.mentions)
-        self._hint.setText(tr(TOLD) if has_things else "")
+        self._hint.setText(tr(SKETCH_HINT) if has_things else "")
         self._allow_removal()
 
-    def _begin_anew(self, prompt: str) -> None:
+    def _start_over(self, prompt: str) -> None:
         """Forget where things were pushed: a prompt that is taken over brings its own layout."""
         self._places = {}
         scene = self._scene
@@ -168,7 +170,7 @@ class SketchPanel(Panel):
         scene, moved = self._scene, self._moved(key, place)
         if scene is not None and moved is not None:
             before = Sketched(scene, self._places)
-            name = tr("moved thing")
+            name = tr("move object")
             self._edits.change(name, before, moved, self._show_sketched, merge_key=f"sketch {key}")
 
     def _use_model(self, model_id: str) -> None:
@@ -190,7 +192,7 @@ class SketchPanel(Panel):
         try:
             thing = self._studio.thing_named(name, self._model_id)
         except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Adding a thing")))
+            self.problem_met.emit(report_on(error, tr("Adding an object")))
             return
         self._field.give_back()
         if (scene := self._scene) is None:
@@ -199,7 +201,7 @@ class SketchPanel(Panel):
         place = self._new_place.x(), self._new_place.y()
         grown, places, new = after_adding(scene, self._places, thing, place)
         before = Sketched(scene, self._places)
-        self._edits.change(tr("added thing"), before, Sketched(grown, places), self._show_sketched)
+        self._edits.change(tr("add object"), before, Sketched(grown, places), self._show_sketched)
         self._studio.session.pick_mention(new)
 
     def _remove_marked(self) -> None:
@@ -216,7 +218,7 @@ class SketchPanel(Panel):
             return
         left = Sketched(*after_removing(scene, self._places, key))
         before = Sketched(scene, self._places)
-        self._edits.change(tr("removed thing"), before, left, self._show_sketched)
+        self._edits.change(tr("remove object"), before, left, self._show_sketched)
         self._studio.session.pick_mention(left.scene.mentions[0].id)
 
     def _add_first(self, thing: ObjectMention) -> None:
@@ -254,7 +256,7 @@ class SketchPanel(Panel):
             self._sketch.setFocus()
 
     def _lay_out(self, adding: QAction) -> None:
-        add = _button_of(adding, tr("Add a thing…"))
+        add = _button_of(adding, tr("Add an object…"))
         remove = _button_of(self._removing, tr("Remove"))
         done = QPushButton(tr("Close"))
         done.setAccessibleName(tr("Close the sketch"))

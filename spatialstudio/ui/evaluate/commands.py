@@ -15,28 +15,28 @@ SHOW_CANDIDATES = Command("show_candidates", Menu.VIEW, "Show candidates", "8")
 SHOW_SECOND = Command("show_second", Menu.VIEW, "Show second detector", "9")
 
 CLEAR_EVIDENCE = Command(
-    *("clear_evidence", Menu.VIEW, "Stop lighting evidence"),
-    tip="Show the picture without dimming; Esc does so on the picture as well",
+    *("clear_evidence", Menu.VIEW, "Clear highlighted evidence"),
+    tip="Show the whole picture again; Esc on the picture does the same",
     starts_group=True,
 )
 
 JUDGE_AGAIN = Command(
     *("judge_again", Menu.RUN, "Judge the picture again", "Ctrl+J"),
-    tip="Judge the open picture by the prompt and the judges as they are now",
+    tip="Judge the open picture with the current prompt and judge set",
     starts_group=True,
 )
 KEEP_ADJUSTED = Command(
-    *("keep_adjusted", Menu.EDIT, "Keep as human-adjusted"),
-    tip="Keep the verdict with your change beside the stored one",
+    *("keep_adjusted", Menu.EDIT, "Save as human-adjusted"),
+    tip="Store the adjusted verdict with the original one",
     starts_group=True,
 )
 JUDGED_AS_STORED = Command(
-    *("judged_as_stored", Menu.EDIT, "Back to stored"),
-    tip="Put thresholds and instances back as the picture was judged",
+    *("judged_as_stored", Menu.EDIT, "Reset to stored values"),
+    tip="Restore the thresholds and instances of the stored verdict",
 )
 DROP_ADJUSTED = Command(
-    *("drop_adjusted", Menu.EDIT, "Drop human-adjusted"),
-    tip="Keep the checker's own verdict alone",
+    *("drop_adjusted", Menu.EDIT, "Delete the adjusted verdict"),
+    tip="Keep only the checker's verdict",
 )
 
 LAYER_COMMANDS = {

@@ -29,11 +29,11 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
-NO_DETECTOR = "Choose one under “Second detector”, then judge again."
+NO_DETECTOR = "Choose a detector under “Second detector”, then judge again."
 NOT_YET = {
-    RunState.FAILED: "There is no picture to judge.",
+    RunState.FAILED: "No picture to judge.",
     RunState.CANCELLED: "The run was cancelled before it was judged.",
-    RunState.DONE: "The prompt claims no relation, so there is nothing to judge.",
+    RunState.DONE: "The prompt states no relation, so there is nothing to judge.",
 }
 
 
@@ -133,7 +133,7 @@ class EvaluationPanel(Panel):
         can = False
         if run is not None and run.image is not None and run.is_over and scene and scene.relations:
             is_other = _said(scene) != _said(run.scene)
-            self._again.setText(tr("Judge by this prompt" if is_other else "Judge again"))
+            self._again.setText(tr("Judge with this prompt" if is_other else "Judge again"))
             can = is_other or self._has_other_judges(run)
         self._again.setVisible(can)
         self._judge_action.setEnabled(can)
@@ -219,9 +219,9 @@ def _detector_of(run: OpenRun | None) -> str:
 
 def _waiting_for(run: OpenRun | None) -> str:
     if run is None:
-        return tr("The verdict on each relation appears here when a picture is done.")
+        return tr("The verdict on each relation appears here when a picture is finished.")
     if not run.scene.prompt.text:
-        return tr("Write what the picture shall show, then have it judged.")
+        return tr("Write a prompt that describes the picture, then judge it.")
     if run.failure is not None and run.failure.obstacle is Obstacle.DETECTOR:
         return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
-    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is done."))
+    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is finished."))

@@ -44,19 +44,19 @@ class EvidenceStage(QObject):
             return
         stage = self._stage
         self.overlay.show_scene(
-            evidence_scene(selected_verdict, self._judgement.lit, stage.in_sight, stage.looks)
+            evidence_scene(selected_verdict, self._judgement.lit, stage.visible, stage.looks)
         )
 
     def _try_margin(self, margin: float) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:
             setting, *_ = thresholds_of(selected_verdict.relation.type)
             value = round(margin, DECIMALS)
-            self._judgement.try_setting(selected_verdict.run, setting, value, tr("another margin"))
+            self._judgement.try_setting(selected_verdict.run, setting, value, tr("change margin"))
 
     def _try_candidate(self, box: object) -> None:
         if (selected_verdict := self._verdict_selection.now()) is None:
             return
         for chosen in (each for each in selected_verdict.seen.boxes if each == box):
             found = detection_of(chosen, selected_verdict.run)
-            name = tr("another candidate")
+            name = tr("change candidate")
             self._judgement.try_choice(selected_verdict.run, chosen.mention_id, found, name)

@@ -22,14 +22,15 @@ from spatialstudio.ui.widgets.texts import tr
 class JudgesPanel(Panel):
     """Shows what SpatialBench-UC's checker, PSE and other metrics say of the open run."""
 
-    title = "Judges"
+    title = "Metrics"
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
         self._shown: Evaluation | None = None
         self._waiting = TextLabel(
-            tr("Two judges of every relation stand here once a picture is judged."), Tone.MUTED
+            tr("The centre rule and PSE of each relation appear here once a picture is judged."),
+            Tone.MUTED,
         )
         self._rows = JudgeRows(context.theme)
         self._clock = VisibleFrameClock(self._draw, self)
@@ -57,7 +58,7 @@ class JudgesPanel(Panel):
 
 def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
     is_met = judges.pse.is_met
-    words = tr("met") if is_met else tr("not met")
+    words = tr("met") if is_met else tr("not satisfied")
     return JudgesRow(
         relation=judges.relation,
         by_centres=judges.verdict.outcome,
@@ -92,16 +93,16 @@ def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
 
 def _formula(judges: TwoJudges) -> str:
     if judges.pse.pos is None:
-        return tr("0: PoS cannot be measured on these masks")
+        return tr("0: PoS is undefined on these masks")
     pos, pse = f"{judges.pse.pos:.2f}", f"{judges.pse.pse:.2f}"
     return tr("max(0, 2 PoS − 1) with PoS {pos}: {pse}").format(pos=pos, pse=pse)  # noqa: RUF001
 
 
 def _yes_or_no(answer: RelationAnswer) -> str:
     if answer is None:
-        return tr("knows no such relation")
+        return tr("relation not supported")
     return tr("yes") if answer else tr("no")
 
 
 def _number(value: float | None) -> str:
-    return tr("cannot tell") if value is None else f"{value:.2f}"
+    return tr("undecided") if value is None else f"{value:.2f}"

@@ -12,8 +12,8 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
-NONE_HERE = "Detectors that lie in the models' folder or in Hugging Face's cache are offered here."
-USED = "Its boxes are a layer of the picture; where it disagrees, verdicts are less sure."
+NONE_HERE = "Lists the detectors in the models folder and in the Hugging Face cache."
+USED = "Its boxes are a layer of the picture; disagreement lowers the confidence of verdicts."
 
 
 class SecondDetectorPanel(Panel):
@@ -54,7 +54,7 @@ class SecondDetectorPanel(Panel):
 
     def _pick(self, detector_id: str) -> None:
         before = self._studio.judges.second_id or NOBODY
-        self._context.edits.change(tr("second detector"), before, detector_id, self._use)
+        self._context.edits.change(tr("change second detector"), before, detector_id, self._use)
 
     def _use(self, detector_id: str) -> None:
         """Have what is judged from now on seen by this one as well."""

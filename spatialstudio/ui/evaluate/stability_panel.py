@@ -83,8 +83,8 @@ class StabilityPanel(Panel):
 
 def _missing(selected_verdict: SelectedVerdict | None) -> str:
     if selected_verdict is None:
-        return tr("How a verdict bears small changes of the picture is shown here.")
-    return tr("Small changes were not tried: there was no decided answer to test.")
+        return tr("Shows how stable each verdict is under small changes of the picture.")
+    return tr("Stability was not tested: no verdict was decided.")
 
 
 def _crops(made: CropsMade) -> list[Crop]:
@@ -110,10 +110,10 @@ def _agreeing(evidence: Evidence) -> str:
     usual = _usual(answers)
     count = sum(answer.outcome is usual for answer in answers)
     if usual is None:
-        return tr("After none of {all} small changes was everything found.").format(
+        return tr("The objects were found after none of {all} perturbations.").format(
             all=len(answers)
         )
-    return tr("{count} of {all} small changes say {outcome}.").format(
+    return tr("{count} of {all} perturbations: {outcome}.").format(
         count=count, all=len(answers), outcome=usual.value
     )
 

@@ -99,7 +99,11 @@ def _alone(case: Case, is_broken: bool) -> str:
         return tr("instances agree")
     if _leaves_count(case):
         return tr("count not checked")
-    return tr("the surest of each") if case.scores(Role.PASSED_OVER) else tr("one of each")
+    return (
+        tr("the most confident of each")
+        if case.scores(Role.PASSED_OVER)
+        else tr("one instance each")
+    )
 
 
 def _leaves_count(case: Case) -> bool:
@@ -109,7 +113,7 @@ def _leaves_count(case: Case) -> bool:
 
 
 def _depth(_: Case, is_broken: bool) -> str:
-    return tr("no depth") if is_broken else ""
+    return tr("no depth estimate") if is_broken else ""
 
 
 def _overlap(case: Case, is_broken: bool) -> str:
@@ -149,13 +153,16 @@ def _agreed(case: Case, is_broken: bool) -> str:
 Tell = Callable[[Case, bool], str]
 
 _CHECKS: Mapping[AbstentionReason, tuple[str, Tell]] = {
-    AbstentionReason.MISSING_OBJECT: ("Whether everything was found, and how surely.", _found),
-    AbstentionReason.AMBIGUOUS_OBJECT: ("Whether there is only one to choose from.", _alone),
-    AbstentionReason.NO_DEPTH: ("Whether depth is known.", _depth),
-    AbstentionReason.HIGH_OVERLAP: ("How much the two boxes cover the same.", _overlap),
-    AbstentionReason.NEAR_BOUNDARY: ("How far beyond the undecidable band it is.", _margin),
-    AbstentionReason.UNSTABLE: ("Whether small changes of the picture change it.", _stable),
-    AbstentionReason.DETECTORS_DISAGREE: ("Whether a second detector agrees.", _agreed),
+    AbstentionReason.MISSING_OBJECT: (
+        "Whether all objects were detected, and their scores.",
+        _found,
+    ),
+    AbstentionReason.AMBIGUOUS_OBJECT: ("Whether each object has exactly one instance.", _alone),
+    AbstentionReason.NO_DEPTH: ("Whether a depth estimate exists.", _depth),
+    AbstentionReason.HIGH_OVERLAP: ("Overlap (IoU) of the two boxes.", _overlap),
+    AbstentionReason.NEAR_BOUNDARY: ("Offset relative to the undecidable band.", _margin),
+    AbstentionReason.UNSTABLE: ("Share of perturbed pictures with the same verdict.", _stable),
+    AbstentionReason.DETECTORS_DISAGREE: ("Agreement of the second detector.", _agreed),
 }
 """The checker's questions in its order: what each asks, and how its answer is told."""
 

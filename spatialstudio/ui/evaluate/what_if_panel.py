@@ -38,15 +38,19 @@ from spatialstudio.ui.widgets.texts import tr
 
 WIDEST_MARGIN = 0.5
 THRESHOLDS = {
-    "margin": ("Margin", "Offsets up to this share of the side decide nothing.", WIDEST_MARGIN),
-    "between_margin": ("Margin", "Offsets up to this share decide nothing.", WIDEST_MARGIN),
-    "depth_margin": ("Depth margin", "How far PoS must be from one half.", WIDEST_MARGIN),
-    "near_distance": ("Near up to", "Gaps up to this share of the diagonal are near.", 1.0),
-    "far_distance": ("Far from", "Gaps from this share of the diagonal on are far.", 1.0),
-    "max_overlap_iou": ("Most overlap", "Boxes that overlap more decide nothing.", 1.0),
-    "detection_score": ("Least score", "Detections below this score do not count.", 1.0),
-    "min_stability": ("Least stability", "Answers less stable decide nothing.", 1.0),
-    "min_agreement": ("Least agreement", "How far a second detector must agree.", 1.0),
+    "margin": (
+        "Margin",
+        "Offsets up to this fraction of the image side are undecidable.",
+        WIDEST_MARGIN,
+    ),
+    "between_margin": ("Margin", "Offsets up to this fraction are undecidable.", WIDEST_MARGIN),
+    "depth_margin": ("Depth margin", "Required distance of PoS from 0.5.", WIDEST_MARGIN),
+    "near_distance": ("Near up to", "Gaps up to this fraction of the diagonal count as near.", 1.0),
+    "far_distance": ("Far from", "Gaps from this fraction of the diagonal count as far.", 1.0),
+    "max_overlap_iou": ("Maximum overlap", "Boxes with a larger IoU are undecidable.", 1.0),
+    "detection_score": ("Minimum score", "Detections with a lower score are ignored.", 1.0),
+    "min_stability": ("Minimum stability", "Less stable verdicts are undecidable.", 1.0),
+    "min_agreement": ("Minimum agreement", "Required agreement of the second detector.", 1.0),
 }
 """The checker's settings in words: name, what it does, largest value."""
 
@@ -63,7 +67,7 @@ class WhatIfPanel(Panel):
         self._verdict_selection = VerdictSelection(context)
         self._shown: tuple[BriefVerdict, ...] = ()
         self._waiting = TextLabel(
-            tr("Move a threshold or choose another instance of a judged picture here."), Tone.MUTED
+            tr("Try other thresholds or instances of a judged picture here."), Tone.MUTED
         )
         self._tiles = QHBoxLayout()
         self._tiles.setSpacing(em(0.5))
@@ -99,12 +103,12 @@ class WhatIfPanel(Panel):
         """Keep the verdict with the change beside the stored one."""
         if (selected_verdict := self._verdict_selection.now()) is not None:
             tried = self._judgement.adjustment_of(selected_verdict.run)
-            self._change_kept(selected_verdict, tried, tr("human-adjusted verdict"))
+            self._change_kept(selected_verdict, tried, tr("save adjusted verdict"))
 
     def drop(self) -> None:
         """Let the kept verdict of the user go."""
         if (selected_verdict := self._verdict_selection.now()) is not None:
-            self._change_kept(selected_verdict, None, tr("no human-adjusted verdict"))
+            self._change_kept(selected_verdict, None, tr("delete adjusted verdict"))
 
     def _change_kept(
         self, selected_verdict: SelectedVerdict, after: Adjustment | None, name: str
@@ -115,7 +119,7 @@ class WhatIfPanel(Panel):
             try:
                 self._context.studio.adjusting.keep(run_id, relation_id, adjustment)
             except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Storage the verdict")))
+                self.problem_met.emit(report_on(error, tr("Storing the verdict")))
 
         self._context.edits.change(
             name, _kept(selected_verdict.run, selected_verdict.relation), after, keep
@@ -123,7 +127,7 @@ class WhatIfPanel(Panel):
 
     def _go_back(self) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:
-            self._judgement.try_nothing(selected_verdict.run, tr("the stored verdict"))
+            self._judgement.try_nothing(selected_verdict.run, tr("reset to stored verdict"))
 
     def _try_setting(self, key: str, value: float) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:
@@ -135,7 +139,7 @@ class WhatIfPanel(Panel):
             end = MentionId(key)
             box = choices(selected_verdict, end)[place]
             found = detection_of(box, selected_verdict.run)
-            self._judgement.try_choice(selected_verdict.run, end, found, tr("another candidate"))
+            self._judgement.try_choice(selected_verdict.run, end, found, tr("change candidate"))
 
     def _follow(self) -> None:
         """Switch the commands at once, in sight or not; draw while in sight."""
@@ -225,7 +229,7 @@ def _tiles(selected_verdict: SelectedVerdict, *, is_tried: bool) -> tuple[BriefV
     stored = verdict_on(selected_verdict.run, selected_verdict.relation.id)
     tiles = [_brief(tr("Stored"), stored)]
     if is_tried:
-        tiles.append(_brief(tr("With your change"), selected_verdict.verdict, stored))
+        tiles.append(_brief(tr("Adjusted"), selected_verdict.verdict, stored))
     for kept in selected_verdict.run.evaluation.adjusted if selected_verdict.run.evaluation else ():
         if kept.verdict.relation_id == selected_verdict.relation.id:
             tiles.append(_brief(tr("Human-adjusted"), kept.verdict))
@@ -233,7 +237,7 @@ def _tiles(selected_verdict: SelectedVerdict, *, is_tried: bool) -> tuple[BriefV
 
 
 def _brief(title: str, verdict: Verdict, stored: Verdict | None = None) -> BriefVerdict:
-    remark = tr("sure {share}").format(share=f"{verdict.confidence:.2f}")
+    remark = tr("confidence {share}").format(share=f"{verdict.confidence:.2f}")
     if verdict.reason is not None:
         remark = verdict.reason.value.replace("_", " ")
     is_new = stored is not None and (verdict.outcome, verdict.reason) != (

@@ -33,7 +33,7 @@ class Appearance(QObject):
         super().__init__()
         self._application = application
         self._settings = settings
-        self.theme = Theme(palette_of(self._wished()), resources_folder() / "icons")
+        self.theme = Theme(palette_of(self._theme_for_desktop()), resources_folder() / "icons")
         self.theme.changed.connect(self._dress)
         application.styleHints().colorSchemeChanged.connect(self._follow_desktop)
         self._size_text()
@@ -69,7 +69,7 @@ class Appearance(QObject):
         place = TEXT_PERCENTS.index(nearest) + steps
         self.use_text_percent(TEXT_PERCENTS[min(max(place, 0), len(TEXT_PERCENTS) - 1)])
 
-    def _wished(self) -> ThemeChoice:
+    def _theme_for_desktop(self) -> ThemeChoice:
         if self.choice is not ThemeChoice.SYSTEM:
             return self.choice
         scheme = self._application.styleHints().colorScheme()
@@ -80,7 +80,7 @@ class Appearance(QObject):
             self._take_colours()
 
     def _take_colours(self) -> None:
-        palette = palette_of(self._wished())
+        palette = palette_of(self._theme_for_desktop())
         if palette.name != self.theme.palette.name:
             self.theme.use(palette)
         self.chosen.emit()

@@ -13,39 +13,39 @@ REDO = Command("redo", Menu.EDIT, "Redo", "Ctrl+Shift+Z", "redo")
 
 GENERATE_WORKSPACE = Command(
     *("generate_workspace", Menu.VIEW, "Generate", "Ctrl+1"),
-    tip="Write a prompt and have it drawn",
+    tip="Write a prompt and generate pictures",
     is_switch=True,
 )
 INSPECT_WORKSPACE = Command(
     *("inspect_workspace", Menu.VIEW, "Inspect", "Ctrl+2"),
-    tip="Look at attention and PoS, step by step",
+    tip="Inspect attention and PoS, step by step",
     is_switch=True,
 )
 EVALUATE_WORKSPACE = Command(
     *("evaluate_workspace", Menu.VIEW, "Evaluate", "Ctrl+3"),
-    tip="Judge a picture and look at the evidence",
+    tip="Judge a picture and inspect the evidence",
     is_switch=True,
 )
 GALLERY_WORKSPACE = Command(
     *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
-    tip="Find, mark and compare kept runs, and take them along",
+    tip="Find, mark, compare and export stored runs",
     is_switch=True,
 )
 STAGE_ONLY = Command(
     *("stage_only", Menu.VIEW, "Stage only", "F", "stage"),
-    tip="Hide every dock; once more brings them back",
+    tip="Hide or show all docks",
     is_switch=True,
     starts_group=True,
 )
 NEXT_PART = Command(
     *("next_part", Menu.VIEW, "Go to the next dock", "F6"),
-    tip="Give the keyboard to the next part of the window, the picture among them",
+    tip="Move the keyboard focus to the next dock or the picture",
 )
-PREVIOUS_PART = Command("previous_part", Menu.VIEW, "Go to the dock before", "Shift+F6")
-RESET_LAYOUT = Command("reset_layout", Menu.VIEW, "Put the docks back in their places")
+PREVIOUS_PART = Command("previous_part", Menu.VIEW, "Go to the previous dock", "Shift+F6")
+RESET_LAYOUT = Command("reset_layout", Menu.VIEW, "Reset the dock layout")
 ALL_CONTROLS = Command(
     *("all_controls", Menu.VIEW, "Show all controls", "Ctrl+Shift+A"),
-    tip="Switch between the simple window and the full one",
+    tip="Switch between the simple and the full window",
     is_switch=True,
 )
 DARK = Command(
@@ -60,11 +60,11 @@ NORMAL_TEXT = Command("normal_text", Menu.VIEW, "Normal text size", "Ctrl+0")
 
 PALETTE = Command(
     *("palette", Menu.HELP, "Find a command…", "Ctrl+K", "search"),
-    tip="Type a few letters of what you want to do",
+    tip="Search commands by name",
 )
 TOUR = Command(
     *("tour", Menu.HELP, "Five-minute tour", "F1"),
-    tip="See in six pictures what the studio does",
+    tip="A tour of the program in six pictures",
 )
 SHORTCUTS = Command("shortcuts", Menu.HELP, "Keys and shortcuts", "?", "help")
 MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
@@ -80,6 +80,6 @@ COMMANDS = (
 
 
 LIBRARY_FOLDER = Command(
-    *("library_folder", Menu.GALLERY, "Folder of the library…"),
-    tip="Choose where pictures are kept",
+    *("library_folder", Menu.GALLERY, "Library folder…"),
+    tip="Choose where pictures are stored",
 )

@@ -43,7 +43,7 @@ class FileReading:
     """Reads files in the thread of ``Keeping.reading``. Lives on the GUI thread.
 
     Args:
-        errands: Gives what does the work.
+        background_jobs: Returns the queue that reads files.
     """
 
     def __init__(self, background_jobs: Callable[[], BackgroundJobs]) -> None:

@@ -23,7 +23,7 @@ class MapSource(Enum):
     """Of which run something is shown; the value says it to people."""
 
     FIRST = "This run"
-    SECOND = "Run beside it"
+    SECOND = "Second run"
     DIFFERENCE = "Difference"
 
 

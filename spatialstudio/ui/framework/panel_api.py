@@ -68,7 +68,7 @@ class WindowContext:
         toasts: News, offers and problems.
         stage: Layers, zoom and overlays of the picture.
         maps: Which attention maps lie on it, and how they are drawn.
-        window_signals: Wishes that other panels may hear.
+        window_signals: Requests to other panels.
         judgement: Which evidence is lit, and what is tried otherwise.
         gallery: What is chosen among the kept runs.
         reading: Reads files outside the GUI thread.

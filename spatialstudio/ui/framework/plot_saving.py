@@ -31,7 +31,7 @@ def save_plot(toasts: Toasts, plot: Plot) -> None:
     except ExportError as error:
         toasts.report(report_on(error, tr("Saving the plot")))
     else:
-        toasts.tell(tr("{name} is written.").format(name=target.name))
+        toasts.tell(tr("Wrote {name}.").format(name=target.name))
 
 
 def write_plot(plot: Plot, target: Path) -> None:

@@ -57,7 +57,7 @@ class StageView(QObject):
         self.shows_ending = False
 
     @property
-    def in_sight(self) -> frozenset[Layer]:
+    def visible(self) -> frozenset[Layer]:
         """The layers that are seen now."""
         return self.layers if self.solo is None else frozenset({Layer.PICTURE, self.solo})
 

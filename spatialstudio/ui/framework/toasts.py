@@ -18,10 +18,10 @@ MOST_KEPT = 100
 class Toasts(QObject):
     """Takes messages from any part of the window.
 
-    Emits ``told`` with a ``Toast`` for each, ``cleared`` when those in sight are out of date.
+    Emits ``toast_raised`` with each ``Toast``, and ``cleared`` when visible ones are outdated.
     """
 
-    told = Signal(object)
+    toast_raised = Signal(object)
     cleared = Signal()
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Toasts(QObject):
 
     def _show(self, toast: Toast) -> None:
         self.earlier = (*self.earlier, toast)[-MOST_KEPT:]
-        self.told.emit(toast)
+        self.toast_raised.emit(toast)
 
 
 def report_text(report: ErrorReport) -> str:

@@ -26,7 +26,7 @@ class OfferedSettings:
 
 
 class WindowSignals(QObject):
-    """Wishes that any part may emit and any part may hear.
+    """Requests that any part of the window may emit and any other may handle.
 
     Attributes:
         prompt_offered: A prompt to take over, as text.

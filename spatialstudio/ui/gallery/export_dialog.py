@@ -94,12 +94,12 @@ class ExportDialog(QDialog):
         self._layers = {layer: QCheckBox(tr(text)) for layer, text in LAYERS.items()}
         for layer, box in self._layers.items():
             box.setChecked(layer in layers)
-        self._marked = QCheckBox(tr("Say in the file that a model drew it"))
+        self._marked = QCheckBox(tr("Mark the file as AI-generated"))
         self._marked.setChecked(True)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Progress of the export"))
-        self._told = TextLabel(tone=Tone.MUTED)
+        self._progress_text = TextLabel(tone=Tone.MUTED)
         self._export = QPushButton(tr("Export…"))
         self._export.setProperty("kind", "primary")
         self._export.setDefault(True)
@@ -133,18 +133,18 @@ class ExportDialog(QDialog):
         self._begin(True)
         self._progress.setRange(0, total)
         self._progress.setValue(done)
-        self._told.setText(tr("{done} of {total}").format(done=done, total=total))
+        self._progress_text.setText(tr("{done} of {total}").format(done=done, total=total))
 
     def show_running(self, running: bool) -> None:
         """Show that an export goes on, or that none does."""
         self._begin(running)
         self._progress.setRange(0, 0 if running else 1)
-        self._told.setText(tr("Writing…") if running else "")
+        self._progress_text.setText(tr("Writing…") if running else "")
 
     def reject(self) -> None:
         """Stop the export; close when none goes on."""
         if self._is_running:
-            self._told.setText(tr("Cancelling…"))
+            self._progress_text.setText(tr("Cancelling…"))
             self.cancel_asked.emit()
         else:
             super().reject()
@@ -198,7 +198,7 @@ class ExportDialog(QDialog):
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.rejected.connect(self.reject)
         foot = QHBoxLayout()
-        foot.addWidget(self._told)
+        foot.addWidget(self._progress_text)
         foot.addWidget(buttons)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(1), em(1), em(0.8))
@@ -211,7 +211,7 @@ class ExportDialog(QDialog):
 
 def _kind_list() -> QListWidget:
     kinds = QListWidget()
-    kinds.setAccessibleName(tr("What to export"))
+    kinds.setAccessibleName(tr("Export format"))
     kinds.setFixedWidth(em(LIST_EM))
     kinds.ensurePolished()  # else the rows get their heights before their style
     for kind in EXPORT_KINDS:

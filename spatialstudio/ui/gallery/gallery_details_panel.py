@@ -38,7 +38,7 @@ class GalleryDetailsPanel(Panel):
         super().__init__()
         self._context = context
         self._view = context.gallery
-        self._waiting = TextLabel(tr("Choose a run to see how it was made."), Tone.MUTED)
+        self._waiting = TextLabel(tr("Select a run to see its settings."), Tone.MUTED)
         self._prompt = TextLabel(tone=Tone.HEADING)
         self._many = TextLabel(tone=Tone.MUTED, small=True)
         self._claims = ClaimList(context.theme)
@@ -46,7 +46,7 @@ class GalleryDetailsPanel(Panel):
         self._stars.stars_picked.connect(self._view.stars_picked)
         self._tags = TextLine()
         self._tags.setAccessibleName(tr("Tags"))
-        self._tags.setPlaceholderText(tr("Tags, divided by commas"))
+        self._tags.setPlaceholderText(tr("Tags, separated by commas"))
         self._tags.editingFinished.connect(self._write_tags)
         self._tags.returnPressed.connect(self._view.grid_asked)
         self._note = TextLine()
@@ -58,9 +58,9 @@ class GalleryDetailsPanel(Panel):
         self._deleted = TextLabel(tone=Tone.MUTED)
         self._facts = FactList()
         self._missing = self._buttons(
-            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Forget"))
+            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Remove from the list"))
         )
-        self._trashed = self._buttons((commands.RESTORE, tr("Put back")))
+        self._trashed = self._buttons((commands.RESTORE, tr("Restore")))
         self._content = QWidget()
         self._lay_out()
         self._view.chosen_changed.connect(self._draw)
@@ -78,8 +78,8 @@ class GalleryDetailsPanel(Panel):
         self._content.setVisible(entry is not None)
         if entry is None:
             return
-        self._prompt.setText(entry.summary.prompt or tr("No prompt is known"))
-        chosen = tr("{runs} chosen; marks go to all of them").format(runs=runs_in_words(count))
+        self._prompt.setText(entry.summary.prompt or tr("No prompt recorded"))
+        chosen = tr("{runs} selected; marks apply to all of them").format(runs=runs_in_words(count))
         self._many.setText(chosen)
         self._many.setVisible(count > 1)
         self._claims.show_claims(claims_of(entry))

@@ -98,7 +98,7 @@ class GalleryPanel(Panel):
         self._storage = context.studio.storage
         self._is_awake = False
         self._is_unseen = True
-        self._wish = GalleryQuery()
+        self._query = GalleryQuery()
         self._cells = Cells()
         self._entries: dict[EntryId, LibraryEntry] = {}
         self._marking = RunMarking(context)
@@ -159,9 +159,9 @@ class GalleryPanel(Panel):
         self._exporting.handle(event)
         self._looking_after.handle(event)
         match event:
-            case RunsFound(wish=wish) if wish == self._wish:
+            case RunsFound(request=request) if request == self._query:
                 self._show_found(event)
-            case FilterRefused(wish=wish, error=error) if wish == self._wish:
+            case FilterRefused(request=request, error=error) if request == self._query:
                 self._line.show_problem(f"{error.message} {error.hint}")
             case TilesRead(tiles=tiles):
                 for tile in tiles:
@@ -189,13 +189,13 @@ class GalleryPanel(Panel):
 
     def _use_line(self, line: str) -> None:
         are_single = IN_TRASH in line or not self._context.actions[commands.STACKS].isChecked()
-        self._wish = GalleryQuery(line=line, is_stacked=not are_single)
+        self._query = GalleryQuery(line=line, is_stacked=not are_single)
         self._view.show_line(line)
         self._find()
 
     def _find(self) -> None:
         if self._is_awake:
-            self._storage.gallery.find(self._wish)
+            self._storage.gallery.find(self._query)
 
     def _look_again(self) -> None:
         self._entries.clear()
@@ -220,12 +220,12 @@ class GalleryPanel(Panel):
             self._grid.setFocus()
         if not found.runs:
             is_known = self._storage.library.is_looked_through
-            self._nothing.show_words(*words_for_nothing(self._wish.line, is_known))
+            self._nothing.show_words(*words_for_nothing(self._query.line, is_known))
         self._show_words()
         self._show_chosen()
 
     def _help_out(self) -> None:
-        if self._wish.line.strip():
+        if self._query.line.strip():
             self.use_line("")
         else:
             self._context.window_signals.workspace_asked.emit(GENERATE)
@@ -280,13 +280,13 @@ class GalleryPanel(Panel):
         cell = self._cells.of(EntryId(key))
         if cell is None or len(cell.members) == 1:
             return
-        opened = self._wish.opened
+        opened = self._query.opened
         opened = opened.difference(cell.members) if cell.is_open else opened | {cell.id}
-        self._wish = GalleryQuery(line=self._wish.line, opened=opened)
+        self._query = GalleryQuery(line=self._query.line, opened=opened)
         self._find()
 
     def _use_stacks(self, _on: bool) -> None:
-        self._use_line(self._wish.line)
+        self._use_line(self._query.line)
 
     def _go_to_line(self) -> None:
         self._context.actions[GALLERY_WORKSPACE].trigger()
@@ -325,8 +325,8 @@ class GalleryPanel(Panel):
 
     def _show_pair(self, shown: ComparedPictures | None) -> None:
         if shown is None:
-            hint = tr("A run drawn with its baseline is compared by itself.")
-            self._context.toasts.tell(tr("Choose two runs to compare."), hint)
+            hint = tr("A run with a baseline is compared with it.")
+            self._context.toasts.tell(tr("Select two runs to compare."), hint)
             return
         self._comparison.show_pair(*shown)
         self._pages.setCurrentIndex(COMPARISON)

@@ -42,10 +42,10 @@ def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
 
 def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
     """Return what the tile of a run shows, with a picture that is known already."""
-    marks, told = entry.marks, entry.summary
+    marks, summary = entry.marks, entry.summary
     return TileFace(
         picture=picture,
-        outcome=told.outcome,
+        outcome=summary.outcome,
         caption=_caption(entry),
         brief=_brief(entry),
         stars=marks.stars,
@@ -59,16 +59,16 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
 
 def in_words(entry: LibraryEntry) -> str:
     """Say all that a tile shows: the textual twin of its drawing."""
-    told, marks = entry.summary, entry.marks
+    summary, marks = entry.summary, entry.marks
     parts = [
-        *filter(None, [told.prompt]),
+        *filter(None, [summary.prompt]),
         _caption(entry),
-        told.outcome.value if told.outcome else tr("not judged"),
+        summary.outcome.value if summary.outcome else tr("not judged"),
     ]
     if marks.stars:
         parts.append(tr("{count} of 5 stars").format(count=marks.stars))
     if marks.is_rejected:
-        parts.append(tr("sorted out"))
+        parts.append(tr("rejected"))
     if marks.tags:
         parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
     if entry.is_missing:
@@ -117,20 +117,20 @@ def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
     """
     if not is_looked_through:
         return (
-            tr("Looking through the library…"),
-            tr("The runs appear as soon as their files have been read."),
+            tr("Reading the library…"),
+            tr("Runs appear as their files are read."),
         )
     if not line.strip():
         return (
             tr("No pictures yet"),
-            tr("Every picture that you draw is kept here, with all that it was made with."),
-            tr("Draw the first"),
+            tr("Every generated picture is stored here with its settings."),
+            tr("Generate the first picture"),
         )
     if line.strip() == IN_TRASH:
-        wait = tr("Deleted runs wait here for {days} days.").format(days=TRASH_DAYS)
+        wait = tr("Deleted runs stay here for {days} days.").format(days=TRASH_DAYS)
         return tr("The trash is empty"), wait, tr("Show all runs")
-    nothing = tr("Nothing that was kept fits the filter.")
-    return tr("No run is like that"), nothing, tr("Show all runs")
+    nothing = tr("No stored run matches the filter.")
+    return tr("No matching runs"), nothing, tr("Show all runs")
 
 
 def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
@@ -175,28 +175,28 @@ def trash_in_words(deleted: datetime, now: datetime) -> str:
     """Say how long a deleted run can still be put back; both UTC."""
     days = TRASH_DAYS - (now - deleted).days
     left = tr("1 day") if days == 1 else tr("{days} days").format(days=max(days, 0))
-    return tr("In the trash; deleted for good in {left}.").format(left=left)
+    return tr("In the trash; deleted permanently in {left}.").format(left=left)
 
 
 def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return what a run was made with, names and values."""
-    told = entry.summary
-    facts = [(tr("Model"), told.model_id or tr("not told"))]
-    if told.has_settings:
+    summary = entry.summary
+    facts = [(tr("Model"), summary.model_id or tr("not recorded"))]
+    if summary.has_settings:
         facts = [
-            (tr("Seed"), str(told.seed)),
+            (tr("Seed"), str(summary.seed)),
             *facts,
-            (tr("Steps"), str(told.steps)),
-            (tr("Guidance"), guidance_in_words(told)),
+            (tr("Steps"), str(summary.steps)),
+            (tr("Guidance"), guidance_in_words(summary)),
         ]
-    if told.width:
-        facts.append((tr("Size"), f"{told.width} × {told.height}"))  # noqa: RUF001 - the right sign
-    facts.append((tr("Drawn"), f"{told.created:%Y-%m-%d %H:%M} UTC"))
-    if told.device:
-        facts.append((tr("Device"), told.device))
-    facts += setup_facts(told.setup)
+    if summary.width:
+        facts.append((tr("Size"), f"{summary.width} × {summary.height}"))  # noqa: RUF001 - the right sign
+    facts.append((tr("Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"))
+    if summary.device:
+        facts.append((tr("Device"), summary.device))
+    facts += setup_facts(summary.setup)
     if entry.is_damaged:
-        facts.append((tr("Files"), tr("damaged; only the picture can be read")))
+        facts.append((tr("Files"), tr("damaged; only the picture is readable")))
     if entry.deleted is None:
         facts.append((tr("Folder"), str(entry.path.parent)))
     else:
@@ -204,32 +204,34 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def guidance_in_words(told: RunSummary) -> str:
+def guidance_in_words(summary: RunSummary) -> str:
     """Return what held the layout: "psg, step size 5"."""
-    if not _is_guided(told):
+    if not _is_guided(summary):
         return tr("off")
-    return tr("{method}, step size {size:g}").format(method=told.method_id, size=told.strength)
+    return tr("{method}, step size {size:g}").format(
+        method=summary.method_id, size=summary.strength
+    )
 
 
 def _caption(entry: LibraryEntry) -> str:
     """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
-    told = entry.summary
-    if not told.has_settings:
+    summary = entry.summary
+    if not summary.has_settings:
         return entry.path.name
-    words = tr("seed {seed}") if _is_guided(told) else tr("seed {seed}, unguided")
-    return words.format(seed=told.seed)
+    words = tr("seed {seed}") if _is_guided(summary) else tr("seed {seed}, unguided")
+    return words.format(seed=summary.seed)
 
 
 def _brief(entry: LibraryEntry) -> str:
     """Say the same in few letters; of a picture without guidance that it had none."""
-    told = entry.summary
-    if not told.has_settings:
+    summary = entry.summary
+    if not summary.has_settings:
         return entry.path.stem
-    return str(told.seed) if _is_guided(told) else tr("unguided")
+    return str(summary.seed) if _is_guided(summary) else tr("unguided")
 
 
-def _is_guided(told: RunSummary) -> bool:
-    return told.method_id != UNGUIDED and bool(told.strength)
+def _is_guided(summary: RunSummary) -> bool:
+    return summary.method_id != UNGUIDED and bool(summary.strength)
 
 
 def tags_in(text: str) -> tuple[str, ...]:
@@ -240,8 +242,8 @@ def tags_in(text: str) -> tuple[str, ...]:
 def reproduction_in_words(comparison: Reproduction) -> str:
     """Say whether a run that was drawn again is the same, and why not."""
     heads = {
-        Sameness.SAME: tr("Drawn again: the same, to the pixel."),
-        Sameness.CLOSE: tr("Drawn again: close, nobody would see the difference."),
+        Sameness.SAME: tr("Drawn again: identical pixels."),
+        Sameness.CLOSE: tr("Drawn again: differences are not visible."),
         Sameness.DIFFERENT: tr("Drawn again: different."),
     }
     return _with_reasons(heads[comparison.sameness], comparison)
@@ -250,9 +252,9 @@ def reproduction_in_words(comparison: Reproduction) -> str:
 def repetition_in_words(first: str, comparison: Reproduction) -> str:
     """Say of a repetition how near it came to the first run, given by its name."""
     heads = {
-        Sameness.SAME: tr("Repeats {run}: the same, to the pixel."),
-        Sameness.CLOSE: tr("Repeats {run}: close, nobody would see the difference."),
-        Sameness.DIFFERENT: tr("Repeats {run}, and is different."),
+        Sameness.SAME: tr("Repeats {run}: identical pixels."),
+        Sameness.CLOSE: tr("Repeats {run}: differences are not visible."),
+        Sameness.DIFFERENT: tr("Repeats {run}: different."),
     }
     return _with_reasons(heads[comparison.sameness].format(run=first), comparison)
 
@@ -260,12 +262,12 @@ def repetition_in_words(first: str, comparison: Reproduction) -> str:
 def _with_reasons(head: str, comparison: Reproduction) -> str:
     parts = [head]
     if comparison.largest_difference and comparison.mean_difference is not None:
-        numbers = tr("Pixels differ by {mean:.2f} of 255 in the mean, by {largest} at most.")
+        numbers = tr("Pixel differences: mean {mean:.2f}, maximum {largest} of 255.")
         parts.append(
             numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
         )
     if comparison.reasons:
-        reasons = tr("What was not the same: {reasons}.")
+        reasons = tr("Differences: {reasons}.")
         parts.append(reasons.format(reasons="; ".join(comparison.reasons)))
     return " ".join(parts)
 

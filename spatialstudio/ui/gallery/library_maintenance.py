@@ -1,4 +1,4 @@
-"""Looks after kept runs: verified, drawn again, found again when their files are gone."""
+"""Maintains stored runs: verify, draw again, relocate missing files, empty the trash."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -33,17 +33,17 @@ from spatialstudio.ui.widgets.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
 EMPTY = "The trash is empty."
-NOT_JUDGED = 'Verdicts were not judged again; "Verify and judge again" does that.'
-NAMELESS_HINT = "The names of their files hold bytes that are no letters. Rename them."
+NOT_JUDGED = 'Verdicts were not checked; use "Verify and judge again".'
+NAMELESS_HINT = "Their file names are not valid text. Rename the files."
 
 
 class LibraryMaintenance(QObject):
-    """Carries out what concerns the files of runs. Emits ``list_changed`` when runs went.
+    """Runs the commands on files of runs. Emits ``list_changed`` when runs were removed.
 
     Args:
         context: Its commands are bound.
         exporting: Knows which runs are meant.
-        errands: Of the gallery.
+        background_jobs: The gallery's jobs.
         parent: Stands behind the dialogs.
     """
 
@@ -87,8 +87,8 @@ class LibraryMaintenance(QObject):
             ):
                 self._tell_checks(checks)
             case BackgroundJobEnded(job_id=job_id, result=int(count)) if job_id == self._reindexing:
-                told = tr("{runs} are in the index.").format(runs=runs_in_words(count))
-                self._context.toasts.tell(told)
+                outcome_text = tr("{runs} in the index.").format(runs=runs_in_words(count))
+                self._context.toasts.tell(outcome_text)
                 self.list_changed.emit()
             case BackgroundJobEnded(job_id=job_id, result=int()) if job_id == self._emptying:
                 self._context.toasts.tell(tr(EMPTY))
@@ -113,13 +113,13 @@ class LibraryMaintenance(QObject):
         bad = {path: check.faults for path, check in checks.items() if check.faults}
         count = runs_in_words(len(checks))
         if not bad:
-            told = tr("{runs} verified: files are unchanged since written.").format(runs=count)
+            outcome_text = tr("{runs} verified: files are unchanged.").format(runs=count)
             judged = runs_in_words(sum(check.is_judged for check in checks.values()))
             hint = tr("{runs} judged again from the stored perception.").format(runs=judged)
-            self._context.toasts.tell(told, hint if self._judges_again else tr(NOT_JUDGED))
+            self._context.toasts.tell(outcome_text, hint if self._judges_again else tr(NOT_JUDGED))
             return
         lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
-        message = tr("{runs} verified, {bad} with faults.").format(runs=count, bad=len(bad))
+        message = tr("{runs} verified, {bad} with errors.").format(runs=count, bad=len(bad))
         report = ErrorReport(
             title=tr("Verifying runs"), message=message, hint=lines[0], details="\n".join(lines)
         )
@@ -129,7 +129,7 @@ class LibraryMaintenance(QObject):
         for path in self._exporting.targets[:1]:
             self._context.reading.read(
                 Subject.REPETITION,
-                tr("Looking after runs"),
+                tr("Maintaining the library"),
                 partial(self._context.studio.storage.again, path, new_request_id()),
                 self._draw_again,
                 self._context.toasts.report,
@@ -142,7 +142,7 @@ class LibraryMaintenance(QObject):
     def _reindex(self) -> None:
         library = self._context.studio.library
         self._reindexing = self._background_jobs.run(
-            tr("Building the index anew"), lambda _progress: library.reindex()
+            tr("Rebuilding the index"), lambda _progress: library.reindex()
         )
 
     def _empty_trash(self) -> None:
@@ -159,9 +159,9 @@ class LibraryMaintenance(QObject):
     def _is_confirmed(self, count: int) -> bool:
         return is_confirmed(
             self._window,
-            tr("Delete {runs} for good?").format(runs=runs_in_words(count)),
-            tr("Their files leave the disk. This cannot be undone."),
-            tr("Delete for good"),
+            tr("Delete {runs} permanently?").format(runs=runs_in_words(count)),
+            tr("Their files are deleted. This cannot be undone."),
+            tr("Delete permanently"),
         )
 
     def _locate(self) -> None:
@@ -183,6 +183,6 @@ class LibraryMaintenance(QObject):
             try:
                 work()
             except StudioError as error:
-                self._context.toasts.report(report_on(error, tr("Looking after runs")))
+                self._context.toasts.report(report_on(error, tr("Maintaining the library")))
 
         return do

@@ -30,8 +30,8 @@ def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry
     if len(entries) != 1:
         return entries if len(entries) == PAIR else ()
     (run,) = entries
-    told = run.summary
-    like_it = library.entries(library.list(f"seed:{told.seed}"))
+    summary = run.summary
+    like_it = library.entries(library.list(f"seed:{summary.seed}"))
     partners = [each for each in like_it if _is_partner(each, run)]
     return tuple(sorted((run, *partners[:1]), key=_is_baseline)) if partners else ()
 
@@ -58,13 +58,13 @@ def _is_baseline(entry: LibraryEntry) -> bool:
 
 def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> ComparedPicture:
     """Return a run as it is shown; one of two seeds is called by its own."""
-    told = entry.summary
+    summary = entry.summary
     title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
     if has_seeds:
-        title = tr("Seed {seed}").format(seed=told.seed)
-    outcome = told.outcome.value if told.outcome else tr("not judged")
+        title = tr("Seed {seed}").format(seed=summary.seed)
+    outcome = summary.outcome.value if summary.outcome else tr("not judged")
     remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
-        seed=told.seed, guidance=guidance_in_words(told), outcome=outcome
+        seed=summary.seed, guidance=guidance_in_words(summary), outcome=outcome
     )
     return ComparedPicture(rgb_image(picture), title, remark)
 
@@ -73,5 +73,5 @@ def _difference(first: RgbImage, second: RgbImage) -> ComparedPicture | None:
     if first.shape != second.shape:
         return None
     picture, largest = difference_picture(first, second)
-    remark = tr("white is {largest} of 255").format(largest=largest)
+    remark = tr("white: difference of {largest} of 255").format(largest=largest)
     return ComparedPicture(rgb_image(picture), tr("Difference"), remark)

@@ -59,7 +59,7 @@ class RunExporting(QObject):
 
     Args:
         context: Its commands are bound.
-        errands: Of the gallery.
+        background_jobs: The gallery's jobs.
         parent: Stands behind the dialogs.
     """
 
@@ -111,8 +111,8 @@ class RunExporting(QObject):
             case BackgroundJobEnded(job_id=job_id, result=tuple(files)) if (
                 job_id == self._importing
             ):
-                told = tr("Took in {runs}.").format(runs=runs_in_words(len(files)))
-                self._context.toasts.tell(told)
+                message = tr("Imported {runs}.").format(runs=runs_in_words(len(files)))
+                self._context.toasts.tell(message)
 
     def ask(self) -> None:
         """Open the dialog for the runs that are meant."""
@@ -145,7 +145,7 @@ class RunExporting(QObject):
             if self._context.actions[commands.DRAG_CLEAN].isChecked():
                 pictures = self.clean_copies(pictures)
         except StudioError as error:
-            self._context.toasts.report(report_on(error, tr("Pulling pictures out")))
+            self._context.toasts.report(report_on(error, tr("Preparing pictures for dragging")))
             return
         if pictures:
             data = QMimeData()
@@ -167,8 +167,8 @@ class RunExporting(QObject):
         targets = self.targets
         if not targets:
             self._context.toasts.tell(
-                tr("There is no kept run to take along."),
-                tr("Draw a picture, or choose one in the gallery."),
+                tr("No run to export."),
+                tr("Generate a picture, or select one in the gallery."),
             )
         return targets
 
@@ -265,7 +265,7 @@ class RunExporting(QObject):
     def _end_copy(self, job_id: BackgroundJobId, files: Sequence[Path]) -> None:
         QGuiApplication.clipboard().setImage(QImage(str(files[0])))
         self._tell_notes(job_id)
-        self._context.toasts.tell(tr("The picture is on the clipboard, with its legend."))
+        self._context.toasts.tell(tr("Copied the picture with its legend."))
 
     def _end_export(self, ended: BackgroundJobEnded) -> None:
         self._exporting = None
@@ -279,11 +279,11 @@ class RunExporting(QObject):
             self._dialog.accept()
         self._tell_notes(ended.job_id)
         files = ended.result
-        told = tr("Wrote {name}.").format(name=files[0].name)
+        message = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:
-            told = tr("Wrote {count} files.").format(count=len(files))
+            message = tr("Wrote {count} files.").format(count=len(files))
         folder = QUrl.fromLocalFile(str(files[0].parent))
-        self._context.toasts.offer(told, tr("Show"), lambda: QDesktopServices.openUrl(folder))
+        self._context.toasts.offer(message, tr("Show"), lambda: QDesktopServices.openUrl(folder))
 
     def _cancel(self) -> None:
         if self._exporting is not None:

@@ -62,7 +62,7 @@ class RunMarking(QObject):
         return replace(entry, marks=marks)
 
     def end(self, job_id: BackgroundJobId) -> bool:
-        """Take note that marks are on disk, or not; say whether that was one of these errands."""
+        """Take note that marks are on disk, or not; return whether the job was one of these."""
         written = [path for path, (writing, _) in self._unwritten.items() if writing == job_id]
         for path in written:
             del self._unwritten[path]
@@ -86,7 +86,7 @@ class RunMarking(QObject):
         """Sort all out, or back in when all are out."""
         are_out = all(entry.marks.is_rejected for entry in self.chosen)
         self._change(
-            tr("back in") if are_out else tr("sorted out"),
+            tr("accept") if are_out else tr("rejected"),
             lambda marks: replace(marks, is_rejected=not are_out),
         )
 
@@ -124,10 +124,10 @@ class RunMarking(QObject):
         if not inside:
             return
         deleting = Deleting(self._context, (), inside)
-        self._context.edits.change(tr("put back"), before=True, after=False, apply=deleting.make)
+        self._context.edits.change(tr("restore"), before=True, after=False, apply=deleting.make)
         if not deleting.is_deleted:
-            told = tr("{runs} put back.").format(runs=runs_in_words(len(inside)))
-            self._context.toasts.tell(told)
+            message = tr("{runs} restored.").format(runs=runs_in_words(len(inside)))
+            self._context.toasts.tell(message)
 
     def forget(self) -> None:
         """Take those of the chosen runs off the list whose files are missing."""
@@ -142,7 +142,7 @@ class RunMarking(QObject):
             else:
                 library.recall(gone)
 
-        self._context.edits.change(tr("take off the list"), before=False, after=True, apply=make)
+        self._context.edits.change(tr("remove from the list"), before=False, after=True, apply=make)
 
     def _change(self, name: str, change: Callable[[Marks], Marks]) -> None:
         before = {entry.path: entry.marks for entry in self.chosen}
@@ -192,10 +192,10 @@ class Deleting:
 
 
 class GalleryJobs:
-    """Runs errands and knows them again when they end.
+    """Runs background jobs for the gallery and recognises them when they end.
 
     Args:
-        errands: Does the work, for other panels as well.
+        background_jobs: The queue, shared with other panels.
     """
 
     def __init__(self, background_jobs: BackgroundJobs) -> None:
@@ -209,11 +209,11 @@ class GalleryJobs:
         return job_id
 
     def cancel(self, job_id: BackgroundJobId) -> None:
-        """Stop an errand before its next part."""
+        """Cancel a job before its next part."""
         self._background_jobs.cancel(job_id)
 
     def end(self, job_id: BackgroundJobId) -> bool:
-        """Let go of an errand that is over; say whether it was one of these."""
+        """Remove a job that has ended; return whether it was one of these."""
         is_own = job_id in self._ids
         self._ids.discard(job_id)
         return is_own

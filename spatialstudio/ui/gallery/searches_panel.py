@@ -29,7 +29,7 @@ BUILT_IN = (
     ("Starred", "is:starred"),
     ("Failed", "verdict:fail"),
     ("Undecidable", "verdict:undecidable"),
-    ("Sorted out", "is:rejected"),
+    ("Rejected", "is:rejected"),
     ("Missing files", "is:missing"),
     ("Trash", IN_TRASH),
 )
@@ -49,7 +49,7 @@ class SearchesPanel(Panel):
         self._list.itemClicked.connect(self._use)
         self._list.itemActivated.connect(self._use)
         self._save = QPushButton(tr("Save…"))
-        self._save.setToolTip(tr("Save the filter in use under a name"))
+        self._save.setToolTip(tr("Save the current filter under a name"))
         self._drop = QPushButton(tr("Remove"))
         self._drop.setToolTip(tr("Remove the saved search"))
         for button, slot in ((self._save, self._ask_for_name), (self._drop, self._remove)):
@@ -109,7 +109,7 @@ class SearchesPanel(Panel):
         """Save a search; an empty line drops it. Both can be undone."""
         before = self._context.studio.library.searches().get(name, "")
         self._context.edits.change(
-            tr("saved search"), before, line, lambda wanted: self._write(name, wanted)
+            tr("save search"), before, line, lambda wanted: self._write(name, wanted)
         )
 
     def _write(self, name: str, line: str) -> None:

@@ -24,7 +24,7 @@ TOP = Qt.AlignmentFlag.AlignTop
 SIZE_EM = (48, 34)
 NAMES = {
     "prompt": "Prompt",
-    "negative": "Not wanted",
+    "negative": "Negative prompt",
     "seed": "Seed",
     "steps": "Steps",
     "guidance_scale": "Guidance scale",
@@ -33,15 +33,15 @@ NAMES = {
     "width": "Width",
     "height": "Height",
     "model": "Model",
-    "model_hash": "Hash of the model",
+    "model_hash": "Model hash",
     "method": "Guidance",
     "strength": "Step size",
-    "guidance": "Details of guidance",
-    "detail": "Attention kept",
-    "preview_every": "Steps between previews",
+    "guidance": "Guidance details",
+    "detail": "Attention recorded",
+    "preview_every": "Preview interval",
     "search": "Search",
-    "savings": "Given up for memory",
-    "dtype": "Number format",
+    "savings": "Memory savings",
+    "dtype": "Precision",
     "device": "Device",
     "relations": "Relations",
 }
@@ -91,8 +91,8 @@ class SettingsComparison(QDialog):
         self.setWindowTitle(tr("Settings in {name}").format(name=title))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._boxes: dict[str, QCheckBox] = {}
-        told = [row for row in rows if row.is_stated]
-        self._take = QPushButton(tr("Take over"))
+        stated = [row for row in rows if row.is_stated]
+        self._take = QPushButton(tr("Apply"))
         self._take.setProperty("kind", "primary")
         self._take.clicked.connect(self._tell)
         judge = QPushButton(tr("Judge the picture"))
@@ -105,8 +105,10 @@ class SettingsComparison(QDialog):
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self._table(told, usable))
-        explanation = tr("Told in the way of {program}. What you tick replaces what is set now.")
+        area.setWidget(self._table(stated, usable))
+        explanation = tr(
+            "Read from {program} metadata. The selected fields replace the current settings."
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(1), em(1), em(0.8))
         column.setSpacing(em(0.7))
@@ -153,7 +155,7 @@ class SettingsComparison(QDialog):
         box.setChecked(True)
         mine, theirs = _in_words(row)
         box.setAccessibleDescription(
-            tr("now {mine}, in the picture {theirs}").format(mine=mine, theirs=theirs)
+            tr("current {mine}, in the picture {theirs}").format(mine=mine, theirs=theirs)
         )
         box.toggled.connect(self._follow)
         return box
@@ -179,5 +181,5 @@ class SettingsComparison(QDialog):
 
 def _in_words(row: FieldDifference) -> tuple[str, str]:
     """Return what is set now and what the picture tells; an extra field is not set here."""
-    empty = tr("the usual") if row.name in USUAL else tr("nothing")
+    empty = tr("default") if row.name in USUAL else tr("nothing")
     return row.mine or ("" if row.is_extra else empty), row.theirs or empty

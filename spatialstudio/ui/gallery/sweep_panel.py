@@ -126,8 +126,8 @@ class SweepPanel(Panel):
         prompt = next((run.summary.prompt for run in self._runs.values()), "")
         self._title.setText(prompt or tr("Sweep"))
         cells = len(set(awaited)) + len(keys)
-        told = tr("{count} of {cells} pictures") if awaited else tr("{count} pictures")
-        self._count.setText(told.format(count=len(keys), cells=cells))
+        text = tr("{count} of {cells} pictures") if awaited else tr("{count} pictures")
+        self._count.setText(text.format(count=len(keys), cells=cells))
         self._context.actions[commands.EXPORT_SWEEP].setEnabled(bool(self._paths))
 
     def _awaited(self) -> tuple[SweepCell, ...]:

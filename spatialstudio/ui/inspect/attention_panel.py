@@ -24,10 +24,8 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 TRACE_EM = 6
-NOTHING_YET = "While a picture is drawn, each object word's attention map appears here."
-NO_TRACE = (
-    "This picture has no trace: it was not drawn here, or the run ended before its first step."
-)
+NOTHING_YET = "While a picture is generated, the attention map of each object appears here."
+NO_TRACE = "This picture has no trace: it was imported, or the run ended before its first step."
 
 
 class AttentionPanel(Panel):
@@ -80,10 +78,10 @@ class AttentionPanel(Panel):
         pos = event.pos_at(moment_of(run, wanted))
         measured = [relation for relation in run.scene.relations if relation.id in pos]
         of_word = [relation for relation in measured if picked in relation.ends]
-        told = moment_in_words(run, wanted) if event.is_guided else ""
+        when = moment_in_words(run, wanted) if event.is_guided else ""
         for relation in of_word or measured:
             sentence = relation_in_words(relation, pos[relation.id], run.scene)
-            return f"{sentence} {tr(told)}." if told else sentence
+            return f"{sentence} {tr(when)}." if when else sentence
         return ""
 
     def _lay_out(self) -> None:

@@ -42,17 +42,17 @@ from spatialstudio.ui.widgets.text_label import (
 )
 from spatialstudio.ui.widgets.texts import tr
 
-UNTOLD = "This run does not tell which layers its model has."
-MEAN_ONLY = "Only the mean over the filled blocks was kept."
-NO_MODEL = "The model's blocks appear here as soon as they are known."
-TO_COME = "Pick blocks for the next picture: every layer's maps of every word are captured then."
-CAPTURE = "Capture next time"
-CAPTURE_TIP = "Keep every layer's maps of every word of the next picture, on disk"
-KEPT = "Click a block to take it in or out, double click for it alone."
+UNTOLD = "This run does not record the model's layers."
+MEAN_ONLY = "Only the mean over the filled blocks was recorded."
+NO_MODEL = "The model's blocks appear here once it is loaded."
+TO_COME = "Choose blocks for the next picture; the maps of every layer and word are then recorded."
+CAPTURE = "Record all layers"
+CAPTURE_TIP = "Record the maps of every layer and word of the next picture on disk"
+KEPT = "Click a block to include or exclude it; double-click to show only that block."
 ALL_HEADS = "Mean of all heads"
-RUNNING = "Single layers can be picked once the picture is done."
-WILL_BE_KEPT = "The next picture will keep every layer's maps of every word."
-HEADS_WILL_BE_KEPT = "The next picture will keep every head of every layer."
+RUNNING = "Single layers can be selected once the picture is finished."
+WILL_BE_KEPT = "The next picture will record the maps of every layer and word."
+HEADS_WILL_BE_KEPT = "The next picture will record every head of every layer."
 
 
 class BlocksPanel(Panel):
@@ -84,8 +84,8 @@ class BlocksPanel(Panel):
         self._clock = VisibleFrameClock(self._draw, self)
         self._averaging = FrameClock(self._average, self)
         self._maps.changed.connect(self._follow)
-        for told in (context.window_signals.model_picked, context.window_signals.capture_asked):
-            told.connect(self._clock.request)
+        for signal in (context.window_signals.model_picked, context.window_signals.capture_asked):
+            signal.connect(self._clock.request)
         self._lay_out()
         self._draw()
 
@@ -201,8 +201,8 @@ class BlocksPanel(Panel):
                 old.hide()
                 old.deleteLater()
         if shapes:
-            self._add_pick(tr("Guiding"), tr("The layers that guide"), self._pick_guiding)
-            self._add_pick(tr("All"), tr("Every layer that was kept"), self._pick_all)
+            self._add_pick(tr("Guiding"), tr("The layers used for guidance"), self._pick_guiding)
+            self._add_pick(tr("All"), tr("Every recorded layer"), self._pick_all)
         for shape in shapes if len(shapes) > 1 else ():
             name = f"{shape[1]}x{shape[0]}"
             tip = tr("All layers of {resolution}").format(resolution=name)

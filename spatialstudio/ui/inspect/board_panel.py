@@ -29,8 +29,8 @@ from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
-EMPTY = "Pin a step to keep it here, with its picture, maps and PoS."
-ABOUT = "Drag, or Ctrl with an arrow, to reorder; Delete removes; Enter goes to the step."
+EMPTY = "Pin a step to add its picture, maps and PoS here."
+ABOUT = "Drag or Ctrl+arrow reorders; Delete removes; Enter goes to the step."
 OF_FRAMES = (replay_commands.EXPORT_BOARD, replay_commands.CLEAR_BOARD)
 
 
@@ -72,7 +72,7 @@ class BoardPanel(Panel):
         for command, do in (
             (replay_commands.PIN_FRAME, self._pin),
             (replay_commands.EXPORT_BOARD, self._export),
-            (replay_commands.CLEAR_BOARD, lambda: self._change(tr("clear the storyboard"), ())),
+            (replay_commands.CLEAR_BOARD, lambda: self._change(tr("clear storyboard"), ())),
         ):
             self._actions.bind(command, do)
         self._actions[replay_commands.PIN_FRAME].setEnabled(self._session.run is not None)
@@ -86,17 +86,17 @@ class BoardPanel(Panel):
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Pinning a step")))
             return
-        self._change(tr("pin a step"), (*self._board.frames, frame))
+        self._change(tr("pin step"), (*self._board.frames, frame))
         if not self.isVisible():
             self._toasts.tell(tr("{caption} is on the storyboard.").format(caption=frame.caption))
 
     def _reorder(self, keys: tuple[str, ...]) -> None:
         by_key = {frame.id: frame for frame in self._board.frames}
-        self._change(tr("reorder the storyboard"), tuple(by_key[key] for key in keys))
+        self._change(tr("reorder storyboard"), tuple(by_key[key] for key in keys))
 
     def _remove(self, key: str) -> None:
         left = tuple(frame for frame in self._board.frames if frame.id != key)
-        self._change(tr("remove a frame"), left)
+        self._change(tr("remove frame"), left)
 
     def _change(self, name: str, frames: tuple[BoardFrame, ...]) -> None:
         self._edits.change(name, self._board.frames, frames, self._board.show)
@@ -139,7 +139,7 @@ class BoardPanel(Panel):
         elif isinstance(event.result, Path):
             for note in self._notes:
                 self._toasts.tell(note)
-            self._toasts.tell(tr("{name} is written.").format(name=event.result.name))
+            self._toasts.tell(tr("Wrote {name}.").format(name=event.result.name))
 
     def _show(self) -> None:
         frames = self._board.frames

@@ -14,38 +14,38 @@ PLAY = _replay("play", text="Play or pause", keys="Space", icon="play")
 PREVIOUS = _replay("previous", text="Previous step", keys="Left", icon="previous")
 NEXT = _replay("next", text="Next step", keys="Right", icon="next")
 BACK_FIVE = _replay("back_five", text="Five steps back", keys="Shift+Left")
-ON_FIVE = _replay("on_five", text="Five steps on", keys="Shift+Right")
+ON_FIVE = _replay("on_five", text="Five steps forward", keys="Shift+Right")
 FIRST = _replay("first", text="First step", keys="Home", icon="first")
 LAST = _replay("last", text="Last step", keys="End", icon="last")
-LIVE = _replay("live", text="Follow the newest step", keys="L", icon="live")
+LIVE = _replay("live", text="Follow the latest step", keys="L", icon="live")
 
 GRID = Command(
     *("map_grid", Menu.VIEW, "Show maps as a grid", "G"),
-    tip="All words over the steps, side by side",
+    tip="Maps of all words over the steps",
     is_switch=True,
     starts_group=True,
 )
 ISOLINES = Command(
-    *("isolines", Menu.VIEW, "Show lines around the mass", "O"),
-    tip="Lines around 50 % and 80 % of each map's mass",
+    *("isolines", Menu.VIEW, "Show isolines", "O"),
+    tip="Isolines that enclose 50 % and 80 % of each map's mass",
     is_switch=True,
 )
 NEXT_SCALE = Command(
-    *("next_scale", Menu.VIEW, "Next colour scale of the maps", "Shift+O"),
-    tip="Each map's own peak, one peak for all, or 0 to 1",
+    *("next_scale", Menu.VIEW, "Next colour scale", "Shift+O"),
+    tip="Per map, shared, or 0 to 1",
 )
 PEEK = Command(
-    *("peek", Menu.VIEW, "Peek at the bare picture", "`"),
-    tip="Hold the key to see the picture without anything on it",
+    *("peek", Menu.VIEW, "Hide overlays while held", "`"),
+    tip="Hold the key to see the picture without overlays",
     is_switch=True,
 )
 LET_GO = Command(
-    *("let_words_go", Menu.VIEW, "Let all pinned words go"),
-    tip="Look at the words of the first relation again",
+    *("let_words_go", Menu.VIEW, "Unpin all words"),
+    tip="Show the words of the first relation again",
 )
 COPY_PYTHON = Command(
     *("copy_python", Menu.EDIT, "Copy this view as Python", "Ctrl+Shift+P"),
-    tip="A script that opens this run and reads the maps in sight",
+    tip="Copy a script that opens this run and reads the visible maps",
     starts_group=True,
 )
 

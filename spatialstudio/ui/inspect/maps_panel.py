@@ -36,18 +36,18 @@ from spatialstudio.ui.widgets.texts import tr
 
 FULL = 100
 TIPS = {
-    MapScale.PER_MAP: "Every map up to its own peak: shapes can be compared, strengths cannot",
-    MapScale.SHARED: "All words and steps up to one peak: strengths can be compared",
-    MapScale.ABSOLUTE: "Probabilities as they are, 0 to 1",
+    MapScale.PER_MAP: "Each map scaled to its own maximum: compare shapes, not strengths",
+    MapScale.SHARED: "All words and steps share one maximum: compare strengths",
+    MapScale.ABSOLUTE: "Probabilities, 0 to 1",
 }
 MOMENTS = {
-    Moment.BEFORE: ("Before updates", "Attention and PoS as the step finds them"),
-    Moment.AFTER: ("After updates", "Attention and PoS once the updates have moved the picture"),
+    Moment.BEFORE: ("Before updates", "Attention and PoS at the start of the step"),
+    Moment.AFTER: ("After updates", "Attention and PoS after the latent updates"),
 }
 NOT_STORED = "Only a run that is stored can be opened by a script."
-NO_MAPS = "There are no maps at this step to write a script about."
-COPIED = "Copied. The script runs with the Python that Spatial Studio is installed in."
-PIN_TWO = "Pin two words of one relation to see how sure the attention is of it."
+NO_MAPS = "This step has no maps."
+COPIED = "Copied. Run the script with the Python environment of Spatial Studio."
+PIN_TWO = "Pin two words of one relation to see its attention PoS."
 
 
 class MapsPanel(Panel):
@@ -69,14 +69,16 @@ class MapsPanel(Panel):
         )
         self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
         self._isolines = QCheckBox(tr("Isolines, 50 and 80 %"))
-        self._isolines.setToolTip(tr("The smallest areas that hold these shares of a map's mass"))
+        self._isolines.setToolTip(
+            tr("The smallest areas that hold these fractions of a map's mass")
+        )
         self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
         self._moment = Segments(
             tr("Reading of guided steps"),
             {each: (tr(text), tr(tip)) for each, (text, tip) in MOMENTS.items()},
         )
         self._moment.choice_picked.connect(lambda moment: self._maps.show_look(moment=moment))
-        self._told = TextLabel(tone=Tone.MUTED, small=True)
+        self._note = TextLabel(tone=Tone.MUTED, small=True)
         self._legend = MapLegend(context.theme)
         self._sentence = TextLabel(tone=Tone.HEADING)
         self._details = TextLabel(tone=Tone.MUTED, small=True)
@@ -124,16 +126,16 @@ class MapsPanel(Panel):
         self._moment.show_choice(self._maps.look.moment)
         self._isolines.setChecked(self._maps.look.has_isolines)
         run, baseline = self._session.run, self._session.baseline
-        for part in (self._sentence, self._details, self._legend, self._told):
+        for part in (self._sentence, self._details, self._legend, self._note):
             part.setVisible(run is not None)
         if run is None:
             return
         selection = map_selection(self._maps, run, baseline)
         maps = maps_at(run, self._session.step, selection)
         words = shown_words(run.scene, selection)
-        told = moment_note(run, self._session.step, selection)
-        self._told.setText(told)
-        self._told.setVisible(bool(told))
+        note = moment_note(run, self._session.step, selection)
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
         self._legend.show_entries(legend_of(run.scene, maps, words, selection))
         reading = shown_relation(run.scene, maps, words)
         self._sentence.setText(reading.sentence if reading else "")
@@ -147,7 +149,7 @@ class MapsPanel(Panel):
         column.addWidget(self._sentence)
         column.addWidget(self._details)
         column.addSpacing(em(0.5))
-        column.addWidget(self._told)
+        column.addWidget(self._note)
         column.addWidget(self._moment)
         column.addWidget(TextLabel(tr("Colour scale"), Tone.HEADING))
         column.addWidget(self._scale)

@@ -34,15 +34,15 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 TIPS = {
-    Measure.ENTROPY: "Entropy of the map in bits: low where attention gathers in few places",
-    Measure.CENTRE_X: "Centre of the map, from the left, as a share of the width",
-    Measure.CENTRE_Y: "Centre of the map, from the top, as a share of the height",
-    Measure.SPREAD: "How far attention lies from its centre, as a share of the sides",
-    Measure.OVERLAP: "What the maps of both things share: 0 stand apart, 1 are the same",
-    Measure.POS: "How sure the attention is of the relation; ties count half",
+    Measure.ENTROPY: "Entropy of the map in bits; low for concentrated attention",
+    Measure.CENTRE_X: "Horizontal centre of the map, as a fraction of the width from the left",
+    Measure.CENTRE_Y: "Vertical centre of the map, as a fraction of the height from the top",
+    Measure.SPREAD: "Standard distance from the centre, as a fraction of the sides",
+    Measure.OVERLAP: "Overlap of both maps: 0 disjoint, 1 identical",
+    Measure.POS: "PoS of the attention maps; ties count half",
 }
-TOLD = "Places and distances are shares of the picture's sides; entropy is in bits."
-NOTHING_YET = "The numbers of each step appear here once a picture has been drawn."
+UNITS = "Positions and distances are fractions of the image sides; entropy is in bits."
+NOTHING_YET = "The measurements of each step appear here once a picture is generated."
 KEYS_OF_TABLES = (
     inspect_commands.PLAY,
     inspect_commands.PREVIOUS,
@@ -68,11 +68,11 @@ class NumbersPanel(Panel):
         self._table = NumberTable()
         self._table.step_picked.connect(self._session.pick_step)
         self._table.copy_asked.connect(self._copy)
-        self._choice = Segments(tr("Whose numbers"), map_source_choices())
+        self._choice = Segments(tr("Run"), map_source_choices())
         self._choice.choice_picked.connect(self._show_source)
         self._choice.show_choice(self._source)
         self._choice.hide()
-        self._told = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
+        self._explanation = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
         self._button = QPushButton(tr("Copy all"))
         self._button.setToolTip(tr(replay_commands.COPY_NUMBERS.tip))
         self._button.setAccessibleName(tr(replay_commands.COPY_NUMBERS.text))
@@ -99,15 +99,15 @@ class NumbersPanel(Panel):
         columns = tuple(_named(column) for column in self._shown.columns)
         self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
         self._table.show_step(self._session.step)
-        self._told.setText(self._explained(run))
+        self._explanation.setText(self._explained(run))
         self._button.setEnabled(bool(self._shown.rows))
 
     def _explained(self, run: OpenRun) -> str:
         """Say what the numbers are of, and when within the steps they were read."""
         if not self._shown.rows:
             return tr(NOTHING_YET)
-        told = moment_in_words(run, self._maps.look.moment)
-        return f"{tr(told)}. {tr(TOLD)}" if told else tr(TOLD)
+        when = moment_in_words(run, self._maps.look.moment)
+        return f"{tr(when)}. {tr(UNITS)}" if when else tr(UNITS)
 
     def _measure(self) -> None:
         run, beside, moment = self._session.run, self._session.baseline, self._maps.look.moment
@@ -129,11 +129,11 @@ class NumbersPanel(Panel):
         self._measure()
         if self._shown.rows:
             QGuiApplication.clipboard().setText(tab_separated(self._shown, places))
-            self._toasts.tell(tr("The numbers are on the clipboard, ready for a spreadsheet."))
+            self._toasts.tell(tr("Copied the numbers as tab-separated text."))
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
-        foot.addWidget(self._told, 1)
+        foot.addWidget(self._explanation, 1)
         foot.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))

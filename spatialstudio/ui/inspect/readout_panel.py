@@ -25,7 +25,7 @@ MOST_OF_THE_WINDOW = 0.7
 class ReadoutPanel(Panel):
     """Shows the pixel under the pointer, and each map's value and share of mass there."""
 
-    title = "Read-out"
+    title = "Readout"
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()

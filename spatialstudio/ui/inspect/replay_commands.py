@@ -12,7 +12,7 @@ _replay = partial(Command, menu=Menu.REPLAY)
 
 LOOP = _replay(
     "loop",
-    text="Play again and again",
+    text="Loop",
     keys="Shift+L",
     icon="loop",
     is_switch=True,
@@ -31,67 +31,67 @@ SLOWER = _replay("slower", text="Play slower", keys="Shift+Down", scope=Scope.ST
 
 RANGE_FROM = _replay(
     "range_from",
-    text="Begin a range at this step",
+    text="Start a range at this step",
     keys="[",
-    tip="PoS is averaged over the range; Shift and drag on the chart does the same",
+    tip="PoS is averaged over the range; Shift+drag on the chart does the same",
     starts_group=True,
     scope=Scope.STAGE,
 )
 RANGE_TO = _replay("range_to", text="End the range at this step", keys="]", scope=Scope.STAGE)
-NO_RANGE = _replay("no_range", text="Let the range go", keys="\\", scope=Scope.STAGE)
+NO_RANGE = _replay("no_range", text="Clear the range", keys="\\", scope=Scope.STAGE)
 ZOOM_IN = _replay("zoom_steps_in", text="Show fewer steps", keys="Alt++", scope=Scope.STAGE)
 ZOOM_OUT = _replay("zoom_steps_out", text="Show more steps", keys="Alt+-", scope=Scope.STAGE)
 ALL_STEPS = _replay("all_steps", text="Show all steps", keys="Alt+0", scope=Scope.STAGE)
 
 BESIDE_BASELINE = _replay(
     "beside_baseline",
-    text="Set the baseline beside this run",
-    tip="Draws the same seed without guidance, on the same clock",
+    text="Compare with the baseline",
+    tip="Generate the same seed without guidance and align its steps",
     starts_group=True,
 )
 BESIDE_SEED = _replay(
     "beside_seed",
-    text="Set another seed beside this run",
-    tip="Draws the next seed with the same settings, on the same clock",
+    text="Compare with another seed",
+    tip="Generate the next seed with the same settings and align its steps",
 )
 BESIDE_RUN = _replay(
     "beside_run",
-    text="Set a stored run beside this one…",
+    text="Compare with a stored run…",
     icon="compare",
-    tip="A run's file can also be dropped on the chart",
+    tip="A run file can also be dropped on the chart",
 )
-BESIDE_NONE = _replay("beside_none", text="Put the second run away")
+BESIDE_NONE = _replay("beside_none", text="Close the second run")
 BESIDE_ON_STAGE = _replay(
     "beside_on_stage",
     text="Show the second run on the stage",
     keys="C",
-    tip="Picture and maps of the second run beside the first",
+    tip="Show picture and maps of the second run next to the first",
     is_switch=True,
     scope=Scope.STAGE,
 )
 LANES_TOGETHER = _replay(
-    "lanes_together", text="Both runs in one lane", is_switch=True, starts_group=True
+    "lanes_together", text="Both runs in one plot", is_switch=True, starts_group=True
 )
-LANES_APART = _replay("lanes_apart", text="A lane for each run", is_switch=True)
-LANES_DIFFERENCE = _replay("lanes_difference", text="The difference of both", is_switch=True)
+LANES_APART = _replay("lanes_apart", text="One plot per run", is_switch=True)
+LANES_DIFFERENCE = _replay("lanes_difference", text="The difference", is_switch=True)
 
 COPY_NUMBERS = Command(
     *("copy_numbers", Menu.EDIT, "Copy the numbers of all steps", "Ctrl+Alt+C"),
-    tip="Entropy, centre, spread, overlap and PoS, tab-separated for a spreadsheet",
+    tip="Entropy, centre, spread, overlap and PoS as tab-separated text",
 )
 PIN_FRAME = _replay(
     "pin_frame",
     text="Pin this step to the storyboard",
     keys="B",
     icon="pin",
-    tip="Keeps picture, maps and PoS of the step side by side with others",
+    tip="Adds picture, maps and PoS of the step to the storyboard",
     starts_group=True,
 )
 EXPORT_BOARD = _replay(
     "export_board",
     text="Export the storyboard…",
     icon="export",
-    tip="As a sheet, a film, arrays or a table",
+    tip="As a sheet, a video, arrays or a table",
 )
 CLEAR_BOARD = _replay("clear_board", text="Clear the storyboard", icon="trash")
 

@@ -64,7 +64,7 @@ BESIDE = (
     replay_commands.BESIDE_NONE,
     replay_commands.BESIDE_ON_STAGE,
 )
-NOTHING_YET = "The curve of each relation's PoS: how sure the attention is of it."
+NOTHING_YET = "PoS of each relation over the denoising steps."
 
 
 class TimePanel(Panel):
@@ -202,19 +202,19 @@ class TimePanel(Panel):
         try:
             do()
         except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Setting a run beside this one")))
+            self.problem_met.emit(report_on(error, tr("Opening the second run")))
 
     def _choose_second(self) -> None:
         kinds = f"{tr('Runs')} (*.strace *.png)"
         start = str(self._studio.runs_folder)
-        path, _ = QFileDialog.getOpenFileName(self, tr("Set a run beside this one"), start, kinds)
+        path, _ = QFileDialog.getOpenFileName(self, tr("Open a second run"), start, kinds)
         if path:
             self._read_beside(Path(path))
 
     def _read_beside(self, path: Path) -> None:
         self._reading.read(
             Subject.BESIDE,
-            tr("Setting a run beside this one"),
+            tr("Opening the second run"),
             partial(self._studio.read_run, path),
             self._studio.second.show,
             self.problem_met.emit,
@@ -249,9 +249,9 @@ class TimePanel(Panel):
 
     def _draw_means(self) -> None:
         run = self._session.run
-        told = "" if run is None else self._span_in_words(run)
-        self._means.setText(told)
-        self._means.setVisible(bool(told))
+        text = "" if run is None else self._span_in_words(run)
+        self._means.setText(text)
+        self._means.setVisible(bool(text))
 
     def _span_in_words(self, run: OpenRun) -> str:
         return span_in_words(run, self._session.baseline, self._span, self._maps.look.moment)

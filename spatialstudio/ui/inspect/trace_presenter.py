@@ -35,7 +35,7 @@ PHASES = {
 ENDED = {
     RunState.FAILED: "Failed",
     RunState.CANCELLED: "Cancelled",
-    RunState.WAITING: "Waits for the engine",
+    RunState.WAITING: "Waiting for the engine",
 }
 A_MINUTE = 60
 SILENT_S = 2.0
@@ -70,7 +70,7 @@ def span_in_words(
     if span is None:
         return ""
     first, last = span
-    told = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
+    text = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
     means, beside = mean_pos(run, first, last, wanted), {}
     if second is not None:
         named = mean_pos(second, first, last, wanted)
@@ -84,12 +84,12 @@ def span_in_words(
             if second is not None and sentence in beside:
                 part += f" ({tr(name_beside(run, second))} {beside[sentence]:.2f})"
             parts.append(part)
-    return f"{told} {', '.join(parts)}" if parts else ""
+    return f"{text} {', '.join(parts)}" if parts else ""
 
 
 def _reading_in_words(run: OpenRun, wanted: Moment) -> str:
-    told = moment_in_words(run, wanted)
-    return tr("PoS {when}").format(when=told[:1].lower() + told[1:]) if told else ""
+    text = moment_in_words(run, wanted)
+    return tr("PoS {when}").format(when=text[:1].lower() + text[1:]) if text else ""
 
 
 def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
@@ -190,7 +190,7 @@ def _last_word(run: OpenRun) -> str:
     if run.state is not RunState.DONE:
         return tr(ENDED[run.state]) if run.state in ENDED else ""
     if run.seconds is None:
-        return tr("Opened, not judged yet" if run.evaluation is None else "Judged")
+        return tr("Opened, not judged" if run.evaluation is None else "Judged")
     return tr("Drawn in {seconds} s").format(seconds=f"{run.seconds:.1f}")
 
 

@@ -79,12 +79,12 @@ class WordBar(Panel):
         self._views = Segments(
             tr("View"),
             {
-                False: (tr("Picture"), tr("The picked words' maps on the picture")),
+                False: (tr("Picture"), tr("The selected words' maps on the picture")),
                 True: (tr("Grid"), context.actions[inspect_commands.GRID].toolTip()),
             },
         )
         self._views.choice_picked.connect(lambda grid: self._maps.show_look(is_grid=grid))
-        self._source = Segments(tr("Whose maps"), map_source_choices())
+        self._source = Segments(tr("Run"), map_source_choices())
         self._source.choice_picked.connect(lambda source: self._maps.show_look(source=source))
         self._source.hide()
         self._clock = VisibleFrameClock(self._draw, self)

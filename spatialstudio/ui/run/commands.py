@@ -5,44 +5,44 @@ from spatialstudio.ui.framework.command import Command, Menu
 
 GENERATE = Command(
     *("generate", Menu.RUN, "Generate", "Ctrl+Return", "generate"),
-    tip="Draw and judge the picture",
+    tip="Generate and judge the picture",
 )
 GENERATE_FOUR = Command(
     *("generate_four", Menu.RUN, "Generate four seeds", "Alt+Return"),
-    tip="Four pictures of the same prompt, each from a seed of its own",
+    tip="Four pictures of the same prompt with different seeds",
 )
 GENERATE_NEXT = Command(
-    *("generate_next", Menu.RUN, "Generate before the others", "Ctrl+Shift+Return"),
-    tip="Draw this before all that waits",
+    *("generate_next", Menu.RUN, "Generate next", "Ctrl+Shift+Return"),
+    tip="Put this run first in the queue",
 )
 GENERATE_INSTEAD = Command(
-    *("generate_instead", Menu.RUN, "Generate instead of the others", "Ctrl+Alt+Return"),
-    tip="Draw this in place of all that waits",
+    *("generate_instead", Menu.RUN, "Generate instead of the queue", "Ctrl+Alt+Return"),
+    tip="Replace the queue with this run",
 )
 SWEEP = Command(
-    *("sweep", Menu.RUN, "Sweep over numbers…", "Ctrl+Alt+S", "sweep"),
-    tip="Draw a grid of pictures whose settings differ along one axis or two",
+    *("sweep", Menu.RUN, "Parameter sweep…", "Ctrl+Alt+S", "sweep"),
+    tip="Generate a grid of pictures over one or two parameters",
 )
 CANCEL_SWEEP = Command(
-    *("cancel_sweep", Menu.RUN, "Cancel the whole sweep"),
-    tip="Stop what is drawn of a sweep, and take the rest of it out of the queue",
+    *("cancel_sweep", Menu.RUN, "Cancel the sweep"),
+    tip="Stop the running picture of the sweep and remove the rest from the queue",
 )
 CANCEL = Command(
     *("cancel", Menu.RUN, "Cancel", "Esc, Esc", "cancel"),
-    tip="Stop this picture before the next model call; what waits comes next",
+    tip="Stop this picture before the next model call; the queue continues",
     starts_group=True,
 )
 STOP_AFTER = Command(
     *("stop_after", Menu.RUN, "Stop after this picture", "Shift+Esc", "stop_after"),
-    tip="End the picture that is drawn, then begin nothing more",
+    tip="Finish the running picture, then pause the queue",
     is_switch=True,
 )
 CLEAR_QUEUE = Command(
     *("clear_queue", Menu.RUN, "Clear the queue", "Ctrl+Shift+Backspace", "clear_queue"),
-    tip="Take out all that waits; the picture that is drawn goes on",
+    tip="Remove all waiting runs; the running picture continues",
 )
 RETRY = Command(
-    *("retry", Menu.RUN, "Draw again what failed or was interrupted", "Ctrl+Shift+R", "retry"),
+    *("retry", Menu.RUN, "Retry failed and interrupted runs", "Ctrl+Shift+R", "retry"),
 )
 BASELINE = Command(
     *("baseline", Menu.RUN, "Also draw the baseline", "Ctrl+B"),
@@ -50,10 +50,10 @@ BASELINE = Command(
     is_switch=True,
     starts_group=True,
 )
-NEW_SEED = Command("new_seed", Menu.RUN, "Roll another seed", "Ctrl+R", "dice")
+NEW_SEED = Command("new_seed", Menu.RUN, "Random seed", "Ctrl+R", "dice")
 TAKE_SETTINGS = Command(
     *("take_settings", Menu.RUN, "Use the open picture's settings", "Ctrl+Shift+U"),
-    tip="Bring back prompt, model, size, steps, seed and guidance of the picture on the stage",
+    tip="Load prompt, model, size, steps, seed and guidance of the picture on the stage",
 )
 CHOOSE_MODEL = Command(
     *("choose_model", Menu.RUN, "Choose the model…"),
@@ -61,12 +61,12 @@ CHOOSE_MODEL = Command(
     starts_group=True,
 )
 FIND_MODELS = Command(
-    *("find_models", Menu.RUN, "Look for models again"),
-    tip="Find models that were added or taken away since the start",
+    *("find_models", Menu.RUN, "Refresh the model list"),
+    tip="Find models added or removed since the start",
 )
 MODELS_FOLDER = Command(
-    *("models_folder", Menu.RUN, "Show the models' folder"),
-    tip="Where diffusers folders and safetensors files are looked for",
+    *("models_folder", Menu.RUN, "Show the models folder"),
+    tip="The folder for diffusers folders and safetensors files",
 )
 SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")
 OPEN_SETTINGS = Command("open_settings", Menu.RUN, "Open settings…")

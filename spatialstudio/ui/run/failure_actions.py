@@ -57,9 +57,9 @@ def folder_offer(context: WindowContext) -> Offer:
 def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     """Return the ways to a model that can draw: the first there is, another, or a new one."""
     actions, models = context.actions, context.studio.models
-    shown = Offer(tr("Show the models' folder"), actions[MODELS_FOLDER].trigger)
+    shown = Offer(tr("Show the models folder"), actions[MODELS_FOLDER].trigger)
     if not models:
-        return (shown, Offer(tr("Look again"), actions[FIND_MODELS].trigger))
+        return (shown, Offer(tr("Refresh"), actions[FIND_MODELS].trigger))
     offers = (Offer(tr("Choose a model…"), actions[CHOOSE_MODEL].trigger), shown)
     settings = context.studio.storage.drafts.newest.settings
     if settings is None or settings.model_id == models[0].id:
@@ -68,8 +68,8 @@ def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     return (Offer(tr("Use {model}").format(model=models[0].title), use), *offers)
 
 
-SAFE = "A copy of the picture is safe."
-UNSAFE = "The picture is kept nowhere yet: save it now."
+SAFE = "A recovery copy of the picture was saved."
+UNSAFE = "The picture is not saved: save it now."
 
 
 class FailureActions:
@@ -84,7 +84,7 @@ class FailureActions:
         self._context = context
         self._queue = context.studio.queue
         self._parent = parent
-        self._told_full: tuple[str, str] = ("", "")
+        self._reported_full: tuple[str, str] = ("", "")
         self._later: dict[str, MemoryFix] = {}
 
     def handle(self, event: object) -> None:
@@ -108,9 +108,9 @@ class FailureActions:
         """Tell once of all pictures of a job that met the same obstacle and are safe elsewhere."""
         job = self._entry_id(failure.request_id), failure.error.message
         is_safe = failure.recovered is not None
-        if is_safe and job == self._told_full:
+        if is_safe and job == self._reported_full:
             return
-        self._told_full = job
+        self._reported_full = job
         hint = f"{tr(SAFE if is_safe else UNSAFE)} {failure.error.hint}".strip()
         self._tell(replace(failure.error, hint=hint), *self._copies(failure))
 
@@ -152,7 +152,7 @@ class FailureActions:
     def _retry(self, entry_id: str, fix: MemoryFix = AS_IT_WAS) -> None:
         if self._is_drawn(entry_id):
             self._later[entry_id] = fix
-            self._context.toasts.tell(tr("It is drawn again once its other picture is done."))
+            self._context.toasts.tell(tr("It starts again once its other picture is finished."))
             return
         self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, fix=fix))
 

@@ -98,7 +98,7 @@ class GenerationPanel(Panel):
         self._bind(context.actions)
         self._sweeping = Sweeping(context, lambda: self._settings, self)
         files = SettingsFiles(context, lambda: self._settings, self)
-        files.settings_opened.connect(partial(self._edit, tr("saved settings")))
+        files.settings_opened.connect(partial(self._edit, tr("load settings")))
         files.problem_met.connect(self.problem_met)
 
     @property
@@ -202,8 +202,8 @@ class GenerationPanel(Panel):
         self._context.window_signals.settings_offered.connect(self._take_offered)
 
     def _show_tips(self) -> None:
-        told = (commands.GENERATE, commands.CANCEL)
-        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in told))
+        message = (commands.GENERATE, commands.CANCEL)
+        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in message))
 
     def _bind(self, actions: Actions) -> None:
         actions.keys_changed.connect(self._show_tips)
@@ -228,36 +228,38 @@ class GenerationPanel(Panel):
             return
         self._edit(tr("baseline"), replace(self._settings, with_baseline=on))
         if self._context.settings.density is Density.SIMPLE:
-            told = tr("The baseline is drawn as well.") if on else tr("No baseline is drawn.")
-            self._context.toasts.tell(told)
+            message = (
+                tr("The baseline is generated as well.") if on else tr("No baseline is generated.")
+            )
+            self._context.toasts.tell(message)
 
     def _pick_model(self, model_id: str) -> None:
         if self._settings is not None:
             chosen = with_model(self._settings, self._studio.model(model_id))
-            self._edit(tr("other model"), chosen)
+            self._edit(tr("change model"), chosen)
 
     def _pick_steps(self, steps: int) -> None:
         if self._settings is not None:
             model = self._studio.model(self._settings.model_id)
-            self._edit(tr("other steps"), with_steps(self._settings, model, steps))
+            self._edit(tr("change steps"), with_steps(self._settings, model, steps))
 
     def _pick_method(self, method_id: str, preset: Preset) -> None:
         if self._settings is None:
             return
         model = self._studio.model(self._settings.model_id)
         preset = preset if preset in presets_of(method_id, model) else Preset.RECOMMENDED
-        self._edit(tr("other method"), with_method(self._settings, model, method_id, preset))
+        self._edit(tr("change method"), with_method(self._settings, model, method_id, preset))
 
     def _save_memory(self, fix: MemoryFix) -> None:
         if (settings := self._settings) is not None:
             height, width = fix.size or (settings.height, settings.width)
             savings = fix.savings or settings.sampling.savings
             less = with_values(settings, savings=savings, height=height, width=width)
-            self._edit(tr("less memory"), less)
+            self._edit(tr("save memory"), less)
 
     def _pick_detail(self, detail: AttentionDetail) -> None:
         if self._settings is not None:
-            self._edit(tr("other capture"), replace(self._settings, detail=detail))
+            self._edit(tr("change recording"), replace(self._settings, detail=detail))
 
     def _use_small_model(self) -> None:
         self._pick_model(self._studio.model().id)
@@ -282,7 +284,7 @@ class GenerationPanel(Panel):
         if settings and run.request and settings.seed_mode is SeedMode.REUSE:
             seeded = with_values(settings, seed=run.request.sampling.seed)
             if run.is_over:  # it was opened by hand
-                self._edit(tr("a picture's seed"), seeded)
+                self._edit(tr("use picture's seed"), seeded)
             else:
                 self._take(seeded)
 
@@ -293,20 +295,20 @@ class GenerationPanel(Panel):
         try:
             model = self._studio.model(run.request.model.id)
         except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Taking the settings")))
+            self.problem_met.emit(report_on(error, tr("Applying the settings")))
             return
         scene = self._studio.session.scene
         if scene is None or scene.prompt.text != run.scene.prompt.text:
             self._context.window_signals.prompt_offered.emit(run.scene.prompt.text)
-        self._edit(tr("a picture's settings"), settings_of(run.request, model, self._settings))
+        self._edit(tr("use picture's settings"), settings_of(run.request, model, self._settings))
 
     def _take_offered(self, offered: OfferedSettings) -> None:
         """Take what the user picked of what a picture tells."""
         if self._settings is not None:
-            told, names = offered.settings, offered.names
-            model = self._studio.model(told.model) if "model" in names else None
-            taken = with_fields(self._settings, told, names, model, offered.request)
-            self._edit(tr("a picture's settings"), taken)
+            message, names = offered.settings, offered.names
+            model = self._studio.model(message.model) if "model" in names else None
+            taken = with_fields(self._settings, message, names, model, offered.request)
+            self._edit(tr("use picture's settings"), taken)
 
     def _offer_layouts(self) -> None:
         things = things_of(self._studio.session.scene)
@@ -330,8 +332,8 @@ class GenerationPanel(Panel):
             self._take(self._settings)
             self._context.window_signals.model_picked.emit(self._settings.model_id)
         new = [card.title for card in models if card.id not in known]
-        told = tr("Found: {names}.") if new else tr("No other model was found.")
-        self._context.toasts.tell(told.format(names=", ".join(new)))
+        message = tr("Found: {names}.") if new else tr("No other model was found.")
+        self._context.toasts.tell(message.format(names=", ".join(new)))
 
     def _choose_model(self) -> None:
         """Open the list of models, wherever the user is."""

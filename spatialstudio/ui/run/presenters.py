@@ -42,7 +42,7 @@ def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[Choice, 
     known = tuple(_choice_of(card) for card in devices)
     if len(known) == 1 and chosen in (FASTEST, known[0].id):
         return (replace(known[0], id=chosen),)
-    fastest = Choice(id=FASTEST, title=tr("The fastest there is"))
+    fastest = Choice(id=FASTEST, title=tr("Fastest available"))
     if chosen in {FASTEST, *(choice.id for choice in known)}:
         return (fastest, *known)
     title = tr("{device}, not found").format(device=chosen) if known else chosen
@@ -106,7 +106,7 @@ def detector_choices(
     usable += tuple(Choice(id=each, title=each, tip=tr("Plugin")) for each in of_plugins)
     known = {NOBODY, *(choice.id for choice in usable), *damaged}
     gone = () if chosen in known else (_gone(chosen),)
-    return (Choice(id=NOBODY, title=tr("Nobody")), *usable, *gone, *_unusable(damaged))
+    return (Choice(id=NOBODY, title=tr("None")), *usable, *gone, *_unusable(damaged))
 
 
 def model_choices(
@@ -130,9 +130,9 @@ def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
         model: Whose samplers.
         chosen: Name of one, known or not; empty for the model's own.
     """
-    title = tr("The model's own")
+    title = tr("Model default")
     if model.samplers:
-        title = tr("{sampler}, its own").format(sampler=sampler_title(model.samplers[0]))
+        title = tr("{sampler} (model default)").format(sampler=sampler_title(model.samplers[0]))
     names = dict.fromkeys((*model.samplers[1:], *filter(None, [chosen])))
     others = (Choice(id=name, title=sampler_title(name)) for name in names)
     return (Choice(id=OWN, title=title), *others)
@@ -180,7 +180,7 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         first, last = (step + 1 for step in estimate.guided_steps)
         facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
     elif estimate.leaves_depth:
-        facts.append(tr("not guided, as depth takes a search"))
+        facts.append(tr("not guided: depth needs a search"))
     else:
         facts.append(tr("not guided"))
     if estimate.candidates > 1:
@@ -191,7 +191,7 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
 def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
     """Return time and memory alone: "About 4 s · 310 MB"."""
     if estimate.seconds is None:
-        time = tr("Time not known yet")
+        time = tr("Time not yet known")
     else:
         time = tr("About {time}").format(time=time_in_words(estimate.seconds))
     if estimate.memory_bytes is None:
@@ -211,7 +211,7 @@ def time_in_words(seconds: float) -> str:
 
 
 LOOKS = {
-    EntryState.RUNNING: ("is drawn", "play", "accent"),
+    EntryState.RUNNING: ("running", "play", "accent"),
     EntryState.WAITING: ("waits", "queue", "muted"),
     EntryState.FAILED: ("failed", "warning", "bad"),
     EntryState.CANCELLED: ("cancelled", "cancel", "muted"),
@@ -263,11 +263,11 @@ def result_of(entry: QueueEntry) -> Result:
     seen = [(run, run.image) for run in entry.runs if run.image is not None]
     outcomes = tuple(outcome_of(run) for run, _ in seen)
     seed = tr("seed {seed}").format(seed=entry.seed)
-    told = [tr("not judged") if each is None else each.value for each in outcomes]
+    names = [tr("not judged") if each is None else each.value for each in outcomes]
     verdict = (
-        tr("{guided}, baseline {plain}").format(guided=told[0], plain=told[1])
-        if len(told) > 1
-        else told[0]
+        tr("{guided}, baseline {plain}").format(guided=names[0], plain=names[1])
+        if len(names) > 1
+        else names[0]
     )
     return Result(
         key=entry.id,

@@ -40,7 +40,7 @@ class ProgressPanel(Panel):
         self._bar = PhaseBar()
         self._frames = VisibleFrameClock(self._draw, self)
         self._now = clock
-        self._heard = clock()
+        self._last_report = clock()
         self._pulse = QTimer(self)
         self._pulse.setInterval(PULSE_MS)
         self._pulse.timeout.connect(self._frames.request)
@@ -54,7 +54,7 @@ class ProgressPanel(Panel):
         """Follow the runs and the queue."""
         match event:
             case RunChanged() | BaselineChanged() | QueueChanged():
-                self._heard = self._now()
+                self._last_report = self._now()
                 self._frames.request()
 
     def _draw(self) -> None:
@@ -62,7 +62,7 @@ class ProgressPanel(Panel):
         shown = queue.running
         run, baseline = (shown.run, shown.baseline) if shown else (session.run, session.baseline)
         if queue.is_held and queue.waiting and shown is None:
-            message = tr("Stopped; {count} waiting. {generate} or {stop} goes on.")
+            message = tr("Stopped; {count} waiting. {generate} or {stop} continues.")
             waiting = message.format(count=len(queue.waiting), **self._keys())
             self._bar.show_progress(Progress(message=waiting))
         elif run is None:
@@ -75,11 +75,11 @@ class ProgressPanel(Panel):
 
     def _keys(self) -> dict[str, str]:
         """Return what goes on, by its keys, or its name where the user took them away."""
-        told = {"generate": commands.GENERATE, "stop": commands.STOP_AFTER}
+        shortcuts = {"generate": commands.GENERATE, "stop": commands.STOP_AFTER}
         actions = self._actions
         return {
             name: actions.keys_in_words(command) or actions[command].text()
-            for name, command in told.items()
+            for name, command in shortcuts.items()
         }
 
     def _keep_pulse(self, is_beating: bool) -> None:
@@ -89,7 +89,7 @@ class ProgressPanel(Panel):
 
     def _progress(self, run: OpenRun, baseline: OpenRun | None) -> Progress:
         waiting = len(self._studio.queue.waiting)
-        silent_s = self._now() - self._heard
+        silent_s = self._now() - self._last_report
         if baseline is None or not run.is_over:
             job = tr(name_first(run)) if baseline else ""
             return progress_of(run, job, self._seconds_left(run, baseline), waiting, silent_s)

@@ -65,7 +65,7 @@ class QueuePanel(Panel):
                 self._clock.request()
             case InterruptedFound(requests=requests):
                 count = len(entries_of(requests))
-                message = tr("Interrupted when the studio ended: {count} to draw.")
+                message = tr("Interrupted when the program ended: {count} to generate.")
                 self._toasts.offer(message.format(count=count), tr("Draw again"), self._retry_all)
 
     def _switch_commands(self) -> None:
@@ -80,7 +80,7 @@ class QueuePanel(Panel):
         words = tr("{count} waiting").format(count=waiting)
         if self._queue.is_held and waiting:
             words = tr("Stopped, {count} waiting").format(count=waiting)
-        self._count.setText(words if rows else tr("What waits to be drawn is listed here."))
+        self._count.setText(words if rows else tr("Waiting runs are listed here."))
         self._list.setVisible(bool(rows))
         self._list.show_rows(rows)
 
@@ -88,12 +88,12 @@ class QueuePanel(Panel):
         before = self._queue.waiting
         by_id = {entry.id: entry for entry in before}
         after = tuple(by_id[key] for key in keys if key in by_id)  # type: ignore[index]
-        self._rearrange(tr("order of the queue"), before, after)
+        self._rearrange(tr("reorder queue"), before, after)
 
     def _take_out(self, keys: Sequence[str]) -> None:
         before = self._queue.waiting
         after = tuple(entry for entry in before if entry.id not in keys)
-        self._rearrange(tr("taken out of the queue"), before, after)
+        self._rearrange(tr("remove from queue"), before, after)
         running = self._queue.running
         if running is not None and running.id in keys:
             self._queue.cancel()
@@ -101,7 +101,7 @@ class QueuePanel(Panel):
         self._queue.dismiss(*(key for key in keys if key not in waiting))
 
     def _clear(self) -> None:
-        self._rearrange(tr("cleared queue"), self._queue.waiting, ())
+        self._rearrange(tr("clear queue"), self._queue.waiting, ())
 
     def _rearrange(
         self, name: str, before: tuple[QueueEntry, ...], after: tuple[QueueEntry, ...]

@@ -38,8 +38,8 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         facts.append((tr("Size"), size.format(width=width, height=height)))
     if run.seconds is not None:
         time = tr("{seconds} s on {device}")
-        told = time.format(seconds=f"{run.seconds:.1f}", device=run.device or "cpu")
-        facts.append((tr("Time"), told))
+        text = time.format(seconds=f"{run.seconds:.1f}", device=run.device or "cpu")
+        facts.append((tr("Time"), text))
     facts += setup_facts(run.setup)
     if run.folder is not None:
         facts.append((tr("Folder"), str(run.folder)))
@@ -48,18 +48,18 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
 
 def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
     """Tell how the model computed, as far as it was noted."""
-    told = (
+    text = (
         (tr("Numbers"), setup.dtype),
         (tr("Attention"), setup.attention),
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
-    return ((name, value) for name, value in told if value)
+    return ((name, value) for name, value in text if value)
 
 
 def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
     """Say of how many the picture is the best, and what the verifier says that did not choose."""
-    told = tr("best of {count}; the checker accepts {share} of its relations")
-    return told.format(count=len(candidates), share=f"{candidates[0].second:.0%}")
+    text = tr("best of {count}; the checker accepts {share} of its relations")
+    return text.format(count=len(candidates), share=f"{candidates[0].second:.0%}")
 
 
 def _steps_in_words(request: GenerationRequest) -> str:

@@ -102,10 +102,10 @@ class Sweeping(QObject):
             dialog.show_problem(f"{error.message} {error.hint}".strip())
             return
         dialog.accept()
-        told = tr("A sweep of {count} pictures is drawn.").format(count=len(requests))
+        message = tr("Started a sweep of {count} pictures.").format(count=len(requests))
         sweep = requests[0].sweep
         assert sweep is not None
-        self._context.toasts.offer(told, tr("Show the grid"), lambda: self._show(sweep.sweep_id))
+        self._context.toasts.offer(message, tr("Show the grid"), lambda: self._show(sweep.sweep_id))
 
     def _requests(
         self, dialog: "SweepDialog", settings: RunSettings

@@ -158,7 +158,7 @@ class SweepDialog(QDialog):
             grid.addWidget(label, row, 0)
             grid.addWidget(axis.field, row, 1)
             grid.addWidget(axis.values, row, 2)
-        words = tr("All else stays as it is set; baselines are not drawn.")
+        words = tr("All other settings stay unchanged; no baselines are generated.")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._draw, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)

@@ -93,6 +93,6 @@ def _tinted(layer: LayerT, look: LayerLook) -> LayerT:
 
 def _depth(run: OpenRun, stage: StageView) -> DepthLayer | None:
     depth = run.evaluation.perception.depth if run.evaluation else None
-    if depth is None or Layer.DEPTH not in stage.in_sight:
+    if depth is None or Layer.DEPTH not in stage.visible:
         return None
     return DepthLayer(depth.nearness, DEPTH_OPACITY * stage.look_of(Layer.DEPTH).opacity)

@@ -51,16 +51,16 @@ from spatialstudio.ui.widgets.texts import tr
 PAIR = 2
 MAP_SOURCE_TIPS = {
     MapSource.FIRST: "The open run",
-    MapSource.SECOND: "The baseline, or the run that is compared",
-    MapSource.DIFFERENCE: "How far the open run is above the run beside it",
+    MapSource.SECOND: "The baseline or second run",
+    MapSource.DIFFERENCE: "The open run minus the second run",
 }
 READ = {
     Moment.BEFORE: "Read before the step's updates",
     Moment.AFTER: "Read after the step's updates",
 }
-LAYERS_ONLY = "Captured layers were read at this moment alone."
-RUN_ONLY = "This run was read at this moment alone."
-NO_MAP = "No map of this word was kept: only those of things are, unless more is captured"
+LAYERS_ONLY = "Recorded layers were read at this moment only."
+RUN_ONLY = "This run was read at this moment only."
+NO_MAP = "No map of this word was recorded: by default only objects have maps"
 
 
 @frozen
@@ -129,11 +129,11 @@ def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
     if not event.is_guided:
         return tr("This step has no updates: it was read once.")
     moment = shown_moment(run, selection)
-    told = f"{tr(READ[moment])}."
+    sentence = f"{tr(READ[moment])}."
     if moment is selection.look.moment:
-        return told
+        return sentence
     is_layers = selection.is_chosen and run.id in selection.averages
-    return f"{told} {tr(LAYERS_ONLY if is_layers else RUN_ONLY)}"
+    return f"{sentence} {tr(LAYERS_ONLY if is_layers else RUN_ONLY)}"
 
 
 def _own_maps(event: StepEvent | None, moment: Moment) -> Maps:

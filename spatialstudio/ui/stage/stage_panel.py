@@ -174,8 +174,8 @@ class StagePanel(Panel):
         self._switch.setChecked(not is_full)
         self._switch.trigger()
         keys = self._switch.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        hint = tr("The menu View switches at any time, and {keys}.").format(keys=keys)
-        self._toasts.tell(tr("The window shows what you chose."), hint)
+        hint = tr("The View menu or {keys} switches at any time.").format(keys=keys)
+        self._toasts.tell(tr("Window layout changed."), hint)
 
     def _show_region(self) -> None:
         for view in (self._picture, self._beside):
@@ -235,8 +235,8 @@ class StagePanel(Panel):
     def _show(self, view: PictureView, run: OpenRun, selection: MapSelection, title: str) -> None:
         """Show a run in a view, unless just that stands there: painting takes its time."""
         stage, step = self._stage, self._step_of(run)
-        layers = BARE if self._maps.is_peeking else stage.in_sight
-        asked = (run, step, selection, title, layers, stage.looks, stage.in_sight)
+        layers = BARE if self._maps.is_peeking else stage.visible
+        asked = (run, step, selection, title, layers, stage.looks, stage.visible)
         if asked != self._shown.get(view):
             self._shown[view] = asked
             view.show_scene(dressed(picture_scene(run, step, selection, layers, title), run, stage))

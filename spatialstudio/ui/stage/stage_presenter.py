@@ -35,13 +35,13 @@ from spatialstudio.ui.widgets.picture_layers import (
 from spatialstudio.ui.widgets.texts import tr
 
 WAITING = {
-    RunState.WAITING: "Waits for its turn",
+    RunState.WAITING: "Waiting in the queue",
     RunState.RUNNING: "The model is being loaded",
-    RunState.FAILED: "This picture could not be drawn",
+    RunState.FAILED: "This picture could not be generated",
     RunState.CANCELLED: "Cancelled",
-    RunState.DONE: "There is no picture",
+    RunState.DONE: "No picture",
 }
-HIDDEN = "The picture is hidden"
+HIDDEN = "Picture hidden"
 FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 

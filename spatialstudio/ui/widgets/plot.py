@@ -253,9 +253,9 @@ class Plot(QFrame):
         """Say what the plot shows, to who cannot see it."""
         self._words = words
         read = "" if self._place is None else self.text_at(self._place)
-        told = "\n".join(filter(None, (words, read)))
-        if told != self.accessibleDescription():
-            self.setAccessibleDescription(told)
+        text = "\n".join(filter(None, (words, read)))
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
 
     def refresh(self) -> None:
         """Lay the rows out anew and take the theme's colours: after another set of values."""

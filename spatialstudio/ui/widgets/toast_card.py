@@ -96,7 +96,7 @@ class ToastCard(QFrame):
         self._details.setFixedHeight(em(DETAILS_LINES))
         self._details.hide()
         self._close = QToolButton()
-        self._close.setAccessibleName(tr("Close the message"))
+        self._close.setAccessibleName(tr("Dismiss"))
         self._close.setToolTip(tr("Close"))
         self._close.setIconSize(QSize(em(0.9), em(0.9)))
         self._close.clicked.connect(self.closed)

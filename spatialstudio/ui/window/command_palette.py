@@ -108,7 +108,7 @@ class CommandPalette(QDialog):
         self._blank = _blank_icon()
         self._filter.setSourceModel(self._model())
         self._list = QTreeView()
-        self._none = TextLabel(tr("No command is called so."), Tone.MUTED)
+        self._none = TextLabel(tr("No matching command."), Tone.MUTED)
         self._lay_out()
         self._search.textChanged.connect(self._look_for)
         self._search.returnPressed.connect(self._do_chosen)

@@ -49,7 +49,7 @@ SETTLE_MS = 600
 """Long enough for the last layout and frame, on a busy machine as well."""
 TOO_SLOW = ErrorReport(
     title="Demo",
-    message="The demo did not end within five minutes.",
+    message="The demo did not finish within five minutes.",
     hint="Close other programs and try again.",
 )
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")

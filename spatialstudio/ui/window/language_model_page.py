@@ -34,16 +34,16 @@ class LanguageModelPage(SettingsPage):
 
     Args:
         language_model: Asked for everything.
-        told: A signal of what became of it: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
+        reported: A signal of what became of it: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
     """
 
     title = LANGUAGE_MODEL_PAGE
 
-    def __init__(self, language_model: LanguageModel, told: SignalInstance) -> None:
+    def __init__(self, language_model: LanguageModel, reported: SignalInstance) -> None:
         super().__init__()
         self._language_model = language_model
         self._server = ComboBox()
-        self._server.addItem(tr("None: the grammar alone"), NOBODY)
+        self._server.addItem(tr("None: grammar only"), NOBODY)
         for name, preset in language_model.presets.items():
             self._server.addItem(preset.title, name)
         self._server.addItem(tr("Another server"), OTHER)
@@ -51,7 +51,7 @@ class LanguageModelPage(SettingsPage):
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
         self._test = QPushButton(tr("Test"))
         self._use = QPushButton(tr("Use this server"))
-        self._forget = QPushButton(tr("Forget the key"))
+        self._forget = QPushButton(tr("Delete the key"))
         self._forget.setProperty("kind", "quiet")
         self._forget.hide()
         self._plain_http = ""
@@ -65,23 +65,23 @@ class LanguageModelPage(SettingsPage):
         self._test.clicked.connect(self._try_out)
         self._use.clicked.connect(self._use_server)
         self._forget.clicked.connect(lambda: self._keep(""))
-        told.connect(self.hear)
+        reported.connect(self.show_event)
         self.destroyed.connect(language_model.cancel)
 
-    def hear(self, event: object) -> None:
+    def show_event(self, event: object) -> None:
         """Show what became of a test, of keeping, or of looking for a key."""
         match event:
             case ServerTried(message=message, works=works):
-                self._tell(message if works else tr("It does not work. {why}").format(why=message))
+                self._tell(message if works else tr("The test failed. {why}").format(why=message))
                 self._allow_test()
             case ServerKept(problem=""):
                 self._key.clear()
-                self._tell(tr("This holds from now on."))
+                self._tell(tr("Saved."))
                 self._look_up_key()
             case ServerKept(problem=problem):
                 self._tell(problem)
             case KeyLookedUp(url=url, is_known=is_known) if url == self._url.text():
-                words = tr("A key is known; it is not shown.") if is_known else tr("None")
+                words = tr("A key is stored (hidden).") if is_known else tr("None")
                 self._key.setPlaceholderText(words)
                 self._forget.setVisible(is_known)
 
@@ -137,7 +137,7 @@ class LanguageModelPage(SettingsPage):
         if is_confirmed(
             self,
             tr("Send the key to {url} unencrypted?").format(url=choice.url),
-            tr("Everybody on the way to this server can read it. An https address encrypts it."),
+            tr("Anyone on the network path can read it. Use an https address to encrypt it."),
             tr("Send it"),
         ):
             self._plain_http = choice.url
@@ -147,7 +147,7 @@ class LanguageModelPage(SettingsPage):
         if not self._may_send_key():
             return
         self._test.setEnabled(False)
-        self._tell(tr("Asking …"))
+        self._tell(tr("Testing…"))
         self._language_model.try_out(self._choice, self._key.text() or None)
 
     def _use_server(self) -> None:
@@ -185,11 +185,12 @@ class LanguageModelPage(SettingsPage):
         column.addLayout(buttons)
         column.addWidget(self._status)
         if names := self._language_model.overriding:
-            note = tr("The environment goes before what is set here: {names}.")
+            note = tr("Overridden by environment variables: {names}.")
             column.addWidget(TextLabel(note.format(names=", ".join(names)), Tone.MUTED))
         note = tr(
-            "The grammar reads at once; what the model reads differently is offered. "
-            "Prompts are sent to this server. The key stays in the system's keyring."
+            "The grammar reads prompts immediately; differing readings of the model are "
+            "suggested. Prompts are sent to this server. The key is stored in the system "
+            "keyring."
         )
         column.addWidget(TextLabel(note, Tone.MUTED))
         column.addStretch()

@@ -167,7 +167,7 @@ class MainWindow(QMainWindow):
     def put_docks_back(self) -> None:
         """Arrange the docks as they were at the first start, in all workspaces."""
         self._dock_layout.put_back()
-        self.context.toasts.tell(tr("All docks are in their places again."))
+        self.context.toasts.tell(tr("Dock layout reset."))
 
     def use_density(self, density: Density) -> None:
         """Show the simple window or the full one."""
@@ -332,7 +332,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         toasts, window_signals = self.context.toasts, self.context.window_signals
-        toasts.told.connect(self._toasts.show_toast)
+        toasts.toast_raised.connect(self._toasts.show_toast)
         toasts.cleared.connect(self._toasts.clear)
         self._toasts.covered.connect(self.stage.leave_room)
         window_signals.path_offered.connect(self.open_path)

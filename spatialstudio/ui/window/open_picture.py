@@ -62,13 +62,13 @@ def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
         ModelNotFound: There is no model, so that nobody can read what it claims.
     """
     pictures, scene = context.studio.pictures, context.studio.session.scene
-    told = picture.told
+    settings = picture.settings
     try:
-        claim = pictures.claim_of(told)
+        claim = pictures.claim_of(settings)
     except ModelNotFound:
         pictures.show(picture)
         raise
-    if claim is not None and told is not None and told.record:
+    if claim is not None and settings is not None and settings.record:
         context.studio.edit_scene(claim)
         pictures.judge_picture(picture, claim)
     elif scene is not None and scene.relations:
@@ -85,8 +85,8 @@ def _offer(context: WindowContext, picture: ForeignPicture, claim: SceneGraph | 
     text = claim.prompt.text
     short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
     context.toasts.offer(
-        tr("The picture tells a prompt of its own: “{prompt}”").format(prompt=short),
-        tr("Judge by it"),
+        tr("The picture's metadata contains the prompt “{prompt}”").format(prompt=short),
+        tr("Judge with it"),
         partial(_judge_picture, context, picture, claim),
     )
 
@@ -111,7 +111,7 @@ def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWid
     Raises:
         ModelNotFound: There is no model, so that nobody can read what it claims.
     """
-    theirs = picture.told
+    theirs = picture.settings
     if theirs is not None and theirs.left_out:
         context.toasts.tell(left_out_in_words(theirs))
     if theirs is None or context.settings.workspace == EVALUATE:
@@ -132,7 +132,7 @@ def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWid
 def left_out_in_words(theirs: PictureSettings) -> str:
     """Say what in a picture's metadata is too long to be used."""
     names = ", ".join(tr(NAMES.get(name, name)).lower() for name in theirs.left_out)
-    return tr("Too long to be used, so left out: {names}.").format(names=names)
+    return tr("Ignored because too long: {names}.").format(names=names)
 
 
 def _judge(context: WindowContext, picture: ForeignPicture) -> None:
@@ -160,4 +160,6 @@ def _take_scene(context: WindowContext, scene: SceneGraph) -> None:
     """Work on a picture's scene, with all that was set in it by hand."""
     before = context.studio.session.scene
     if before is not None and before != scene:
-        context.edits.change(tr("a picture's relations"), before, scene, context.studio.edit_scene)
+        context.edits.change(
+            tr("use picture's relations"), before, scene, context.studio.edit_scene
+        )

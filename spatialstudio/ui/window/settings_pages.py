@@ -30,7 +30,7 @@ from spatialstudio.ui.window.settings_dialog import SettingsPage
 from spatialstudio.ui.window.shortcuts import ShortcutsPage
 
 NAMES = {
-    ThemeChoice.SYSTEM: "As the desktop",
+    ThemeChoice.SYSTEM: "Follow the system",
     ThemeChoice.LIGHT: "Light",
     ThemeChoice.DARK: "Dark",
     ThemeChoice.HIGH_CONTRAST: "High contrast",
@@ -60,17 +60,17 @@ class AppearancePage(SettingsPage):
         self._all.setToolTip(context.actions[ALL_CONTROLS].toolTip())
         self._all.setChecked(context.settings.density is Density.FULL)
         self._all.clicked.connect(context.actions[ALL_CONTROLS].trigger)
-        reset = QPushButton(tr("Put the docks back in their places"))
+        reset = QPushButton(tr("Reset the dock layout"))
         reset.clicked.connect(context.actions[RESET_LAYOUT].trigger)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setVerticalSpacing(em(0.8))
         form.setHorizontalSpacing(em(1))
         self._add(form, tr("Colours"), self._colours)
-        self._add(form, tr("Size of the text"), self._size)
+        self._add(form, tr("Text size"), self._size)
         self._add(form, tr("Controls"), self._all)
         self._add(form, tr("Docks"), reset)
-        note = tr("Outcomes differ by shape and word as well, and maps by lightness.")
+        note = tr("Outcomes also differ by shape and word, maps by lightness.")
         form.addRow(TextLabel(note, Tone.MUTED))
 
     def _add(self, form: QFormLayout, name: str, field: QWidget) -> None:
@@ -100,11 +100,11 @@ class LibraryFolderForm(QWidget):
         choose = QPushButton(tr("Choose a folder…"))
         choose.clicked.connect(self._choose)
         show = QPushButton(tr("Show it"))
-        show.setAccessibleName(tr("Show the folder of the library"))
+        show.setAccessibleName(tr("Show the library folder"))
         show.setEnabled(folder.is_dir())
         url = QUrl.fromLocalFile(str(folder))
         show.clicked.connect(partial(QDesktopServices.openUrl, url))
-        back = QPushButton(tr("Use the usual folder"))
+        back = QPushButton(tr("Use the default folder"))
         back.setProperty("kind", "quiet")
         back.setVisible(folder != usual)
         back.setToolTip(plain_tip(str(usual)))
@@ -112,11 +112,11 @@ class LibraryFolderForm(QWidget):
         buttons = FlowLayout(em(0.4))
         for button in (choose, show, back):
             buttons.addWidget(button)
-        meaning = tr("The gallery shows what lies here. Earlier pictures stay where they are.")
+        meaning = tr("The gallery shows this folder. Existing pictures are not moved.")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.5))
-        column.addWidget(TextLabel(tr("Folder of the library"), Tone.HEADING))
+        column.addWidget(TextLabel(tr("Library folder"), Tone.HEADING))
         column.addWidget(TextLabel(str(folder)))
         column.addLayout(buttons)
         column.addWidget(self._problem)
@@ -124,7 +124,7 @@ class LibraryFolderForm(QWidget):
 
     def _choose(self) -> None:
         start = str(self._storage.runs_folder)
-        folder = QFileDialog.getExistingDirectory(self, tr("Folder of the library"), start)
+        folder = QFileDialog.getExistingDirectory(self, tr("Library folder"), start)
         if folder:
             self._use(Path(folder))
 
@@ -146,17 +146,17 @@ class PicturesPage(SettingsPage):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         action = context.actions[MARK_PICTURES]
-        box = QCheckBox(tr("Say in new pictures that a model drew them"))
+        box = QCheckBox(tr("Mark new pictures as AI-generated"))
         box.setChecked(action.isChecked())
         box.clicked.connect(action.trigger)
         meaning = tr(
-            "The mark is a line in the file (XMP, DigitalSourceType) that websites and other "
-            "programs look for; nothing is seen in the picture. Pictures that are kept already "
-            "stay as they are."
+            "The mark is an entry in the file's metadata (XMP, DigitalSourceType) that "
+            "websites and other programs read; it is not visible. Existing pictures are "
+            "not changed."
         )
         kept = tr(
-            "Prompt, settings and verdicts stand in the file in any case. A clean copy from the "
-            "menu File tells neither them nor the mark."
+            "Prompt, settings and verdicts are always stored in the file. A clean copy "
+            "(File menu) contains neither them nor the mark."
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -69,9 +69,9 @@ class ShortcutsPage(SettingsPage):
         self._keys.setMaximumSequenceLength(MOST_KEYS)
         self._keys.keySequenceChanged.connect(self._look_for_clash)
         self._use = _button(tr("Use these keys"), self._take)
-        self._none = _button(tr("No keys"), self._take_none)
-        self._usual = _button(tr("Usual keys"), self._take_usual)
-        self._all = _button(tr("Usual keys for all"), actions.use_usual_keys)
+        self._none = _button(tr("Remove the keys"), self._take_none)
+        self._usual = _button(tr("Default keys"), self._take_usual)
+        self._all = _button(tr("Reset all keys"), actions.use_usual_keys)
         self._clash = TextLabel(tone=Tone.MUTED)
         self._lay_out()
         self._fill()
@@ -132,10 +132,10 @@ class ShortcutsPage(SettingsPage):
         if command is None:
             return
         owner = self._actions.clash(command, keys)
-        said = "" if owner is None else tr("These keys belong to “{name}”.")
+        said = "" if owner is None else tr("These keys are assigned to “{name}”.")
         self._clash.setText(said.format(name=tr(owner.text).rstrip("…")) if owner else "")
         self._clash.setVisible(owner is not None)
-        self._use.setText(tr("Take them from there") if owner else tr("Use these keys"))
+        self._use.setText(tr("Reassign") if owner else tr("Use these keys"))
         self._use.setEnabled(keys != self._actions[command].shortcut())
 
     def _take(self) -> None:
@@ -183,7 +183,8 @@ class ShortcutSheet(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         note = tr(
-            "Replay keys work on the stage and the attention dock; letters rest while you type."
+            "Replay keys work on the stage and the attention dock; letter keys are "
+            "inactive while you type."
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(em(EDGE_EM), em(1.1), em(EDGE_EM), em(1))

@@ -248,13 +248,13 @@ class WindowCommands(QObject):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            told = tr("The folder for models cannot be made: {why}.").format(why=error.strerror)
-            self._context.toasts.tell(told)
+            message = tr("The folder for models cannot be made: {why}.").format(why=error.strerror)
+            self._context.toasts.tell(message)
             return
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-        put = tr("Models that you put there are found once they are looked for again.")
+        put = tr("Refresh the model list after adding models.")
         self._context.toasts.offer(
-            put, tr("Look again"), self._context.actions[run_commands.FIND_MODELS].trigger
+            put, tr("Refresh"), self._context.actions[run_commands.FIND_MODELS].trigger
         )
 
 

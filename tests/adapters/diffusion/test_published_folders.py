@@ -132,7 +132,7 @@ def test_code_in_a_tokenizers_folder_is_never_run_nor_asked_for(publish, monkeyp
     own = {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}, "tokenizer_class": "Own"}
     (folder / "tokenizer/tokenizer_config.json").write_text(json.dumps(own), encoding="utf-8")
     monkeypatch.setattr("builtins.input", pytest.fail)
-    with pytest.raises(ModelNotFound, match="code of its own"):
+    with pytest.raises(ModelNotFound, match="custom code"):
         load_streams(read_card(folder))
 
 
@@ -228,7 +228,7 @@ def with_checker(pipeline, threshold):
 
 def test_a_picture_that_the_model_withholds_is_told_of_and_never_shown_black(publish, tmp_path):
     folder = publish("StableDiffusionPipeline", lambda pipeline: with_checker(pipeline, -2.0))
-    with pytest.raises(BackendError, match="safety checker has withheld"):
+    with pytest.raises(BackendError, match="safety checker rejected"):
         draw(folder, tmp_path)
 
 
@@ -317,7 +317,7 @@ def test_a_size_is_chosen_whose_places_the_model_can_tell_apart(publish):
 def test_a_model_that_is_told_the_scale_takes_no_negative_prompt(publish, tmp_path):
     folder = publish("StableDiffusionPipeline", tell_scale)
     negative = replace(SCENE, prompt=replace(SCENE.prompt, negative="tea"))
-    with pytest.raises(RequestError, match="no negative prompt"):
+    with pytest.raises(RequestError, match="not support negative prompts"):
         draw(folder, tmp_path, scene=negative)
     assert draw(folder, tmp_path)[-1].image.std() > 0
 

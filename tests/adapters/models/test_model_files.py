@@ -157,7 +157,7 @@ def test_a_model_that_paints_over_pictures_is_told(tmp_path):
     folder = write_model(tmp_path / "m")
     config = {"sample_size": 64, "in_channels": 9, "out_channels": 4}
     (folder / "unet" / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ModelNotFound, match="wants a picture beside the prompt"):
+    with pytest.raises(ModelNotFound, match="needs an input picture"):
         read_card(folder)
 
 

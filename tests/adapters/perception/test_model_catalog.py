@@ -94,7 +94,7 @@ def test_a_model_of_another_role_is_refused_by_name(models, root):
     copied(models("detr"), root)
     with pytest.raises(ModelNotFound) as caught:
         shelf_of(root).make("sam", PerceptionRole.DETECTOR)
-    assert "is no detector, but a segmenter" in caught.value.message
+    assert "is a segmenter, not a detector" in caught.value.message
     assert "detr" in caught.value.hint
 
 

@@ -90,7 +90,7 @@ def test_without_words_equal_things_are_still_told_apart():
 def test_one_thing_is_never_set_against_itself():
     scene = anchored("a dog in the rain", ("dog", "left_of", "dog", "in"))
     assert scene.relations == ()
-    assert 'sets "dog" against itself' in scene.notes[0].message
+    assert 'relates "dog" to itself' in scene.notes[0].message
 
 
 def test_a_name_inside_a_thing_that_is_known_means_that_thing():

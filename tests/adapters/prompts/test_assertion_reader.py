@@ -93,7 +93,7 @@ def test_what_is_half_right_is_kept_in_part():
         (says("I cannot do that."), "answers without statements"),
         (answer(), "answers without statements"),
         (says('{"assertions": "none"}'), "answers without statements"),
-        (says(None, refusal="No."), "refuses to answer"),
+        (says(None, refusal="No."), "refused to answer"),
         (sends(b"", 401), "refuses the key"),
         (sends(b"", 429), "is busy"),
         (sends(b"", 500), "fails"),

@@ -277,7 +277,7 @@ def test_the_points_back_to_the_thing_that_fits_its_attributes():
         ("a cat not left of a dog", 'I do not understand "not left of".', "not left of"),
         ("a cat above", 'I do not understand "above".', "above"),
         ("a table without a lamp", 'I do not understand "without a lamp".', "without a lamp"),
-        ("a cat flanked by a dog", 'Name both things after "flanked by".', "flanked by"),
+        ("a cat flanked by a dog", 'Name both objects after "flanked by".', "flanked by"),
         ("above a dog", 'I do not see what is "above".', "above"),
         ("a cat above it", 'I do not know what "it" stands for.', "it"),
         ("a cat above a dog, a lamp below it", 'I read "it" as "dog".', "it"),
@@ -287,7 +287,7 @@ def test_the_points_back_to_the_thing_that_fits_its_attributes():
             "in a sunny garden",
         ),
         ("a girafe above a dog", 'I read "girafe" as "giraffe".', "girafe"),
-        ("a cat on the left", 'I find nothing opposite to "on the left".', "on the left"),
+        ("a cat on the left", 'There is nothing opposite to "on the left".', "on the left"),
     ],
 )
 def test_what_is_not_understood_is_told_with_its_words(text, message, words):

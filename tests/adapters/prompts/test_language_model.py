@@ -145,7 +145,7 @@ def test_an_empty_list_means_no_relations():
         (says(""), "answers without relations"),
         (says(f"<think>{MAN_ON_CHAIR} is what"), "answers without relations"),
         (streams_lines(": keep-alive", "data: [DONE]"), "answers without relations"),
-        (says(None, refusal="I will not."), "refuses to answer"),
+        (says(None, refusal="I will not."), "refused to answer"),
         (sends(b"<html>welcome</html>"), "does not speak"),
         (sends(b'{"choices": []}'), "does not speak"),
         (sends(f'{{"error": "bad key {SECRET}"}}'.encode(), 401), "refuses the key"),
@@ -155,7 +155,7 @@ def test_an_empty_list_means_no_relations():
         (sends(b"{}", 500), "fails"),
         (sends(b"{}", 400), "does not accept"),
         (hangs_up, "breaks off"),
-        (says("(" * 300_000), "too great a length"),
+        (says("(" * 300_000), "too long an answer"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -224,7 +224,7 @@ def test_things_that_are_not_in_the_prompt_are_dropped_with_a_note():
 def test_relations_that_the_studio_does_not_know_are_dropped_with_a_note():
     scene = read(says(answer(row("dog", "chasing", "car"))))
     assert scene.relations == ()
-    assert '"chasing", which is no relation I know' in messages(scene)
+    assert '"chasing", which is not a known relation' in messages(scene)
 
 
 def test_implied_relations_are_marked():

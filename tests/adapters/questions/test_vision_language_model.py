@@ -68,7 +68,7 @@ def test_a_server_without_probabilities_gives_no_answer():
 def test_a_refusal_concerns_its_question_only():
     (dog, car), _ = answered(says(None, refusal="I do not look at dogs."), surely(yes=0.9))
     assert dog.chances is None
-    assert dog.note == "The model at 127.0.0.1 refuses to answer."
+    assert dog.note == "The model at 127.0.0.1 refused to answer."
     assert car.chances is not None
 
 

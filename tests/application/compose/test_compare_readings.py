@@ -84,7 +84,7 @@ def test_differences_are_offered_and_the_scene_stays(shown):
     compared = compare_readings(shown, later(shown, ("m3", BEHIND, "m2")))
     assert compared.scene is shown
     assert [offer.message for offer in compared.offers] == [
-        'It may also say "car behind dog".',
+        'It may also state "car behind dog".',
         'It may not say "cat above dog".',
     ]
 
@@ -126,8 +126,8 @@ def test_a_reading_of_another_text_says_nothing(shown):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"is_implied": True}, 'It may imply "car behind dog", without saying it.'),
-        ({"span": None}, '"car behind dog", which no words of the prompt say.'),
+        ({"is_implied": True}, 'It may imply "car behind dog" without stating it.'),
+        ({"span": None}, '"car behind dog", which is not in the prompt.'),
         ({"is_unconfirmed": True}, '"car behind dog", which the grammar cannot confirm.'),
     ],
     ids=["implied", "unsaid", "unconfirmed"],

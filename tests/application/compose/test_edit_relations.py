@@ -139,7 +139,10 @@ def test_between_takes_the_third_thing_for_its_other_flank():
 
 def test_why_names_words_and_reader():
     scene = read("a cat to the left of a dog")
-    said = 'The grammar read it in "to the left of", characters 7 to 20. Sure: the words say it.'
+    said = (
+        'The grammar read it in "to the left of", characters 7 to 20. High confidence: '
+        "stated in the prompt."
+    )
     assert why(scene, scene.relations[0]) == said
 
 
@@ -153,17 +156,17 @@ def test_why_names_words_and_reader():
 )
 def test_why_is_less_sure_after_a_slip(text, typo):
     scene = read(text)
-    assert why(scene, scene.relations[0]).endswith(f"Less sure: {typo}")
+    assert why(scene, scene.relations[0]).endswith(f"Lower confidence: {typo}")
 
 
 def test_a_slip_elsewhere_leaves_a_relation_sure():
     scene = read("a cat to the left of a dog and a lamp above a croww")
-    assert why(scene, scene.relations[0]).endswith("Sure: the words say it.")
+    assert why(scene, scene.relations[0]).endswith("High confidence: stated in the prompt.")
 
 
 def test_why_tells_what_was_set_by_hand():
     scene = with_relation_added(read("a cat and a dog"), ABOVE, "m1", "m2")
-    assert why(scene, scene.relations[0]).startswith("You set it; the prompt says it as")
+    assert why(scene, scene.relations[0]).startswith("Set by you; the prompt says it as")
 
 
 def test_why_tells_of_another_reader_and_of_no_words():
@@ -177,7 +180,7 @@ def test_why_tells_what_is_only_implied():
     relation = replace(scene.relations[0], source="llm", is_implied=True)
     said = why(scene, relation)
     assert said.startswith('A language model takes it as implied by "to the left of", characters')
-    assert said.endswith("Less sure: it is not said outright.")
+    assert said.endswith("Lower confidence: implied, not stated.")
 
 
 def test_an_implied_relation_that_is_changed_by_hand_is_stated():

@@ -73,7 +73,7 @@ def test_an_unknown_thing_is_refused_with_the_nearest_names_first():
 
 
 def test_a_prompt_without_things_is_refused_where_objects_are_limited():
-    with pytest.raises(PromptError, match="names nothing"):
+    with pytest.raises(PromptError, match="names no object"):
         read("sunset, 4k", KNOWN)
 
 

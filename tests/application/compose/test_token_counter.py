@@ -64,7 +64,7 @@ def test_a_scene_that_is_read_whole_passes(counter, bus):
 def test_a_thing_beyond_the_limit_is_refused_by_name(counter, bus):
     scene = long_scene()
     bus.publish(told(scene))
-    with pytest.raises(PromptError, match='does not read "car"'):
+    with pytest.raises(PromptError, match='"car" is beyond the limit'):
         counter.whole(scene)
 
 

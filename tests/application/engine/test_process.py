@@ -196,7 +196,7 @@ def test_a_job_that_waits_can_be_cancelled(start, reports, make_job):
 def test_a_child_that_dies_is_reported_and_the_next_job_works(start, reports, make_job):
     engine = start(DyingBackend)
     engine.submit(make_job("deadly", seed=13))
-    assert "ended unexpectedly" in reports.until(EngineStopped).error.message
+    assert "stopped unexpectedly" in reports.until(EngineStopped).error.message
     engine.submit(make_job("next"))
     assert reports.until(*ENDINGS).request_id == "next"
 
@@ -267,17 +267,17 @@ def test_closing_does_not_wait_for_work_that_listens_to_nobody(start, reports, j
 @pytest.mark.parametrize("backend", [FakeBackend, DeafBackend])
 def test_a_child_ends_when_its_parent_was_killed(make_job, backend):
     context = multiprocessing.get_context("spawn")
-    heard, told = context.Pipe(duplex=False)
+    pronounced, told = context.Pipe(duplex=False)
     parent = context.Process(target=be_parent, args=(told, backend, make_job(steps=MANY_STEPS)))
     parent.start()
     told.close()
-    assert heard.poll(PATIENCE_S)
-    assert heard.recv() == "drawing"
+    assert pronounced.poll(PATIENCE_S)
+    assert pronounced.recv() == "drawing"
     parent.kill()
     parent.join()
-    assert heard.poll(PATIENCE_S)  # the child has let go of the pipe
+    assert pronounced.poll(PATIENCE_S)  # the child has let go of the pipe
     with pytest.raises(EOFError):
-        heard.recv()
+        pronounced.recv()
 
 
 def be_parent(told, backend, job):

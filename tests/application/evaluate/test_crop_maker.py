@@ -17,16 +17,16 @@ class Listener:
     """Waits for what is published."""
 
     def __init__(self):
-        self.heard = []
+        self.pronounced = []
         self._arrived = Event()
 
     def __call__(self, event):
-        self.heard.append(event)
+        self.pronounced.append(event)
         self._arrived.set()
 
     def wait(self):
         assert self._arrived.wait(PATIENCE_S)
-        return self.heard[-1]
+        return self.pronounced[-1]
 
 
 class HeldPerturber(PillowPerturber):
@@ -63,4 +63,4 @@ def test_what_was_cancelled_is_not_told(evidence):
     maker.make(PICTURE, evidence)
     perturber.go.set()
     listener.wait()
-    assert len(listener.heard) == 1
+    assert len(listener.pronounced) == 1

@@ -106,7 +106,7 @@ def test_a_bad_picture_is_an_error_and_the_rest_goes_on(tmp_path, name):
     ("detector", "telling"),
     [
         (FakeDetector(error=DetectorError("The model is damaged.")), "damaged"),
-        (RaisingDetector(), "went wrong"),
+        (RaisingDetector(), "Unexpected error"),
         (CarelessDetector(), "another size"),
     ],
     ids=["known", "unknown", "masks of another size"],
@@ -120,7 +120,7 @@ def test_a_detector_that_fails_gives_an_error_with_its_scene(tmp_path, detector,
 
 def test_a_picture_without_a_prompt_is_an_error(tmp_path):
     (row,) = judged(saved(GREY, tmp_path / "a.png"), prompt=None)
-    assert "Nobody said" in row.error.message
+    assert "There is no prompt for" in row.error.message
 
 
 def test_the_user_can_stop_between_pictures(tmp_path):

@@ -73,7 +73,7 @@ def test_a_cut_that_is_no_share_is_refused(cut):
 
 
 def test_nobody_looks_by_default_at_pictures_that_no_sticker_model_drew(registry):
-    with pytest.raises(NoDetectorChosen, match="no sticker model drew this picture"):
+    with pytest.raises(NoDetectorChosen, match="this is not a sticker picture"):
         make_judge_set(registry, judges_by_origin(DEFAULT_JUDGE_SET, is_sticker_picture=False))
 
 

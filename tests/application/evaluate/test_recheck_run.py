@@ -123,7 +123,7 @@ def test_numbers_may_differ_in_their_last_digits():
 )
 def test_there_is_one_verdict_for_each_relation(verdicts):
     (message,) = messages(replace(EVALUATION, verdicts=verdicts))
-    assert message == "The stored verdicts are not one for each relation."
+    assert message == "The stored verdicts do not match the relations one to one."
 
 
 def test_an_adjusted_verdict_is_judged_again_with_its_adjustment():
@@ -139,4 +139,4 @@ def test_a_damaged_perception_is_named():
     other = replace(mask, mention_id="m2", pixels=np.ones((5, 7, 2), bool))
     seen = replace(SEEN, masks=(mask, other))
     (message,) = messages(replace(EVALUATION, perception=seen))
-    assert message == "The stored perception is damaged; nothing can be judged by it."
+    assert message == "The stored perception is damaged; it cannot be judged again."

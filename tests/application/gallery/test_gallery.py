@@ -61,7 +61,7 @@ def test_runs_are_found_in_the_background(gallery, told):
     gallery.find(wish)
     found = answer(told)
     assert isinstance(found, RunsFound)
-    assert (found.wish, found.runs, len(found.cells)) == (wish, 1, 1)
+    assert (found.request, found.runs, len(found.cells)) == (wish, 1, 1)
 
 
 def test_a_line_that_cannot_be_read_is_refused_with_a_sentence(gallery, told):

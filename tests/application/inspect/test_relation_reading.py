@@ -83,7 +83,7 @@ def test_near_has_a_number_and_no_crossing():
 def test_depth_cannot_be_told_from_flat_maps():
     reading = read(BEHIND)
     assert reading.pos is None
-    assert "takes depth" in reading.sentence
+    assert "two-dimensional" in reading.sentence
 
 
 def test_without_attention_there_is_no_number():

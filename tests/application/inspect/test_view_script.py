@@ -102,7 +102,7 @@ def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
     kept.unlink()
     done = run_script(script, tmp_path)
     assert done.returncode == 1
-    assert "no longer here" in done.stderr
+    assert "no longer available" in done.stderr
     assert "Traceback" not in done.stderr
 
 

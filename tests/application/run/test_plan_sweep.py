@@ -71,7 +71,7 @@ def test_a_field_that_counts_takes_no_fractions():
 
 
 def test_one_field_cannot_stand_along_both_sides():
-    with pytest.raises(SettingsError, match="both sides"):
+    with pytest.raises(SettingsError, match="both axes"):
         plan_of(SEEDS, SEEDS)
 
 

@@ -128,7 +128,7 @@ def test_a_cancelled_search_draws_no_further(search):
 
 
 def test_a_scene_without_relations_cannot_be_searched(search):
-    with pytest.raises(RequestError, match="no relation"):
+    with pytest.raises(RequestError, match="at least one relation"):
         search(set(), scene=replace(SCENE, relations=()))
 
 

@@ -122,7 +122,7 @@ def test_without_any_answer_there_is_no_score():
 def test_answers_are_kept_with_what_they_were_made_of(scene):
     asked = assertions_of(scene)
     answers = [QuestionAnswer(chances=chances(-0.1, -3))] * 3
-    refused = QuestionAnswer(chances=None, note="The server refuses to answer.")
+    refused = QuestionAnswer(chances=None, note="The server refused to answer.")
     found = score_answers(asked, [*answers, refused], "someone")
     assert (found.source_id, found.asserted_by) == ("someone", "scene")
     assert found.scores[0].chances == chances(-0.1, -3)

@@ -31,7 +31,7 @@ def test_what_is_picked_on_the_graph_is_picked_everywhere(graph, studio):
 
 def test_what_is_picked_elsewhere_is_marked(qtbot, graph, studio):
     studio.session.pick_relation("r1")
-    qtbot.waitUntil(lambda: "car (looked at)" in graph.accessibleDescription())
+    qtbot.waitUntil(lambda: "car (selected)" in graph.accessibleDescription())
 
 
 def test_a_dragged_pair_becomes_a_relation(graph, studio):

@@ -87,7 +87,7 @@ def types(studio):
 def test_a_contradiction_is_mended_in_one_step(qtbot, panel, studio, type_prompt):
     type_prompt("a dog left of a car and the car left of the dog")
     qtbot.waitUntil(lambda: says(panel, "Contradiction"))
-    press(qtbot, panel, "Leave it out")
+    press(qtbot, panel, "Remove it")
     qtbot.waitUntil(lambda: not says(panel, "Contradiction"))
     assert types(studio) == ["to the left of"]
     assert studio.session.scene.prompt.text == "a dog to the left of a car"
@@ -95,14 +95,14 @@ def test_a_contradiction_is_mended_in_one_step(qtbot, panel, studio, type_prompt
 
 def test_a_mended_contradiction_comes_back_with_undo(qtbot, panel, window, type_prompt):
     type_prompt("a dog left of a car and the car left of the dog")
-    press(qtbot, panel, "Leave it out")
+    press(qtbot, panel, "Remove it")
     window.context.edits.undo()
     qtbot.waitUntil(lambda: says(panel, "Contradiction"))
 
 
 def test_what_is_said_twice_is_no_contradiction(qtbot, panel, type_prompt):
     type_prompt("a dog left of a car and the car to the right of the dog")
-    qtbot.waitUntil(lambda: says(panel, "Said twice"))
+    qtbot.waitUntil(lambda: says(panel, "Repeated"))
     assert not says(panel, "Contradiction")
 
 
@@ -127,9 +127,9 @@ def test_a_note_points_at_its_words_in_the_prompt(qtbot, panel, window, type_pro
 def test_what_a_model_adds_is_told_with_its_offer(qtbot, panel, studio, type_prompt, read_again):
     type_prompt(PROMPT)
     read_again(note="It names a unicorn, which is not in the prompt.", is_implied=True)
-    qtbot.waitUntil(lambda: says(panel, 'It may imply "dog behind car", without saying it.'))
+    qtbot.waitUntil(lambda: says(panel, 'It may imply "dog behind car" without stating it.'))
     assert says(panel, "Note: It names a unicorn")
-    press(qtbot, panel, "Take up")
+    press(qtbot, panel, "Accept")
     qtbot.waitUntil(lambda: len(types(studio)) == 2)
     implied = studio.session.scene.relations[-1]
     assert "takes it as implied" in why(studio.session.scene, implied)
@@ -138,7 +138,7 @@ def test_what_a_model_adds_is_told_with_its_offer(qtbot, panel, studio, type_pro
 def test_another_reading_is_offered_not_imposed(qtbot, panel, studio, type_prompt, read_again):
     type_prompt(PROMPT)
     read_again()
-    qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 2)
+    qtbot.waitUntil(lambda: len(buttons(panel, "Accept")) == 2)
     assert types(studio) == ["to the left of"]
 
 
@@ -150,18 +150,20 @@ def test_a_relation_that_the_model_reverses_is_an_offer(qtbot, panel, studio, ty
     studio.bus.publish(ReadAgain(scene=replace(read, disputed=(claim,), extractor_id="llm")))
     qtbot.waitUntil(lambda: says(panel, "the grammar reads"))
     assert types(studio) == ["to the left of"]
-    press(qtbot, panel, "Take up")
+    press(qtbot, panel, "Accept")
     qtbot.waitUntil(lambda: types(studio) == ["to the right of"])
     scene = studio.session.scene
-    assert "Less sure: the grammar does not read these words so." in why(scene, scene.relations[0])
+    assert "Lower confidence: the grammar reads these words differently." in why(
+        scene, scene.relations[0]
+    )
 
 
 def test_an_offer_is_taken_up(qtbot, panel, studio, type_prompt, read_again):
     type_prompt(PROMPT)
     read_again()
-    press(qtbot, panel, "Take up")
+    press(qtbot, panel, "Accept")
     qtbot.waitUntil(lambda: types(studio) == ["to the left of", "behind"])
-    qtbot.waitUntil(lambda: len(buttons(panel, "Take up")) == 1)
+    qtbot.waitUntil(lambda: len(buttons(panel, "Accept")) == 1)
     assert studio.session.scene.prompt.text == PROMPT
 
 
@@ -170,7 +172,7 @@ def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(
 ):
     type_prompt(PROMPT)
     read_again()
-    press(qtbot, panel, "Take up")
+    press(qtbot, panel, "Accept")
     type_on(" at night")
     assert types(studio) == ["to the left of", "behind"]
 
@@ -214,9 +216,9 @@ def test_what_was_dismissed_is_offered_again_with_another_prompt(
 def test_offers_go_with_their_prompt(qtbot, panel, type_prompt, read_again):
     type_prompt(PROMPT)
     read_again()
-    qtbot.waitUntil(lambda: bool(buttons(panel, "Take up")))
+    qtbot.waitUntil(lambda: bool(buttons(panel, "Accept")))
     type_prompt("a dog above a car")
-    qtbot.waitUntil(lambda: not buttons(panel, "Take up"))
+    qtbot.waitUntil(lambda: not buttons(panel, "Accept"))
 
 
 @pytest.fixture

@@ -111,9 +111,9 @@ def test_the_empty_stage_offers_the_sketch_and_comes_back(qtbot, window):
 def test_an_empty_sketch_says_how_to_begin(qtbot, window):
     window.context.actions[SKETCH].trigger()
     sketch = window.stage.findChild(LayoutSketch)
-    assert sketch.accessibleDescription().startswith("Name two things")
+    assert sketch.accessibleDescription().startswith("Name two objects")
     window.prompt.use_prompt(PROMPT)
-    qtbot.waitUntil(lambda: "Name two things" not in sketch.accessibleDescription())
+    qtbot.waitUntil(lambda: "Name two objects" not in sketch.accessibleDescription())
 
 
 def add(qtbot, sketch, name):
@@ -159,7 +159,7 @@ def remove_by_key(qtbot, sketch):
 
 
 def remove_by_button(qtbot, sketch):
-    button = named(sketch.window(), QPushButton, "Remove the thing from the sketch")
+    button = named(sketch.window(), QPushButton, "Remove the object from the sketch")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
@@ -198,7 +198,7 @@ def test_with_the_last_thing_goes_the_prompt(qtbot, sketch, studio, window):
     for _ in range(2):
         qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
         qtbot.keyClick(sketch, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Name two things"))
+    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Name two objects"))
     assert studio.session.scene is None
     assert not window.context.actions[REMOVE_THING].isEnabled()
     window.context.edits.undo()
@@ -232,7 +232,7 @@ def test_a_double_click_on_a_thing_adds_none(qtbot, sketch):
 @pytest.mark.parametrize("name", ["a dog and a car", "qwertz"])
 def test_what_names_no_single_thing_is_told_and_can_be_mended(qtbot, sketch, studio, window, name):
     told = []
-    window.context.toasts.told.connect(told.append)
+    window.context.toasts.toast_raised.connect(told.append)
     window.context.actions[ADD_THING].trigger()
     field = add(qtbot, sketch, name)
     assert len(told) == 1

@@ -50,7 +50,7 @@ def test_disagreement_is_marked_and_said(panel, show):
     show(judged_run(DOG, CAR, masks=swapped))
     (card,) = cards(panel)
     assert card.property("kind") == "doubtful"
-    assert "The two judges disagree." in texts(panel)
+    assert "Centre rule and PSE disagree." in texts(panel)
 
 
 def test_the_buttons_of_several_relations_have_names_of_their_own(panel, show):
@@ -72,8 +72,10 @@ def test_the_other_metrics_come_when_asked_for(qtbot, panel, show):
 def test_who_knows_no_depth_says_so(qtbot, panel, show):
     show(judged_run(DOG, CAR, relation_type=BEHIND))
     qtbot.keyClick(panel.findChild(QToolButton), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: texts(panel).count("knows no such relation") == 3)
+    qtbot.waitUntil(lambda: texts(panel).count("relation not supported") == 3)
 
 
 def test_before_a_picture_is_judged_it_says_what_comes_here(panel):
-    assert texts(panel) == ["Two judges of every relation stand here once a picture is judged."]
+    assert texts(panel) == [
+        "The centre rule and PSE of each relation appear here once a picture is judged."
+    ]

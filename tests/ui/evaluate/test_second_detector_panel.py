@@ -67,7 +67,7 @@ def titles(panel):
 
 
 def test_detectors_are_offered_and_damaged_ones_say_why(panel):
-    assert titles(panel) == ["Nobody", "dino", "detr", BROKEN.message]
+    assert titles(panel) == ["None", "dino", "detr", BROKEN.message]
     assert not field_of(panel).model().item(3).isEnabled()
 
 
@@ -85,7 +85,7 @@ def test_the_choice_can_be_undone(qtbot, panel, context):
     qtbot.keyClick(field_of(panel), Qt.Key.Key_Down)
     context.edits.undo()
     assert context.studio.judges.second_id is None
-    assert field_of(panel).currentText() == "Nobody"
+    assert field_of(panel).currentText() == "None"
 
 
 def test_the_choice_is_kept(qtbot, panel, context):
@@ -124,4 +124,4 @@ def test_where_there_is_none_it_is_said_where_they_are_looked_for(qtbot, shelf, 
     shelf.models, shelf.broken = (), {}
     panel = shown(qtbot, context)
     texts = [label.text() for label in panel.findChildren(QLabel)]
-    assert any("models' folder" in text for text in texts)
+    assert any("models folder" in text for text in texts)

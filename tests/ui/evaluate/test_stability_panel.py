@@ -46,12 +46,12 @@ def test_every_small_change_has_its_picture_and_verdict(qtbot, panel, context):
         "blur 1 px: FAIL",
         "size 90 %: not found",
     ]
-    assert texts(panel) == ["2 of 4 small changes say PASS."]
+    assert texts(panel) == ["2 of 4 perturbations: PASS."]
 
 
 def test_what_was_not_tested_is_said(qtbot, panel, context):
     context.studio.session.open(judged_run(CAR))
-    qtbot.waitUntil(lambda: "no decided answer" in texts(panel)[0])
+    qtbot.waitUntil(lambda: "no verdict was decided" in texts(panel)[0])
     assert tiles(panel) == []
 
 

@@ -27,7 +27,7 @@ def test_a_decided_verdict_tells_what_it_passed():
     checks = told(judged_run(DOG, CAR))
     assert [check.text for check in checks] == [
         "found 0.81 · 0.90",
-        "one of each",
+        "one instance each",
         "overlap 0.00",
         "offset 0.50 of 0.10",
     ]
@@ -50,7 +50,7 @@ def test_only_what_was_checked_has_held():
 
 def test_where_others_are_passed_over_the_surest_of_each_is_taken():
     weak_dog = seen("m1", 90, 20, 0.4)
-    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the surest of each"
+    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the most confident of each"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_where_others_are_passed_over_the_surest_of_each_is_taken():
         (judged_run(DOG, SECOND_DOG, CAR), Reason.AMBIGUOUS_OBJECT, "dog 0.81 or 0.78"),
         (judged_run(seen("m1", 70, 50), CAR), Reason.HIGH_OVERLAP, "overlap 1.00"),
         (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "offset 0.06 of 0.10"),
-        (judged_run(DOG, CAR, relation_type=BEHIND), Reason.NO_DEPTH, "no depth"),
+        (judged_run(DOG, CAR, relation_type=BEHIND), Reason.NO_DEPTH, "no depth estimate"),
         (
             judged_run(DOG, CAR, perturbed=(perception(), perception())),
             Reason.UNSTABLE,

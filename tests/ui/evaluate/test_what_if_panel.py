@@ -66,7 +66,7 @@ def test_another_margin_brings_a_second_verdict_at_once(qtbot, panel, show):
     margin.setFocus()
     qtbot.keyClick(margin, Qt.Key.Key_End)
     qtbot.waitUntil(lambda: len(tiles(panel)) == 2)
-    assert tiles(panel)[1] == "With your change: UNDECIDABLE, near boundary"
+    assert tiles(panel)[1] == "Adjusted: UNDECIDABLE, near boundary"
     assert run.evaluation.verdicts[0].outcome is Outcome.PASS
 
 
@@ -80,14 +80,14 @@ def test_undo_takes_the_change_back(qtbot, panel, show, context):
 
 def test_nothing_may_be_sure_enough(qtbot, panel, show):
     show(judged_run(DOG, CAR, perturbed=(perception(DOG, CAR),)))
-    drag(qtbot, panel, "Least score", 100)
-    assert tiles(panel)[1] == "With your change: UNDECIDABLE, missing"
+    drag(qtbot, panel, "Minimum score", 100)
+    assert tiles(panel)[1] == "Adjusted: UNDECIDABLE, missing"
 
 
 def test_levers_are_those_that_can_turn_the_verdict(panel, show):
     show(judged_run(DOG, CAR, relation_type=NEAR, perturbed=(perception(DOG, CAR),)))
     names = [each.accessibleName() for each in panel.findChildren(QSlider) if each.isVisible()]
-    assert names == ["Near up to", "Least score", "Least stability"]
+    assert names == ["Near up to", "Minimum score", "Minimum stability"]
 
 
 def test_another_instance_can_be_chosen_by_keys(qtbot, panel, show):
@@ -97,7 +97,7 @@ def test_another_instance_can_be_chosen_by_keys(qtbot, panel, show):
     combo.setFocus()
     qtbot.keyClick(combo, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(tiles(panel)) == 2)
-    assert tiles(panel)[1].startswith("With your change: FAIL")
+    assert tiles(panel)[1].startswith("Adjusted: FAIL")
 
 
 def test_without_a_change_there_is_nothing_to_keep(qtbot, panel, show, context):
@@ -113,7 +113,7 @@ def test_out_of_sight_nothing_is_drawn_but_commands_are_switched(qtbot, panel, s
     show(judged_run(DOG, CAR))
     panel.hide()
     run = context.studio.session.run
-    context.judgement.try_setting(run, "margin", 0.5, "another margin")
+    context.judgement.try_setting(run, "margin", 0.5, "change margin")
     assert context.actions[commands.KEEP_ADJUSTED].isEnabled()
     assert len(panel.findChildren(VerdictTile)) == 1
     panel.show()
@@ -158,5 +158,5 @@ def test_what_cannot_be_written_is_told(qtbot, panel, show, context, tmp_path):
     drag(qtbot, panel, "Margin", 100)
     with qtbot.waitSignal(panel.problem_met) as problem:
         context.actions[commands.KEEP_ADJUSTED].trigger()
-    assert problem.args[0].title == "Storage the verdict"
+    assert problem.args[0].title == "Storing the verdict"
     assert context.studio.session.run.evaluation.adjusted == ()

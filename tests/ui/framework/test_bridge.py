@@ -31,9 +31,9 @@ class Witness(Panel):
 class Follower:
     """A session that remembers what it followed."""
 
-    def __init__(self, witness):
+    def __init__(self, answers):
         self.followed = []
-        self._witness = witness
+        self._witness = answers
 
     def present(self):
         return ()
@@ -49,16 +49,16 @@ def bus():
 
 
 @pytest.fixture
-def witness(qtbot):
+def answers(qtbot):
     panel = Witness()
     qtbot.addWidget(panel)
     return panel
 
 
 @pytest.fixture
-def bridge(bus, witness):
-    bridge = Bridge(bus, Follower(witness), FileReading(lambda: None))
-    bridge.serve(witness)
+def bridge(bus, answers):
+    bridge = Bridge(bus, Follower(answers), FileReading(lambda: None))
+    bridge.serve(answers)
     yield bridge
     bridge.close()
 
@@ -71,25 +71,25 @@ def publish_all(bus):
         bus.publish(event)
 
 
-def test_events_of_another_thread_arrive_in_order_on_the_gui_thread(qtbot, bus, bridge, witness):
+def test_events_of_another_thread_arrive_in_order_on_the_gui_thread(qtbot, bus, bridge, answers):
     thread = threading.Thread(target=publish_all, args=(bus,))
     thread.start()
     thread.join()
-    qtbot.waitUntil(lambda: len(witness.events) == len(EVENTS))
-    assert witness.events == EVENTS
-    assert witness.threads == {bridge.thread()}
+    qtbot.waitUntil(lambda: len(answers.events) == len(EVENTS))
+    assert answers.events == EVENTS
+    assert answers.threads == {bridge.thread()}
 
 
-def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, witness):
+def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, answers):
     bridge.close()
     publish_all(bus)
     qtbot.wait(10)
-    assert witness.events == []
+    assert answers.events == []
 
 
-def test_the_first_request_is_drawn_at_once(witness):
+def test_the_first_request_is_drawn_at_once(answers):
     drawn = []
-    FrameClock(lambda: drawn.append(1), witness).request()
+    FrameClock(lambda: drawn.append(1), answers).request()
     assert drawn == [1]
 
 
@@ -99,9 +99,9 @@ def long_frames(monkeypatch):
     monkeypatch.setattr("spatialstudio.ui.framework.bridge.FRAME_MS", 1000)
 
 
-def test_a_burst_of_requests_is_drawn_twice(qtbot, witness, long_frames):
+def test_a_burst_of_requests_is_drawn_twice(qtbot, answers, long_frames):
     drawn = []
-    clock = FrameClock(lambda: drawn.append(1), witness)
+    clock = FrameClock(lambda: drawn.append(1), answers)
     for _ in EVENTS:
         clock.request()
     qtbot.waitUntil(lambda: len(drawn) > 1)
@@ -109,8 +109,8 @@ def test_a_burst_of_requests_is_drawn_twice(qtbot, witness, long_frames):
     assert len(drawn) == 2
 
 
-def test_what_the_hand_asks_for_is_drawn_sooner(witness, long_frames):
-    clock = FrameClock(lambda: None, witness)
+def test_what_the_hand_asks_for_is_drawn_sooner(answers, long_frames):
+    clock = FrameClock(lambda: None, answers)
     clock.request()
     clock.request()
     timer = clock.findChild(QTimer)
@@ -126,42 +126,42 @@ def short_turns(qapp, monkeypatch):
 
 
 def test_many_clocks_draw_in_turns_so_that_other_events_come_in_between(
-    qtbot, witness, short_turns
+    qtbot, answers, short_turns
 ):
     told = []
-    first = FrameClock(lambda: told.append("first"), witness)
-    second = FrameClock(lambda: told.append("second"), witness)
+    first = FrameClock(lambda: told.append("first"), answers)
+    second = FrameClock(lambda: told.append("second"), answers)
     first.request()
     second.request()
     assert told == ["first"]
     qtbot.waitUntil(lambda: told == ["first", "second"])
 
 
-def test_the_hand_waits_for_no_turn(witness, short_turns):
+def test_the_hand_waits_for_no_turn(answers, short_turns):
     told = []
-    FrameClock(lambda: told.append("first"), witness).request()
-    FrameClock(lambda: told.append("second"), witness).request(by_hand=True)
+    FrameClock(lambda: told.append("first"), answers).request()
+    FrameClock(lambda: told.append("second"), answers).request(by_hand=True)
     assert told == ["first", "second"]
 
 
-def test_a_panel_out_of_sight_is_drawn_once_when_it_is_shown(qtbot, witness):
+def test_a_panel_out_of_sight_is_drawn_once_when_it_is_shown(qtbot, answers):
     drawn = []
-    clock = VisibleFrameClock(lambda: drawn.append(1), witness)
+    clock = VisibleFrameClock(lambda: drawn.append(1), answers)
     for _ in EVENTS:
         clock.request()
     assert drawn == []
-    with qtbot.waitExposed(witness):
-        witness.show()
+    with qtbot.waitExposed(answers):
+        answers.show()
     qtbot.waitUntil(lambda: drawn == [1])
 
 
-def test_a_panel_that_missed_nothing_is_not_drawn_when_it_is_shown(qtbot, witness):
+def test_a_panel_that_missed_nothing_is_not_drawn_when_it_is_shown(qtbot, answers):
     drawn = []
-    clock = VisibleFrameClock(lambda: drawn.append(1), witness)
-    witness.show()
+    clock = VisibleFrameClock(lambda: drawn.append(1), answers)
+    answers.show()
     clock.request()
     qtbot.waitUntil(lambda: drawn == [1])
-    witness.hide()
-    with qtbot.waitExposed(witness):
-        witness.show()
+    answers.hide()
+    with qtbot.waitExposed(answers):
+        answers.show()
     assert drawn == [1]

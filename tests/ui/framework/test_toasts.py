@@ -20,7 +20,7 @@ def toasts(qapp):
 
 
 def test_a_problem_brings_its_details_and_a_report(qtbot, toasts):
-    with qtbot.waitSignal(toasts.told) as told:
+    with qtbot.waitSignal(toasts.toast_raised) as told:
         toasts.report(FAILURE)
     toast = told.args[0]
     assert (toast.kind, toast.message) == (ToastKind.PROBLEM, "The model is damaged.")
@@ -33,7 +33,7 @@ def test_a_report_does_not_name_the_users_folder():
 
 
 def test_a_mistake_needs_no_report(qtbot, toasts):
-    with qtbot.waitSignal(toasts.told) as told:
+    with qtbot.waitSignal(toasts.toast_raised) as told:
         toasts.report(ErrorReport(title="Reading", message="Empty.", is_mistake=True))
     assert told.args[0].report == ""
 

@@ -24,7 +24,7 @@ def pick(dialog, kind):
     dialog.findChild(QListWidget).setCurrentRow(list(EXPORT_KINDS).index(kind))
 
 
-def in_sight(dialog):
+def visible(dialog):
     boxes = [box.text() for box in dialog.findChildren(QCheckBox) if box.isVisible()]
     combos = [c.accessibleName() for c in dialog.findChildren(QComboBox) if c.isVisible()]
     return {*boxes, *combos}
@@ -42,7 +42,7 @@ def test_the_formats_are_those_of_the_kind(dialog, kind):
     assert dialog.choice.ending == kind.formats[0]
 
 
-MARK = "Say in the file that a model drew it"
+MARK = "Mark the file as AI-generated"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ MARK = "Say in the file that a model drew it"
 )
 def test_only_what_matters_is_asked(dialog, kind, asked):
     pick(dialog, kind)
-    assert in_sight(dialog) == asked
+    assert visible(dialog) == asked
 
 
 def test_the_layers_are_those_on_the_stage(dialog):

@@ -76,8 +76,7 @@ def test_a_tile_says_all_that_it_shows():
     marks = Marks(stars=3, is_rejected=True, tags=("a", "b"))
     words = in_words(replace(ENTRY, marks=marks, is_missing=True))
     assert words == (
-        "a dog left of a car; seed 7; FAIL; 3 of 5 stars; sorted out; tags: a, b;"
-        " the file is missing"
+        "a dog left of a car; seed 7; FAIL; 3 of 5 stars; rejected; tags: a, b; the file is missing"
     )
 
 
@@ -101,7 +100,7 @@ def test_a_relation_that_is_not_known_here_is_told_by_its_id():
 def test_of_a_picture_of_another_program_no_seed_is_made_up():
     foreign = replace(ENTRY, summary=replace(ENTRY.summary, model_id="", steps=0, seed=0))
     facts = dict(facts_of_entry(foreign))
-    assert facts["Model"] == "not told"
+    assert facts["Model"] == "not recorded"
     assert facts.keys().isdisjoint({"Seed", "Steps", "Guidance"})
     assert face_of(foreign, None).caption == "a.png"
     assert "seed" not in in_words(foreign)
@@ -134,13 +133,15 @@ def test_tags_are_divided_by_commas_each_once():
 @pytest.mark.parametrize(
     ("sameness", "mean", "largest", "words"),
     [
-        (Sameness.SAME, 0.0, 0, "Drawn again: the same, to the pixel."),
+        (Sameness.SAME, 0.0, 0, "Drawn again: identical pixels."),
         (
             Sameness.CLOSE,
             0.125,
             3,
-            "Drawn again: close, nobody would see the difference."
-            " Pixels differ by 0.12 of 255 in the mean, by 3 at most.",
+            (
+                "Drawn again: differences are not visible. Pixels differ by 0.12 of 255 in the "
+                "mean, by 3 at most."
+            ),
         ),
         (Sameness.DIFFERENT, None, None, "Drawn again: different."),
     ],
@@ -161,19 +162,18 @@ def test_the_reasons_stand_behind():
         reasons=("device (cpu then, cuda:0 now)", "weights (ab then, cd now)"),
     )
     assert reproduction_in_words(comparison).endswith(
-        "different. What was not the same: "
-        "device (cpu then, cuda:0 now); weights (ab then, cd now)."
+        "different. Differences: device (cpu then, cuda:0 now); weights (ab then, cd now)."
     )
 
 
 @pytest.mark.parametrize(
     ("line", "is_looked_through", "title", "offers"),
     [
-        ("", False, "Looking through the library…", 0),
-        ("cat", False, "Looking through the library…", 0),
+        ("", False, "Reading the library…", 0),
+        ("cat", False, "Reading the library…", 0),
         ("", True, "No pictures yet", 1),
         ("is:trashed", True, "The trash is empty", 1),
-        ("zebra", True, "No run is like that", 1),
+        ("zebra", True, "No matching runs", 1),
     ],
 )
 def test_a_gallery_without_tiles_says_why(line, is_looked_through, title, offers):
@@ -185,4 +185,4 @@ def test_a_gallery_without_tiles_says_why(line, is_looked_through, title, offers
 def test_a_deleted_run_says_how_long_it_waits(days, left):
     now = datetime(2026, 11, 21, tzinfo=UTC)
     words = trash_in_words(now - timedelta(days=days), now)
-    assert words == f"In the trash; deleted for good in {left}."
+    assert words == f"In the trash; deleted permanently in {left}."

@@ -60,7 +60,7 @@ def test_tags_of_many_keep_what_each_has_of_its_own(qtbot, drawn, panel, details
     qtbot.waitUntil(
         lambda: sorted(len(studio.library.marks(entry.path).tags) for entry in entries) == [1, 2]
     )
-    assert "2 runs chosen; marks go to all of them" in texts(details)
+    assert "2 runs selected; marks apply to all of them" in texts(details)
 
 
 def test_a_note_is_kept_and_can_be_undone(qtbot, drawn, details, studio):

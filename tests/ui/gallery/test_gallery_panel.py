@@ -126,7 +126,7 @@ def test_a_wrong_line_is_told_beneath_and_the_runs_stay(qtbot, panel, grid):
 
 def test_nothing_found_says_so_and_offers_all(qtbot, panel):
     write(qtbot, panel, "unicorn")
-    qtbot.waitUntil(lambda: "No run is like that" in texts(panel))
+    qtbot.waitUntil(lambda: "No matching runs" in texts(panel))
     button = next(b for b in panel.findChildren(QPushButton) if b.text() == "Show all runs")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "2 runs" in texts(panel))
@@ -136,7 +136,9 @@ def test_the_first_start_says_that_there_is_nothing_yet(qtbot, window):
     window.use_workspace(GALLERY)
     panel = window.findChild(GalleryPanel)
     qtbot.waitUntil(lambda: "No pictures yet" in texts(panel))
-    button = next(b for b in panel.findChildren(QPushButton) if b.text() == "Draw the first")
+    button = next(
+        b for b in panel.findChildren(QPushButton) if b.text() == "Generate the first picture"
+    )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.context.settings.workspace == "generate"
 

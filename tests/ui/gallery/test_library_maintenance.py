@@ -36,7 +36,7 @@ def lose(qtbot, window, studio):
 
 def test_a_whole_run_is_verified(qtbot, drawn, panel):
     trigger(drawn, commands.VERIFY)
-    qtbot.waitUntil(lambda: "1 run verified: files are unchanged since written." in told(drawn))
+    qtbot.waitUntil(lambda: "1 run verified: files are unchanged." in told(drawn))
 
 
 def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, panel):
@@ -46,14 +46,14 @@ def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, pane
     changed = replace(true, outcome=Outcome.UNDECIDABLE, reason=AbstentionReason.UNSTABLE)
     store.judge(path, replace(record.evaluation, verdicts=(changed, *others)))
     trigger(drawn, commands.RECHECK)
-    qtbot.waitUntil(lambda: "1 run verified, 1 with faults." in told(drawn))
+    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
 
 
 def test_a_run_that_was_changed_is_told(qtbot, drawn, panel):
     trace = drawn.context.gallery.current.path.with_suffix(".strace")
     trace.write_bytes(trace.read_bytes()[:-40])
     trigger(drawn, commands.VERIFY)
-    qtbot.waitUntil(lambda: "1 run verified, 1 with faults." in told(drawn))
+    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are always text there")
@@ -76,7 +76,7 @@ def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine)
     qtbot.waitUntil(lambda: len(engine.jobs) > before)
     (job,) = engine.jobs[before:]
     engine.play(job)
-    qtbot.waitUntil(lambda: any(text.startswith("Drawn again: the same") for text in told(drawn)))
+    qtbot.waitUntil(lambda: any(text.startswith("Drawn again: identical") for text in told(drawn)))
     details = drawn.findChild(GalleryDetailsPanel)
     panel.use_line("is:guided")
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
@@ -84,9 +84,9 @@ def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine)
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
     qtbot.keyClick(panel.grid, Qt.Key.Key_Home)
     first = drawn.context.gallery.current.summary.parent_run_id
-    assert says(details, f"Repeats {first}: the same, to the pixel.")
+    assert says(details, f"Repeats {first}: identical pixels.")
     qtbot.keyClick(panel.grid, Qt.Key.Key_End)
-    assert says(details, "Drawn again: the same, to the pixel.")
+    assert says(details, "Drawn again: identical pixels.")
 
 
 def current_path(window):
@@ -116,8 +116,8 @@ def trash(qtbot, drawn, panel):
 def test_all_deleted_runs_are_listed_and_any_is_put_back(qtbot, drawn, panel, trash):
     qtbot.keyClick(panel.grid, Qt.Key.Key_End)
     details = drawn.findChild(GalleryDetailsPanel)
-    assert says(details, "In the trash; deleted for good in 30 days.")
-    back = next(b for b in details.findChildren(QPushButton) if b.text() == "Put back")
+    assert says(details, "In the trash; deleted permanently in 30 days.")
+    back = next(b for b in details.findChildren(QPushButton) if b.text() == "Restore")
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     assert sorted(picture.exists() for picture in trash) == [False, True]
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
@@ -142,7 +142,7 @@ def test_the_trash_is_emptied_only_when_the_user_says_so(qtbot, drawn, panel, tr
     answering("Cancel")
     trigger(drawn, commands.EMPTY_TRASH)
     assert len(panel.grid._keys) == 2
-    answering("Delete for good")
+    answering("Delete permanently")
     trigger(drawn, commands.EMPTY_TRASH)
     qtbot.waitUntil(lambda: "The trash is empty." in told(drawn))
     qtbot.waitUntil(lambda: panel.grid._keys == [])
@@ -182,7 +182,9 @@ def test_a_missing_file_is_found_again(qtbot, drawn, panel, studio, monkeypatch)
 def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
     lose(qtbot, drawn, studio)
     details = drawn.findChild(GalleryDetailsPanel)
-    forget = next(b for b in details.findChildren(QPushButton) if b.text() == "Forget")
+    forget = next(
+        b for b in details.findChildren(QPushButton) if b.text() == "Remove from the list"
+    )
     qtbot.mouseClick(forget, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(studio.library.list()) == 1)
     qtbot.waitUntil(lambda: not drawn.context.gallery.current.is_missing)
@@ -192,4 +194,4 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
 
 def test_the_index_is_built_anew(qtbot, drawn, panel):
     trigger(drawn, commands.REINDEX)
-    qtbot.waitUntil(lambda: "2 runs are in the index." in told(drawn))
+    qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))

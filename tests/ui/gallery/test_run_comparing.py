@@ -45,4 +45,4 @@ def test_without_a_partner_there_is_a_hint(qtbot, drawn, panel, studio):
     baseline = studio.library.entries(studio.library.list("method:none"))
     studio.library.trash([entry.path for entry in baseline])
     qtbot.keyClick(panel.grid, Qt.Key.Key_C)
-    assert drawn.context.toasts.earlier[-1].message == "Choose two runs to compare."
+    assert drawn.context.toasts.earlier[-1].message == "Select two runs to compare."

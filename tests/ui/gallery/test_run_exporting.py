@@ -186,7 +186,7 @@ def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, 
 
 def test_without_a_run_there_is_a_hint(qtbot, window):
     trigger(window, commands.EXPORT)
-    assert told(window) == ["There is no kept run to take along."]
+    assert told(window) == ["No run to export."]
 
 
 def test_the_picture_is_copied_with_its_legend(qtbot, drawn, panel):

@@ -170,7 +170,7 @@ def test_attention_that_is_gone_is_told(qtbot, open_run, registry_cache):
         layer=GUIDING, name="0.npy", words=WORDS, shape=(STEPS, 1, len(WORDS), 16, 16)
     )
     panel = open_run(run_of((file,)))
-    qtbot.waitUntil(lambda: any("no longer here" in text for text in texts(panel)))
+    qtbot.waitUntil(lambda: any("no longer available" in text for text in texts(panel)))
 
 
 def test_what_was_not_captured_can_be_asked_for(qtbot, window, open_run):
@@ -218,7 +218,7 @@ def test_blocks_are_picked_before_the_first_run_and_captured_by_it(qtbot, to_com
     assert "averaged in the next picture" in picker.accessibleDescription()
     picker.setFocus()
     qtbot.keyClick(picker, Qt.Key.Key_Right)
-    assert "left out in the next picture" in picker.accessibleDescription()
+    assert "excluded in the next picture" in picker.accessibleDescription()
     qtbot.keyClick(picker, Qt.Key.Key_Return)
     assert window.context.maps.choice.layers == {OTHER}
     qtbot.waitUntil(lambda: "averaged in the next" in picker.accessibleDescription())

@@ -72,7 +72,7 @@ def test_the_run_beside_and_the_difference_are_shown_as_well(qtbot, numbers, stu
     first = [step.pos["r1"] for step in studio.session.run.steps]
     second = [step.pos["r1"] for step in studio.session.baseline.steps]
     assert pos_column(numbers) == first
-    pick(qtbot, numbers, "Run beside it")
+    pick(qtbot, numbers, "Second run")
     assert pos_column(numbers) == second
     pick(qtbot, numbers, "Difference")
     assert pos_column(numbers) == [a - b for a, b in zip(first, second, strict=True)]

@@ -138,9 +138,7 @@ def test_the_command_to_loop_and_its_button_are_one(qtbot, alone, window):
     qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_L, Qt.KeyboardModifier.ShiftModifier)
     assert window.context.actions[replay_commands.LOOP].isChecked()
     loop = next(
-        each
-        for each in alone.findChildren(QAbstractButton)
-        if each.accessibleName() == "Play again and again"
+        each for each in alone.findChildren(QAbstractButton) if each.accessibleName() == "Loop"
     )
     assert loop.isChecked()
     qtbot.mouseClick(loop, Qt.MouseButton.LeftButton)

@@ -113,9 +113,9 @@ def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspect
         for run in (studio.session.run, studio.session.baseline)
     )
     qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
-    qtbot.mouseClick(choice(inspected, "Run beside it"), LEFT)
+    qtbot.mouseClick(choice(inspected, "Second run"), LEFT)
     qtbot.waitUntil(lambda: f"peak {other.max():.4f}" in cell_tip(inspected))
-    qtbot.keyClick(choice(inspected, "Run beside it"), Qt.Key.Key_Right)
+    qtbot.keyClick(choice(inspected, "Second run"), Qt.Key.Key_Right)
     most = (own - other).max()
     qtbot.waitUntil(lambda: f"to {most:+.4f} beside the other run" in cell_tip(inspected))
 

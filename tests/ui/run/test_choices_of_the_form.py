@@ -22,7 +22,7 @@ class Choice(NamedTuple):
 @pytest.fixture(
     params=[
         Choice("Sampler", "scheduler_id", "uni", UNIPC, UNIPC),
-        Choice("Number format", "dtype", "bf", "bfloat16", "float16"),
+        Choice("Precision", "dtype", "bf", "bfloat16", "float16"),
     ],
     ids=lambda choice: choice.name,
 )

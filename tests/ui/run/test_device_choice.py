@@ -49,7 +49,7 @@ def test_a_processor_alone_is_told_plainly(qtbot, field, engine):
 def test_several_devices_are_offered_below_the_fastest(qtbot, field, engine):
     list_devices(qtbot, engine, field, FAST, SMALL, PROCESSOR)
     assert titles(field) == [
-        "The fastest there is",
+        "Fastest available",
         "Big card, 78.0 GB free",
         "Small card, 8.0 GB free",
         "CPU, 2 cores, 4.0 GB free",

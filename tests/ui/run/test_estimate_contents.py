@@ -27,7 +27,7 @@ class Estimates(RunEstimates):
         ),
         (
             RunEstimate(),
-            "Time not known yet · at least 28 MB · not guided",
+            "Time not yet known · at least 28 MB · not guided",
         ),
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
@@ -35,7 +35,7 @@ class Estimates(RunEstimates):
         ),
         (
             RunEstimate(leaves_depth=True),
-            "Time not known yet · at least 28 MB · not guided, as depth takes a search",
+            "Time not yet known · at least 28 MB · not guided: depth needs a search",
         ),
     ],
     ids=["all is known", "nothing is known", "search", "depth alone"],

@@ -49,10 +49,10 @@ def test_too_little_memory_brings_fixes_that_are_applied_at_one_click(
     first = engine.jobs[0].job_id
     engine.report(GenerationFailed(request_id=first, error=TOO_LITTLE))
     qtbot.waitUntil(lambda: len(offers(running)) > 1)
-    assert {"Decode in tiles: 3.1 GB", "Use the processor"} <= set(offers(running))
+    assert {"Tiled decoding: 3.1 GB", "Use the CPU"} <= set(offers(running))
     engine.play(engine.jobs[1])
     qtbot.waitUntil(lambda: studio.queue.entry(first).state.value == "failed")
-    offers(running)["Decode in tiles: 3.1 GB"].click()
+    offers(running)["Tiled decoding: 3.1 GB"].click()
     (again,) = [entry for entry in studio.queue.entries if entry.id == first]
     assert again.requests[0].sampling.savings == (Saving.TILING,)
     assert running.generation.settings.sampling.savings == (Saving.TILING,)
@@ -85,9 +85,9 @@ def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
 ):
     guided, baseline = engine.jobs
     engine.report(GenerationFailed(request_id=guided.job_id, error=TOO_LITTLE))
-    qtbot.waitUntil(lambda: "Use the processor" in offers(running))
+    qtbot.waitUntil(lambda: "Use the CPU" in offers(running))
     assert studio.queue.running.id == guided.job_id
-    offers(running)["Use the processor"].click()
+    offers(running)["Use the CPU"].click()
     engine.play(baseline)
     qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "waiting")
     assert studio.queue.entry(guided.job_id).requests[0].sampling.savings == (Saving.PROCESSOR,)
@@ -95,8 +95,8 @@ def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
 
 def test_the_next_pictures_take_less_memory_too(qtbot, running, engine, studio):
     engine.report(GenerationFailed(request_id=engine.jobs[0].job_id, error=TOO_LITTLE))
-    qtbot.waitUntil(lambda: "Use the processor" in offers(running))
-    offers(running)["Use the processor"].click()
+    qtbot.waitUntil(lambda: "Use the CPU" in offers(running))
+    offers(running)["Use the CPU"].click()
     running.generation.generate()
     assert studio.queue.waiting[-1].requests[0].sampling.savings == (Saving.PROCESSOR,)
 
@@ -158,14 +158,14 @@ def test_guided_picture_and_baseline_on_a_full_disk_are_one_message(
         studio.bus.publish(StoreFailed(request_id=job.job_id, error=FULL, recovered=recovered))
     qtbot.waitUntil(lambda: bool(offers(running)))
     (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
-    assert "safe" in card.toast.hint
+    assert "recovery copy" in card.toast.hint
 
 
 def test_a_picture_that_is_kept_nowhere_is_told_of(qtbot, running, engine, studio):
     studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
     qtbot.waitUntil(lambda: bool(offers(running)))
     (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
-    assert "kept nowhere" in card.toast.hint
+    assert "not saved" in card.toast.hint
 
 
 def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, studio, tmp_path):

@@ -12,7 +12,7 @@ OLD_CARD = DeviceCard(id="cuda:0", name="Old card", dtypes=("float32", "float16"
 
 @pytest.fixture
 def field(panel):
-    return named(panel, QComboBox, "Number format")
+    return named(panel, QComboBox, "Precision")
 
 
 def formats(field):
@@ -21,7 +21,7 @@ def formats(field):
 
 def test_the_models_own_is_usual(field):
     assert formats(field) == ["", "float32", "bfloat16", "float16"]
-    assert field.currentText() == "Model's own"
+    assert field.currentText() == "Model default"
 
 
 def test_what_a_run_takes_is_asked_anew(qtbot, field, engine):

@@ -90,7 +90,7 @@ def test_what_is_set_later_does_not_change_what_waits(panel, studio):
 
 def test_several_pictures_get_seeds_of_their_own(panel, studio):
     panel.use_seed(7)
-    named(panel, QComboBox, "Seed of the next picture").setCurrentText("count up")
+    named(panel, QComboBox, "Seed of the next picture").setCurrentText("increment")
     named(panel, QSpinBox, "Pictures").setValue(3)
     panel.generate()
     assert [entry.seed for entry in studio.queue.entries] == [7, 8, 9]
@@ -171,7 +171,7 @@ def test_cancelling_is_seen_at_once_and_the_next_one_comes(qtbot, panel, engine)
 
 
 def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
-    assert estimate(panel).startswith("Time not known yet")
+    assert estimate(panel).startswith("Time not yet known")
     panel.generate()
     for job in engine.jobs:
         engine.play(job)
@@ -250,11 +250,11 @@ def test_ctrl_b_switches_the_baseline_and_the_menu_shows_it(qtbot, window, panel
 def test_the_simple_window_says_what_ctrl_b_has_switched(qtbot, window, panel):
     window.use_density(Density.SIMPLE)
     qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
-    assert window.context.toasts.earlier[-1].message == "No baseline is drawn."
+    assert window.context.toasts.earlier[-1].message == "No baseline is generated."
 
 
 def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window, panel, engine):
-    field = named(panel, QLineEdit, "Not wanted")
+    field = named(panel, QLineEdit, "Negative prompt")
     field.setFocus()
     qtbot.keyClicks(field, "fog, rain")
     panel.generate()
@@ -265,7 +265,7 @@ def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window,
 
 def test_only_the_newest_try_is_told_of(window, panel):
     told = []
-    window.context.toasts.told.connect(lambda toast: told.append(toast.message))
+    window.context.toasts.toast_raised.connect(lambda toast: told.append(toast.message))
     window.context.toasts.cleared.connect(told.clear)
     window.prompt.use_prompt("")
     panel.generate()

@@ -121,7 +121,7 @@ def test_a_model_that_fails_leads_to_the_one_that_draws(qtbot, window, engine):
     window.generation.generate()
     fail(engine, BROKEN)
     qtbot.waitUntil(lambda: "Use Stickers (embedded)" in offers(window))
-    assert {"Choose a model…", "Show the models' folder"} <= set(offers(window))
+    assert {"Choose a model…", "Show the models folder"} <= set(offers(window))
     offers(window)["Use Stickers (embedded)"].click()
     assert window.generation.settings.model_id == "stickers"
     assert field_of(window).currentData() == "stickers"
@@ -188,13 +188,13 @@ def test_without_a_model_generate_says_why_and_leads_on(
     qtbot, window, engine, model_catalog, opened
 ):
     window.generation.generate()
-    qtbot.waitUntil(lambda: "Look again" in offers(window))
-    assert messages(window) == ["There is no model to draw with."]
-    offers(window)["Show the models' folder"].click()
+    qtbot.waitUntil(lambda: "Refresh" in offers(window))
+    assert messages(window) == ["No model is available."]
+    offers(window)["Show the models folder"].click()
     assert len(opened) == 1
     model_catalog.models = (STICKERS,)
-    qtbot.waitUntil(lambda: "Look again" in offers(window))
-    offers(window)["Look again"].click()
+    qtbot.waitUntil(lambda: "Refresh" in offers(window))
+    offers(window)["Refresh"].click()
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     assert engine.jobs
@@ -212,7 +212,7 @@ def test_without_a_model_the_list_still_tells_of_damage(window):
 def test_a_prompt_without_a_model_leads_on_as_well(qtbot, window):
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
-    qtbot.waitUntil(lambda: "Show the models' folder" in offers(window))
+    qtbot.waitUntil(lambda: "Show the models folder" in offers(window))
 
 
 def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, window, model_catalog):
@@ -221,7 +221,7 @@ def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, win
     window.context.actions[FIND_MODELS].trigger()
     window.prompt.use_prompt("a cat above a dog")
     window.generation.generate()
-    qtbot.waitUntil(lambda: "Look again" in offers(window))
+    qtbot.waitUntil(lambda: "Refresh" in offers(window))
 
 
 def test_a_model_of_the_last_session_that_is_damaged_now_is_told(qtbot, studio, window_of):

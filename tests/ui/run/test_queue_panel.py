@@ -61,7 +61,7 @@ def test_what_is_drawn_stands_first_and_what_waits_below(qtbot, ask, panel, rows
     ask(1, 2, 3)
     qtbot.waitUntil(lambda: titles(rows) == ["seed 1", "seed 2", "seed 3"])
     assert [rows.item(place).data(ROLE).state for place in range(3)] == [
-        *("is drawn", "waits", "waits")
+        *("running", "waits", "waits")
     ]
 
 
@@ -123,7 +123,7 @@ def test_what_was_interrupted_is_offered_and_drawn_again_at_one_click(
     qtbot, ask, panel, studio, engine, context
 ):
     offered = []
-    context.toasts.told.connect(offered.append)
+    context.toasts.toast_raised.connect(offered.append)
     interrupted = (studio.new_request(seed=4), studio.new_request(seed=5))
     studio.bus.publish(InterruptedFound(requests=interrupted))
     assert [entry.state for entry in studio.queue.entries] == [EntryState.INTERRUPTED] * 2

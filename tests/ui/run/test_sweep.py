@@ -56,7 +56,7 @@ def test_without_rows_the_pictures_stand_in_a_line(dialog):
 
 
 def test_what_it_takes_is_told_before(qtbot, dialog, studio):
-    assert "Time not known yet" in told(dialog)
+    assert "Time not yet known" in told(dialog)
     assert "at least" in told(dialog)
 
 

@@ -81,6 +81,6 @@ def test_a_picture_without_depth_has_none_to_show(stage):
 
 def test_solo_leaves_one_layer_on_the_picture(stage):
     stage.show_solo(Layer.MASKS)
-    assert stage.in_sight == {Layer.PICTURE, Layer.MASKS}
+    assert stage.visible == {Layer.PICTURE, Layer.MASKS}
     stage.show_solo(None)
-    assert stage.in_sight == stage.layers
+    assert stage.visible == stage.layers

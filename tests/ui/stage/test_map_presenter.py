@@ -87,7 +87,7 @@ def test_a_step_without_updates_is_read_once(run):
 def test_an_old_trace_is_shown_as_before_and_says_so(old):
     assert maps_at(old, 1, AFTER) == old.steps[1].attention.maps
     told = moment_note(old, 1, AFTER)
-    assert told == "Read before the step's updates. This run was read at this moment alone."
+    assert told == "Read before the step's updates. This run was read at this moment only."
     numbers = StepNumbers().table(old)
     assert numbers.moment is Moment.BEFORE
     assert pos_in(numbers) == [0.36, 0.36]

@@ -176,8 +176,8 @@ def test_a_layer_that_is_off_is_not_shown(done, layer, part):
 def test_a_run_in_the_queue_says_that_it_waits():
     request = new_request(scene_of(), STICKERS, seed=7)
     waiting = OpenRun(id=request.id, scene=request.scene, request=request)
-    assert (
-        picture_scene(waiting, 0, MapSelection(), ALL, "Baseline").waiting == "Waits for its turn"
+    assert picture_scene(waiting, 0, MapSelection(), ALL, "Baseline").waiting == (
+        "Waiting in the queue"
     )
 
 

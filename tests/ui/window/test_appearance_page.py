@@ -40,7 +40,7 @@ def test_colours_chosen_elsewhere_are_shown(dialog, appearance):
 
 def test_the_text_grows_and_the_dialog_comes_back(qtbot, qapp, window, dialog, settings):
     before = window.prompt
-    choose(qtbot, field(dialog, "Size of the text"), "150 %")
+    choose(qtbot, field(dialog, "Text size"), "150 %")
     qtbot.waitUntil(lambda: window.prompt is not before)
     assert qapp.font().pointSizeF() == pytest.approx(POINT_SIZE * 1.5)
     assert settings.text_percent == 150

@@ -28,7 +28,7 @@ def window_signals():
 def page(qtbot, choices, window_signals):
     """The page, with events told as the window tells them."""
     language_model = LanguageModel(
-        lambda: choices, window_signals.server_reported.emit, use_anew=lambda: None
+        lambda: choices, window_signals.server_reported.emit, reset=lambda: None
     )
     page = LanguageModelPage(language_model, window_signals.server_reported)
     qtbot.addWidget(page)
@@ -88,7 +88,7 @@ def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, choices):
 def test_where_there_is_no_server_there_is_nothing_to_test(qtbot, page):
     test = next(each for each in page.findChildren(QPushButton) if each.text() == "Test")
     assert test.isEnabled()
-    pick(page, "None: the grammar alone")
+    pick(page, "None: grammar only")
     assert not test.isEnabled()
     qtbot.keyClicks(field(page, "Address"), "http://10.0.0.1/v1")
     assert test.isEnabled()
@@ -98,13 +98,13 @@ def test_a_server_that_does_not_work_says_why(qtbot, page, choices):
     choices.error = SettingsError("It is silent.")
     choices.may_answer.set()
     press(qtbot, page, "Test")
-    qtbot.waitUntil(lambda: says(page, "It does not work. It is silent."))
+    qtbot.waitUntil(lambda: says(page, "The test failed. It is silent."))
 
 
 def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, choices):
     qtbot.keyClicks(field(page, "Key"), "secret")
     press(qtbot, page, "Use this server")
-    qtbot.waitUntil(lambda: says(page, "from now on"))
+    qtbot.waitUntil(lambda: says(page, "Saved."))
     assert choices.keys == {CHOICE.url: "secret"}
     assert field(page, "Key").text() == ""
     qtbot.waitUntil(lambda: "known" in field(page, "Key").placeholderText())
@@ -117,23 +117,23 @@ def test_the_key_is_never_readable(page):
 def test_a_key_can_be_forgotten(qtbot, page, choices):
     choices.keys[CHOICE.url] = "secret"
     pick(page, "Near")
-    button = next(each for each in page.findChildren(QPushButton) if "Forget" in each.text())
+    button = next(
+        each for each in page.findChildren(QPushButton) if "Remove from the list" in each.text()
+    )
     qtbot.waitUntil(button.isVisible)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not choices.keys)
 
 
 def test_the_grammar_alone_can_be_chosen_again(qtbot, page, choices):
-    pick(page, "None: the grammar alone")
+    pick(page, "None: grammar only")
     press(qtbot, page, "Use this server")
     qtbot.waitUntil(lambda: not choices.kept.is_complete)
 
 
 def test_what_the_environment_says_is_told(qtbot, window_signals):
     choices = FakeServerDesk(overriding=("SOME_VARIABLE",))
-    model = LanguageModel(
-        lambda: choices, window_signals.server_reported.emit, use_anew=lambda: None
-    )
+    model = LanguageModel(lambda: choices, window_signals.server_reported.emit, reset=lambda: None)
     page = LanguageModelPage(model, window_signals.server_reported)
     qtbot.addWidget(page)
     assert says(page, "SOME_VARIABLE")

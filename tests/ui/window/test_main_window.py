@@ -221,7 +221,7 @@ def test_a_picture_without_a_prompt_is_shown_with_a_hint(qtbot, window, engine, 
     path = tmp_path / "mine.png"
     Image.fromarray(np.zeros((32, 32, 3), np.uint8)).save(path)
     window.open_path(path)
-    hint = "Write what the picture shall show, then have it judged."
+    hint = "Write a prompt that describes the picture, then judge it."
     qtbot.waitUntil(lambda: hint in texts(window))
     assert engine.jobs == []
 

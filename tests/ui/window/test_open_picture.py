@@ -72,7 +72,7 @@ def test_every_field_stands_beside_what_is_set_now(dialog):
 
 def test_only_what_the_form_has_can_be_ticked(dialog):
     names = {each.text() for each in dialog.findChildren(QCheckBox)}
-    assert names == {"Prompt", "Not wanted", "Seed", "Steps", "Guidance scale", "Width"}
+    assert names == {"Prompt", "Negative prompt", "Seed", "Steps", "Guidance scale", "Width"}
 
 
 def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
@@ -83,7 +83,7 @@ def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
 
 def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio):
     box(dialog, "Steps").click()
-    press(qtbot, dialog, "Take over")
+    press(qtbot, dialog, "Apply")
     settings = window.generation.settings
     assert studio.session.scene.prompt.text == "a cat above a boat"
     assert (settings.sampling.seed, settings.width, settings.height) == (321, 256, 128)
@@ -91,7 +91,7 @@ def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio)
 
 
 def test_taking_can_be_undone(qtbot, dialog, window, studio):
-    press(qtbot, dialog, "Take over")
+    press(qtbot, dialog, "Apply")
     window.context.edits.undo()
     window.context.edits.undo()
     assert window.generation.settings.sampling.seed == 5
@@ -101,7 +101,7 @@ def test_taking_can_be_undone(qtbot, dialog, window, studio):
 def test_with_nothing_ticked_there_is_nothing_to_take(dialog):
     for each in dialog.findChildren(QCheckBox):
         each.click()
-    take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Take over")
+    take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Apply")
     assert not take.isEnabled()
 
 
@@ -153,7 +153,7 @@ def test_our_own_picture_gives_back_all_that_was_set(qtbot, window, studio, own_
     window.prompt.use_prompt(BEFORE)
     dialog = offered(window, own_picture)
     assert "cat to the left of dog (weighs 2)" in texts(dialog)
-    press(qtbot, dialog, "Take over")
+    press(qtbot, dialog, "Apply")
     settings = window.generation.settings
     assert (settings.negative, settings.guidance_scale) == ("fog", 6.5)
     assert (settings.sampling.seed, settings.sampling.guidance.every) == (9, 2)
@@ -188,6 +188,8 @@ def test_a_usual_picture_takes_back_what_was_set_by_hand(qtbot, window, studio, 
     window.prompt.use_prompt(BEFORE)
     window.generation._edit("fog", replace(window.generation.settings, negative="fog"))
     dialog = offered(window, path)
-    assert box(dialog, "Not wanted").accessibleDescription() == "now fog, in the picture nothing"
-    press(qtbot, dialog, "Take over")
+    assert (
+        box(dialog, "Negative prompt").accessibleDescription() == "now fog, in the picture nothing"
+    )
+    press(qtbot, dialog, "Apply")
     assert window.generation.settings.negative == ""

@@ -54,7 +54,7 @@ def telling(tmp_path):
 def offers(context):
     """The messages that were shown."""
     told = []
-    context.toasts.told.connect(told.append)
+    context.toasts.toast_raised.connect(told.append)
     return told
 
 
@@ -102,7 +102,7 @@ def test_without_a_prompt_the_picture_is_shown_and_theirs_offered(
     open_file(context, telling)
     assert engine.jobs == []
     assert np.array_equal(studio.session.run.image, PIXELS)
-    assert offers[0].offers[0].text == "Judge by it"
+    assert offers[0].offers[0].text == "Judge with it"
 
 
 def test_what_nobody_can_judge_is_not_offered(context, tmp_path, offers):
@@ -154,13 +154,13 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
 ):
     monkeypatch.setattr(studio.model_list, "_cards", ())
     told = []
-    window.context.toasts.told.connect(told.append)
+    window.context.toasts.toast_raised.connect(told.append)
     window.open_path(telling)
     qtbot.waitUntil(lambda: bool(told))
     assert np.array_equal(studio.session.run.image, PIXELS)
     (toast,) = told
     assert "no model" in toast.message
-    assert [each.text for each in toast.offers] == ["Show the models' folder", "Look again"]
+    assert [each.text for each in toast.offers] == ["Show the models folder", "Refresh"]
 
 
 def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
@@ -174,7 +174,7 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     assert studio.session.run.state is RunState.DONE
     assert studio.session.run.evaluation is None
     shown = [label.text() for label in panel.findChildren(QLabel)]
-    assert any("no sticker model drew this picture" in text for text in shown)
+    assert any("this is not a sticker picture" in text for text in shown)
     studio.judges = replace(DEFAULT_JUDGE_SET, second_id="dino")
     context.window_signals.judges_chosen.emit()
     panel.judge_again()

@@ -15,7 +15,7 @@ from tests.ui.scripted_engine import PROMPT
 def box(window):
     window.show_settings("Pictures")
     (page,) = (each for each in window.findChildren(SettingsDialog))
-    return next(b for b in page.findChildren(QCheckBox) if b.text().startswith("Say in new"))
+    return next(b for b in page.findChildren(QCheckBox) if b.text().startswith("Mark new"))
 
 
 def drawn_picture(qtbot, window, studio, engine):
@@ -71,7 +71,7 @@ def test_another_library_is_chosen_and_the_usual_one_again(
     qtbot.waitUntil(lambda: str(chosen) in said(page_of(window)))
     drawn_picture(qtbot, window, studio, engine)
     assert studio.session.run.path.is_relative_to(chosen)
-    back = button(page_of(window), "Use the usual folder")
+    back = button(page_of(window), "Use the default folder")
     qtbot.waitUntil(lambda: not studio.storage.run_recorder.is_busy)
     back.setFocus()
     qtbot.keyClick(back, Qt.Key.Key_Space)

@@ -45,16 +45,16 @@ def test_new_keys_are_taken(qtbot, page, context):
 
 def test_keys_of_another_command_are_told_before_they_move(qtbot, page, context):
     type_keys(page, PALETTE.keys)
-    assert "These keys belong to “Find a command”." in texts(page)
-    press(qtbot, page, "Take them from there")
+    assert "These keys are assigned to “Find a command”." in texts(page)
+    press(qtbot, page, "Reassign")
     assert context.actions[QUIT].shortcut() == QKeySequence(PALETTE.keys)
     assert context.actions[PALETTE].shortcut().isEmpty()
 
 
 def test_the_usual_keys_can_be_had_again(qtbot, page, context):
-    press(qtbot, page, "No keys")
+    press(qtbot, page, "Remove the keys")
     assert context.actions[QUIT].shortcut().isEmpty()
-    press(qtbot, page, "Usual keys")
+    press(qtbot, page, "Default keys")
     assert context.actions[QUIT].shortcut() == QKeySequence(QUIT.keys)
 
 

@@ -47,7 +47,7 @@ def titles(window):
     return [action.text().replace("&", "") for action in window.menuBar().actions()]
 
 
-def in_sight(bar):
+def visible(bar):
     corner = bar.cornerWidget().geometry()
     places = [bar.actionGeometry(action) for action in bar.actions()]
     return all(not place.isEmpty() and place.right() < corner.left() for place in places)
@@ -59,7 +59,7 @@ def test_every_menu_can_be_reached_at_any_size_of_text(qtbot, qapp, window, appe
     appearance.use_text_percent(percent)
     qtbot.wait(0)
     window.resize(1280, 800)
-    qtbot.waitUntil(lambda: in_sight(window.menuBar()))
+    qtbot.waitUntil(lambda: visible(window.menuBar()))
     menus = [menu.value.replace("&", "") for menu in Menu]
     assert titles(window) == (menus if percent == 100 else ["Menu"])
 

@@ -20,7 +20,7 @@ def _write(
 
 KIND = ExportKind(
     id="film",
-    label="Film",
+    label="Video",
     help="Picture, maps and PoS, one frame per step.",
     formats=("gif", "apng", "mp4"),
     write=_write,

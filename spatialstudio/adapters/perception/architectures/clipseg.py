@@ -42,10 +42,10 @@ RECOMMENDED = RegionSettings(cut=0.4)
 def build(card: PerceptionCard) -> ModelDetector[RegionSettings]:
     """Make the detector of a model folder; a region's score is its highest value."""
     model = ModelInUse(card, "CLIPSegForImageSegmentation", "AutoProcessor")
-    return ModelDetector(model, RECOMMENDED, open_vocabulary(_findings))
+    return ModelDetector(model, RECOMMENDED, open_vocabulary(_instances))
 
 
-def _findings(
+def _instances(
     loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: RegionSettings
 ) -> list[Finding]:
     from spatialstudio.adapters.mask_regions import box_around, connected_regions
@@ -60,16 +60,16 @@ def _findings(
     pixels = pixels_of(loaded.processor.image_processor, image)["pixel_values"]
     answer = loaded(**words, pixel_values=pixels.expand(len(heads), -1, -1, -1))
     grids = as_numpy(answer.logits.reshape(len(heads), *answer.logits.shape[-2:]).sigmoid())
-    findings = []
+    instances = []
     for head, grid in zip(heads, grids, strict=True):
         values = resized_smoothly(grid, image.shape[:2])
         least_pixels = settings.least_area * values.size
         for region in connected_regions(values >= settings.least_value, least_pixels):
             score = float(values[region].max())
-            findings.append(
+            instances.append(
                 Finding(head=head, label=head, score=score, box=box_around(region), pixels=region)
             )
-    return findings
+    return instances
 
 
 FAMILY = ModelFamily(

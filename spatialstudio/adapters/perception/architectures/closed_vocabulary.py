@@ -26,10 +26,10 @@ def build(
     card: PerceptionCard, settings: CandidateSettings = PUBLISHED
 ) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return detector_of_classes(card, "AutoModelForObjectDetection", _findings, settings)
+    return detector_of_classes(card, "AutoModelForObjectDetection", _instances, settings)
 
 
-def _findings(
+def _instances(
     loaded: Loaded,
     image: RgbImage,
     known: Mapping[str, frozenset[int]],

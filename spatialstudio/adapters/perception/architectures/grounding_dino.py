@@ -51,7 +51,7 @@ def build(
 ) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
     model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
-    return ModelDetector(model, settings, open_vocabulary(_findings))
+    return ModelDetector(model, settings, open_vocabulary(_instances))
 
 
 def query_for(heads: Sequence[str]) -> Query:
@@ -97,7 +97,7 @@ def scores_of_heads(
     )
 
 
-def _findings(
+def _instances(
     loaded: Loaded, image: RgbImage, heads: Sequence[str], _: CandidateSettings
 ) -> list[Finding]:
     query = query_for(heads)

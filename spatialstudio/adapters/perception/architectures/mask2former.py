@@ -50,10 +50,10 @@ class Segment:
 
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
-    return detector_of_classes(card, "AutoModelForUniversalSegmentation", _findings, PUBLISHED)
+    return detector_of_classes(card, "AutoModelForUniversalSegmentation", _instances, PUBLISHED)
 
 
-def _findings(
+def _instances(
     loaded: Loaded,
     image: RgbImage,
     known: Mapping[str, frozenset[int]],
@@ -62,14 +62,14 @@ def _findings(
     from spatialstudio.adapters.mask_regions import box_around, resized
 
     answer = loaded(**pixels_of(loaded.processor, image))
-    findings = []
+    instances = []
     for segment in _segments(loaded, answer, settings):
         for head, numbers in known.items():
             if segment.number not in numbers:
                 continue
             pixels = resized(as_numpy(segment.pixels), image.shape[:2])
             if pixels.any():
-                findings.append(
+                instances.append(
                     Finding(
                         head=head,
                         label=loaded.model.config.id2label[segment.number],
@@ -78,7 +78,7 @@ def _findings(
                         pixels=pixels,
                     )
                 )
-    return findings
+    return instances
 
 
 def is_panoptic(names: Mapping[int, str]) -> bool:

@@ -28,10 +28,10 @@ PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
     """Make the detector of a model folder."""
     model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
-    return ModelDetector(model, PUBLISHED, open_vocabulary(_findings))
+    return ModelDetector(model, PUBLISHED, open_vocabulary(_instances))
 
 
-def _findings(
+def _instances(
     loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: CandidateSettings
 ) -> list[Finding]:
     words = loaded.processor.tokenizer(

@@ -48,7 +48,7 @@ class CaptionSettings:
         full_stop_share: Share that ends with a full stop.
         other_word_share: Share of objects named by a synonym or in the plural.
         bare_share: Share of objects without an article.
-        slip_share: Share of vowels after "a" instead of "an", as templates write them.
+        article_error_share: Share of vowels after "a" instead of "an", as templates write them.
         least_offset: Distance along an axis, in picture sides, from which a relation is said.
     """
 
@@ -59,7 +59,7 @@ class CaptionSettings:
     full_stop_share: float = 0.2
     other_word_share: float = 0.12
     bare_share: float = 0.1
-    slip_share: float = 0.2
+    article_error_share: float = 0.2
     least_offset: float = 0.12
 
 
@@ -127,7 +127,9 @@ class CaptionWriter:
     def _add_object(self, index: int) -> None:
         name = self._name(index)
         if not self._happens(self._settings.bare_share):
-            vowel_first = name[0] in VOWELS and not self._happens(self._settings.slip_share)
+            vowel_first = name[0] in VOWELS and not self._happens(
+                self._settings.article_error_share
+            )
             article = "an" if vowel_first else "a"
             self._add(str(self._rng.choice((article, article, article, "the"))))
         self._add(name, owner=index)

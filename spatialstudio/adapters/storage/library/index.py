@@ -71,7 +71,7 @@ CREATE INDEX tag_by_run ON tag (run);
 CREATE INDEX tag_by_name ON tag (name, run);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
 """
-_ANEW = f"""BEGIN IMMEDIATE;
+_REBUILD = f"""BEGIN IMMEDIATE;
 {"".join(f"DROP TABLE IF EXISTS {name};" for name in ("words", "tag", "claim", "run"))}
 {_SCHEMA}
 PRAGMA user_version = {VERSION};
@@ -105,7 +105,7 @@ def open_empty(path: Path | None, former: sqlite3.Connection) -> sqlite3.Connect
     Other programs that have the file open see it empty, where it can be emptied in its place.
     """
     try:
-        former.executescript(_ANEW)
+        former.executescript(_REBUILD)
         if is_whole(former):
             return former
     except sqlite3.DatabaseError:
@@ -161,7 +161,7 @@ def _connected(name: str, *, is_new: bool = False) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         if is_new:
-            connection.executescript(_ANEW)
+            connection.executescript(_REBUILD)
     except sqlite3.Error:
         connection.close()
         raise
@@ -416,23 +416,30 @@ def _listed(listing: object, path: str) -> IndexedRun | None:
 
 
 def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int) -> None:
-    told, marks = run.summary, run.marks
+    summary, marks = run.summary, run.marks
     row = (
-        *(key, run.path, run.stamp, told.created.isoformat(), told.request_id, told.model_id),
-        *(told.method_id, told.seed, told.steps, told.strength, marks.stars),
-        *(marks.is_rejected, told.created.date().toordinal(), _batch_of(told)),
-        *(told.method_id != UNGUIDED, _ratio_of(told)),
-        *(told.sweep and told.sweep.sweep_id, run.deleted and run.deleted.isoformat()),
-        *(told.parent_run_id, json_bytes(encode(run, {}))),
+        *(
+            key,
+            run.path,
+            run.stamp,
+            summary.created.isoformat(),
+            summary.request_id,
+            summary.model_id,
+        ),
+        *(summary.method_id, summary.seed, summary.steps, summary.strength, marks.stars),
+        *(marks.is_rejected, summary.created.date().toordinal(), _batch_of(summary)),
+        *(summary.method_id != UNGUIDED, _ratio_of(summary)),
+        *(summary.sweep and summary.sweep.sweep_id, run.deleted and run.deleted.isoformat()),
+        *(summary.parent_run_id, json_bytes(encode(run, {}))),
     )
     connection.execute(_INSERT, [_storable(value) for value in row])
     connection.executemany(
         "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [[_storable(value) for value in (key, *_columns_of(claim))] for claim in told.claims],
+        [[_storable(value) for value in (key, *_columns_of(claim))] for claim in summary.claims],
     )
     tags = [_storable(tag) for tag in marks.tags]
     connection.executemany("INSERT INTO tag VALUES (?, ?)", [(key, tag) for tag in tags])
-    text = _storable("\n".join([told.prompt, *marks.tags, marks.note]))
+    text = _storable("\n".join([summary.prompt, *marks.tags, marks.note]))
     connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (key, text))
 
 
@@ -457,18 +464,18 @@ def _key_of(connection: sqlite3.Connection, path: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def _batch_of(told: RunSummary) -> int:
+def _batch_of(summary: RunSummary) -> int:
     """Return a number that runs of one prompt and model share, and no others in all likelihood.
 
     A picture of which nobody knows how it was made is alone.
     """
-    shared = told.prompt if told.has_settings else told.id
-    text = f"{told.model_id}\n{shared}".encode("utf-8", "surrogatepass")
+    shared = summary.prompt if summary.has_settings else summary.id
+    text = f"{summary.model_id}\n{shared}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=_BATCH_BYTES).digest(), signed=True)
 
 
-def _ratio_of(told: RunSummary) -> float:
-    return told.width / told.height if told.width and told.height else 1.0
+def _ratio_of(summary: RunSummary) -> float:
+    return summary.width / summary.height if summary.width and summary.height else 1.0
 
 
 def _storable(value: object) -> object:

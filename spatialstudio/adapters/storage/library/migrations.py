@@ -61,14 +61,14 @@ def _folders_to_files(root: Path, backup: Path) -> None:
     for folder in sorted(path for path in root.iterdir() if not path.is_symlink()):
         if is_run_folder(folder):
             try:
-                _store_anew(folder, root, backup)
+                _rewrite(folder, root, backup)
             except StoreError as error:
                 unwritten = error
     if unwritten is not None:
         raise unwritten
 
 
-def _store_anew(folder: Path, root: Path, backup: Path) -> None:
+def _rewrite(folder: Path, root: Path, backup: Path) -> None:
     try:
         record, events = load_run_folder(folder)
     except StudioError as error:

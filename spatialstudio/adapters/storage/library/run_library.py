@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-IN_MEMORY = "The index of the library is kept in memory: its folder cannot be written."
+IN_MEMORY = "The library index is held in memory: its folder cannot be written."
 BATCH = 500
 """Runs that are taken into the index at once."""
 
@@ -288,7 +288,7 @@ class RunLibrary:
             elif self._index.is_whole():
                 raise
             else:
-                log.warning("The index of the library is damaged, and is built anew.")
+                log.warning("The library index is damaged and will be rebuilt.")
         self.reindex()
         return ask()
 
@@ -303,7 +303,7 @@ class RunLibrary:
             try:
                 step()
             except (StoreError, OSError):
-                log.warning("The library could not be brought up to date.")
+                log.warning("The library could not be updated.")
 
     def _take_in(self, found: Mapping[str, str], known: Mapping[str, str]) -> LibraryChange:
         fresh = [path for path, stamp in found.items() if known.get(path) != stamp]

@@ -176,22 +176,22 @@ def _sidecar(picture: Path) -> Sidecar | None:
 def _by_picture(picture: Path) -> RunSummary:
     """Tell of a picture without its other files what it tells itself."""
     try:
-        told = settings_in(read_part(picture))
+        settings = settings_in(read_part(picture))
     except StudioError:
-        told = None
-    told = told or PictureSettings(dialect="")
+        settings = None
+    settings = settings or PictureSettings(dialect="")
     return RunSummary(
         id=RunId(picture.stem),
         request_id=RequestId(""),
         created=_modified(picture),
-        prompt=told.prompt,
-        model_id=told.model,
-        seed=told.seed or 0,
-        steps=told.steps or 0,
-        method_id=told.method,
-        strength=told.strength or 0.0,
-        width=told.width or 0,
-        height=told.height or 0,
+        prompt=settings.prompt,
+        model_id=settings.model,
+        seed=settings.seed or 0,
+        steps=settings.steps or 0,
+        method_id=settings.method,
+        strength=settings.strength or 0.0,
+        width=settings.width or 0,
+        height=settings.height or 0,
         device="",
     )
 

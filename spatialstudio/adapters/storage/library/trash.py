@@ -40,8 +40,8 @@ RECORD = "deletion.json"
 MAX_RUNS = 200_000
 """Of one deletion; a record that names more is damaged."""
 
-_GONE = "What was deleted is no longer in the trash."
-_GONE_HINT = "It was emptied or put back."
+_GONE = "The deleted run is no longer in the trash."
+_GONE_HINT = "It was deleted permanently or restored."
 _OUTSIDE_HINT = "A link in the library leads to another place; remove it."
 
 

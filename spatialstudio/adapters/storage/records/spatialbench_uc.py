@@ -155,7 +155,7 @@ def _find(folder: Path) -> tuple[Path, Path]:
         if (run_folder / MANIFEST_FILE).exists() and (evaluation / RECORDS_FILE).exists():
             return run_folder, evaluation
     raise StoreError(
-        f'The folder "{folder}" holds no run of SpatialBench-UC.',
+        f'The folder "{folder}" contains no SpatialBench-UC run.',
         hint=f'It needs "{MANIFEST_FILE}" and "{EVALUATION_FOLDER}/{RECORDS_FILE}".',
     )
 

@@ -52,4 +52,4 @@ class AttentionFolders:
 
 
 def _gone() -> StoreError:
-    return StoreError("This run's attention to every word is no longer here.", hint=_HINT)
+    return StoreError("This run's attention to every word is no longer available.", hint=_HINT)

@@ -81,7 +81,7 @@ def record_texts(
 ) -> EmbeddedTexts:
     """Return the same for verdicts as a record tells them; see ``recorded_verdicts``."""
     request = encode(record.request, {})
-    told: Json = {
+    record_json: Json = {
         "version": VERSION,
         "app": record.environment.app,
         "request": request,
@@ -94,7 +94,7 @@ def record_texts(
     }
     return EmbeddedTexts(
         parameters=_parameters(record, verdicts, size),
-        record=json.dumps(told, separators=(",", ":")),
+        record=json.dumps(record_json, separators=(",", ":")),
         creator=f"{CREATOR} {record.environment.app}",
         is_marked_as_generated=is_marked,
     )
@@ -112,13 +112,13 @@ def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts
     Raises:
         StoreError: It tells nothing, or its record is damaged or of a newer version.
     """
-    told = _parsed(texts.get(OWN_RECORD, ""))
-    hashes = told.get("hashes")
-    told["hashes"] = (hashes if isinstance(hashes, dict) else {}) | {part: digest}
+    record_json = _parsed(texts.get(OWN_RECORD, ""))
+    hashes = record_json.get("hashes")
+    record_json["hashes"] = (hashes if isinstance(hashes, dict) else {}) | {part: digest}
     return EmbeddedTexts(
         parameters=texts.get(PARAMETERS, ""),
-        record=json.dumps(told, separators=(",", ":")),
-        creator=f"{CREATOR} {told.get('app')}",
+        record=json.dumps(record_json, separators=(",", ":")),
+        creator=f"{CREATOR} {record_json.get('app')}",
         is_marked_as_generated=says_generated(texts.get(XMP, "")),
     )
 
@@ -146,30 +146,32 @@ def read_picture_record(record: str) -> PictureRecord:
     Raises:
         StoreError: The record is damaged, of a newer version, or its request has been changed.
     """
-    told = _parsed(record)
-    request = decode(GenerationRequest, told.get("request"), {})
-    hashes = told.get("hashes", {})
+    record_json = _parsed(record)
+    request = decode(GenerationRequest, record_json.get("request"), {})
+    hashes = record_json.get("hashes", {})
     if not isinstance(hashes, dict):
         raise _damaged()
-    for part, digest in _hashes_of_request(request, told["request"]).items():
+    for part, digest in _hashes_of_request(request, record_json["request"]).items():
         if hashes.get(part, digest) != digest:
             raise StoreError(f"The {part} in the picture's record has been changed.")
-    return PictureRecord(request=request, verdicts=told.get("verdicts"), hashes=hashes, plain=told)
+    return PictureRecord(
+        request=request, verdicts=record_json.get("verdicts"), hashes=hashes, plain=record_json
+    )
 
 
 def _parsed(record: str) -> dict[str, Json]:
     try:
-        told: Json = parse_limited(record.encode("utf-8", "surrogatepass"), MAX_RECORD_BYTES)
+        record_json: Json = parse_limited(record.encode("utf-8", "surrogatepass"), MAX_RECORD_BYTES)
     except ValueError as error:
         raise _damaged() from error
-    version = told.get("version") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or type(version) is not int:
+    version = record_json.get("version") if isinstance(record_json, dict) else None
+    if not isinstance(record_json, dict) or type(version) is not int:
         raise _damaged()
     if version > VERSION:
         raise StoreError(
             "The picture was written by a newer Spatial Studio.", hint="Update to open it."
         )
-    return told
+    return record_json
 
 
 def _damaged() -> StoreError:
@@ -201,13 +203,13 @@ def _pos_json(record: RunRecord, relation_id: RelationId) -> Json:
 
 def _verdict_json(verdict: Verdict) -> Json:
     measured = verdict.measurement
-    told = {
+    record_json = {
         "outcome": verdict.outcome,
         "reason": verdict.reason,
         "confidence": verdict.confidence,
         "pse": measured.pse if measured else None,
     }
-    return encode(told, {})
+    return encode(record_json, {})
 
 
 def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int, int]) -> str:
@@ -234,7 +236,9 @@ def _brief(record: RunRecord, verdicts: Mapping[str, Json]) -> Mapping[str, Any]
     """Tell of the relations what fits into one line that others pass on."""
     scene, pos = record.request.scene, last_pos(record)
     outcomes = {
-        key: told.get("outcome") for key, told in verdicts.items() if isinstance(told, dict)
+        key: record_json.get("outcome")
+        for key, record_json in verdicts.items()
+        if isinstance(record_json, dict)
     }
     return {
         "guidance": record.request.sampling.guidance.method_id,

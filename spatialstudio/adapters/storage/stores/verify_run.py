@@ -68,14 +68,17 @@ _NO_PICTURE = np.zeros((1, 1, 3), np.uint8)
 
 
 def differing_fields(
-    told: PictureRecord, texts: Mapping[str, str], record: RunRecord, size: tuple[int, int]
+    picture_record: PictureRecord,
+    texts: Mapping[str, str],
+    record: RunRecord,
+    size: tuple[int, int],
 ) -> tuple[str, ...]:
     """Return the fields in which a picture tells otherwise than its run, as "environment.device".
 
     A record of an earlier version is held to the request alone.
 
     Args:
-        told: What the picture's record says.
+        picture_record: What the picture's record says.
         texts: All texts of the picture's file, by name.
         record: The run.
         size: Height and width of the picture, pixels.
@@ -83,31 +86,33 @@ def differing_fields(
     Raises:
         StoreError: What is told of the environment is damaged.
     """
-    if told.plain.get("version") != VERSION:
-        return tuple(_unlike(encode(told.request, {}), encode(record.request, {}), "request"))
-    verdicts = told.verdicts if isinstance(told.verdicts, dict) else {}
+    if picture_record.plain.get("version") != VERSION:
+        return tuple(
+            _unlike(encode(picture_record.request, {}), encode(record.request, {}), "request")
+        )
+    verdicts = picture_record.verdicts if isinstance(picture_record.verdicts, dict) else {}
     due = record_texts(record, verdicts, size, is_marked=record.is_marked)
     due_texts = read_texts(picture_bytes(_NO_PICTURE, "PNG", due))
     return (
-        *_unlike(_comparable(told), _comparable(read_picture_record(due.record)), ""),
+        *_unlike(_comparable(picture_record), _comparable(read_picture_record(due.record)), ""),
         *(name for key, name in _TEXTS.items() if texts.get(key) != due_texts[key]),
     )
 
 
-def _comparable(told: PictureRecord) -> Json:
+def _comparable(picture_record: PictureRecord) -> Json:
     """Return the fields to compare; what an earlier program did not tell has its usual value."""
-    environment = decode(Environment, told.plain.get("environment"), {})
+    environment = decode(Environment, picture_record.plain.get("environment"), {})
     whole = {
-        **told.plain,
-        "request": encode(told.request, {}),
+        **picture_record.plain,
+        "request": encode(picture_record.request, {}),
         "environment": encode(environment, {}),
     }
     return {name: value for name, value in whole.items() if name not in OTHER_CHECKS}
 
 
-def _unlike(told: Json, due: Json, path: str) -> Iterator[str]:
+def _unlike(picture_record: Json, due: Json, path: str) -> Iterator[str]:
     """Yield the paths of all leaves that are not the same in both."""
-    ours, theirs = dict(_leaves(told, path)), dict(_leaves(due, path))
+    ours, theirs = dict(_leaves(picture_record, path)), dict(_leaves(due, path))
     for place in {**theirs, **ours}:
         if place not in ours or place not in theirs or ours[place] != theirs[place]:
             yield place
@@ -224,9 +229,9 @@ class _Parts:
         self._image = self._read("picture", lambda: PillowImages().read(picture))
         self._content = self._read("evaluation", self._read_beside)
         self._sidecar = self._read("evaluation", self._parsed)
-        self._told = None
+        self._picture_record = None
         if self._image is not None:
-            self._told = self._read("metadata", lambda: picture_record_of(picture))
+            self._picture_record = self._read("metadata", lambda: picture_record_of(picture))
 
     def check_picture(self) -> None:
         """Say when the pixels are not those that were drawn."""
@@ -240,11 +245,11 @@ class _Parts:
 
     def check_trace(self) -> None:
         """Say when the trace is sound, but not the one that the picture came with."""
-        if self._record is None or self._told is None:
+        if self._record is None or self._picture_record is None:
             return
         digest = trace_hash(self._picture)
         _require(
-            self._told.hashes.get(TRACE, digest) == digest,
+            self._picture_record.hashes.get(TRACE, digest) == digest,
             f'The trace of "{self._picture.name}" has been changed.',
         )
 
@@ -258,26 +263,26 @@ class _Parts:
                 evaluation.perception.image_sha256 == pixel_hash(self._image),
                 f'The evaluation "{name}" is that of another picture.',
             )
-        if self._told is not None:
+        if self._picture_record is not None:
             digest = evaluation_hash(self._content, name)
-            is_same = self._told.hashes.get(EVALUATION, digest) == digest
+            is_same = self._picture_record.hashes.get(EVALUATION, digest) == digest
             _require(
-                is_same and self._told.verdicts == recorded_verdicts(evaluation),
+                is_same and self._picture_record.verdicts == recorded_verdicts(evaluation),
                 f'The evaluation "{name}" is not the one that the picture tells.',
             )
             _require(
-                is_stated(self._told, self._sidecar.repetition),
+                is_stated(self._picture_record, self._sidecar.repetition),
                 f'The comparison in "{name}" is not the one that the picture tells.',
             )
         self._check_summary(self._sidecar)
 
     def check_metadata(self) -> None:
         """Say in which fields the picture tells otherwise than its trace."""
-        if self._record is None or self._told is None or self._image is None:
+        if self._record is None or self._picture_record is None or self._image is None:
             return
         height, width, _ = self._image.shape
         texts = read_texts(read_part(self._picture))
-        fields = differing_fields(self._told, texts, self._record, (height, width))
+        fields = differing_fields(self._picture_record, texts, self._record, (height, width))
         _require(
             not fields,
             f'The picture "{self._picture.name}" tells otherwise than its trace: '
@@ -329,10 +334,10 @@ def trace_hash(picture: Path) -> str:
     return sha256(read_part(picture.with_suffix(TRACE_ENDING))).hexdigest()
 
 
-def is_stated(told: PictureRecord, repetition: Reproduction | None) -> bool:
+def is_stated(picture_record: PictureRecord, repetition: Reproduction | None) -> bool:
     """Say whether a picture confirms a comparison; those of earlier versions tell of none."""
     digest = repetition_hash(repetition)
-    return told.hashes.get(REPETITION, digest) == digest
+    return picture_record.hashes.get(REPETITION, digest) == digest
 
 
 def proven_repetition(picture: Path, repetition: Reproduction | None) -> Reproduction | None:

@@ -224,7 +224,7 @@ class LayoutSketch(QWidget):
             remove = menu.addAction(tr("Remove {thing}").format(thing=blob.phrase))
             remove.triggered.connect(lambda: self.removal_asked.emit(blob.key))
         else:
-            add = menu.addAction(tr("Add a thing here…"))
+            add = menu.addAction(tr("Add an object here…"))
             add.triggered.connect(lambda: self.place_asked.emit(self._share(place)))
         menu.popup(at)
 

@@ -107,7 +107,7 @@ class PromptEditor(QPlainTextEdit):
         self.textChanged.connect(self._pause.start)
         self.cursorPositionChanged.connect(self._wave_off)
         self.setAccessibleName(tr("Prompt"))
-        self.setPlaceholderText(tr("Say what stands where: a dog to the left of a car"))
+        self.setPlaceholderText(tr("Describe where things are: a dog to the left of a car"))
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -227,7 +227,7 @@ class PromptEditor(QPlainTextEdit):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_pointed(painter)
-        seen = self._in_sight()
+        seen = self._visible()
         words = [word for word in self._words if _overlap(seen, word)]
         tokens = self._tokens_in(seen)
         self._draw_words(painter, words, tokens)
@@ -244,11 +244,11 @@ class PromptEditor(QPlainTextEdit):
 
     def _tokens_in(self, seen: tuple[int, int]) -> TokenMarks:
         """Return the tokens among the characters in sight; none of another text."""
-        told = self._tokens
-        if told.text != self.toPlainText():
+        marks = self._tokens
+        if marks.text != self.toPlainText():
             return NO_TOKENS
-        near = (each for each in told.tokens if each[0] < seen[1] and seen[0] < each[1])
-        return TokenMarks(told.text, tuple(near), told.read)
+        near = (each for each in marks.tokens if each[0] < seen[1] and seen[0] < each[1])
+        return TokenMarks(marks.text, tuple(near), marks.read)
 
     def _draw_words(
         self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
@@ -303,7 +303,7 @@ class PromptEditor(QPlainTextEdit):
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
         """Return where characters in sight stand, one box a line; those beyond stand nowhere."""
         boxes: list[QRectF] = []
-        first, last = self._in_sight()
+        first, last = self._visible()
         for place in range(max(start, first), min(stop, last)):
             cursor = QTextCursor(self.document())
             cursor.setPosition(place)
@@ -319,7 +319,7 @@ class PromptEditor(QPlainTextEdit):
                 boxes.append(box)
         return boxes
 
-    def _in_sight(self) -> tuple[int, int]:
+    def _visible(self) -> tuple[int, int]:
         """Return the first character in sight, and the one behind the last."""
         room = self.viewport().rect()
         first = self.cursorForPosition(room.topLeft()).position()

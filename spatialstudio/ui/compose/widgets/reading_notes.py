@@ -28,10 +28,10 @@ Span = tuple[int, int]
 class NoteKind(Enum):
     """What a note is about; graver ones first."""
 
-    CUT = "Not read"
+    CUT = "Not understood"
     CONTRADICTION = "Contradiction"
     OFFER = "Read differently"
-    REDUNDANCY = "Said twice"
+    REDUNDANCY = "Repeated"
     FAILURE = "Second reading"
     REMARK = "Note"
 

@@ -62,7 +62,7 @@ class RelationGraph(QWidget):
         self._from: Blob | None = None
         self._pointer = QPointF()
         self.setAccessibleName(tr("Relation graph"))
-        self.setToolTip(tr("Drag a thing onto another to relate them"))
+        self.setToolTip(tr("Drag one object onto another to relate them"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(em(8))
@@ -101,7 +101,7 @@ class RelationGraph(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self._things:
             painter.setPen(self._theme.colour("muted"))
-            words = tr("The things of the prompt and how they stand to each other.")
+            words = tr("The objects of the prompt and the relations between them.")
             centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(self.rect().adjusted(em(), 0, -em(), 0), centred, words)
         for link in self._links:
@@ -166,16 +166,16 @@ class RelationGraph(QWidget):
             if not any(thing.key in link.ends for link in self._links)
         ]
         if lone:
-            said.append(tr("In no relation: {things}.").format(things=", ".join(lone)))
+            said.append(tr("Without a relation: {things}.").format(things=", ".join(lone)))
         self.setAccessibleDescription(" ".join(said))
 
     def _in_words(self, link: Link) -> str:
         marks = [
             word
             for word, is_so in (
-                (tr("looked at"), link.key == self._link),
+                (tr("selected"), link.key == self._link),
                 (tr("muted"), link.is_muted),
-                (tr("in contradiction"), link.is_doubtful),
+                (tr("contradictory"), link.is_doubtful),
             )
             if is_so
         ]

@@ -51,7 +51,9 @@ class WordHandle(QToolButton):
         self.setText(shown.replace("&", "&&"))
         self.setAccessibleName(f"{role}: {word.phrase}")
         self.setToolTip(
-            plain_tip(tr("{thing}: click for another thing, or drag").format(thing=word.phrase))
+            plain_tip(
+                tr("{thing}: click to choose another object, or drag").format(thing=word.phrase)
+            )
         )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -69,7 +71,7 @@ class WordHandle(QToolButton):
     def offer_things(self) -> None:
         """Open the list of all things."""
         menu = QMenu(self)
-        menu.setAccessibleName(tr("Things of the prompt"))
+        menu.setAccessibleName(tr("Objects of the prompt"))
         for thing in self._things:
             action = menu.addAction(thing.phrase.replace("&", "&&"))
             action.setCheckable(True)

@@ -25,7 +25,7 @@ class CheckState(Enum):
 
     HELD = "held"
     BROKEN = "decided the verdict"
-    NOT_CHECKED = "left open"
+    NOT_CHECKED = "undecided"
 
 
 ICONS = {
@@ -74,7 +74,7 @@ class CheckChip(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         state = tr(check.state.value)
         self.setAccessibleName(f"{check.text}: {state}")
-        self.setToolTip(plain_tip(f"{check.tip}\n{tr('Click to see it on the picture.')}"))
+        self.setToolTip(plain_tip(f"{check.tip}\n{tr('Click to highlight it on the picture.')}"))
         theme.changed.connect(self._dress)
         self._dress()
 

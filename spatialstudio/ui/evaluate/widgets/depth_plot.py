@@ -60,7 +60,7 @@ class DepthPlot(Plot):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Depth of the things"))
+        super().__init__(theme, tr("Depth of the objects"))
         self._profiles: tuple[DepthProfile, ...] = ()
         self._curves: list[pg.PlotCurveItem] = []
         self._row = self.add_row()

@@ -93,7 +93,7 @@ class JudgeRows(QWidget):
             side_by_side.addWidget(self._judge(name, outcome, words))
         column.addWidget(judges)
         if row.disagree:
-            warning = PlainLabel(tr("The two judges disagree."))
+            warning = PlainLabel(tr("Centre rule and PSE disagree."))
             warning.setProperty("tone", "warning")
             column.addWidget(warning)
         facts = FactList()

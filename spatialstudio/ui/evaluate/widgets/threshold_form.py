@@ -132,9 +132,9 @@ class ThresholdForm(QWidget):
 
     def _add_choices(self, row: int, each: Choices) -> None:
         combo = ComboBox()
-        combo.setAccessibleName(tr("Which {thing} is judged by").format(thing=each.name))
+        combo.setAccessibleName(tr("Instance of {thing} to judge").format(thing=each.name))
         combo.addItems(each.items)
-        combo.setPlaceholderText(tr("none is sure enough"))
+        combo.setPlaceholderText(tr("none above the threshold"))
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.activated.connect(partial(self.choice_picked.emit, each.key))
         self._grid.addWidget(_name(each.name), row, 0)

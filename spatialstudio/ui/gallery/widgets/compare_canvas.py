@@ -243,7 +243,7 @@ class CompareCanvas(QWidget):
     def _draw_difference(self, painter: QPainter, frame: QRectF) -> None:
         if self._difference is None:
             painter.setPen(self._theme.colour("muted"))
-            words = tr("Pictures of different sizes have no difference.")
+            words = tr("Pictures of different sizes cannot be subtracted.")
             painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, words)
             return
         self._draw_picture(painter, frame, frame, self._difference)

@@ -199,7 +199,7 @@ class RunGrid(PictureGrid):
 
     def show_cells(self, cells: Cells, sections: Sequence[GridSection]) -> None:
         """Show other tiles; what was chosen and in sight stays so, as far as it is there."""
-        anchor = self._first_in_sight()
+        anchor = self._first_visible()
         before = self._keys.index(self.current) if self.current in self._keys else 0
         self._cells, self._sections = cells, tuple(sections)
         self._keys = cells.ids
@@ -228,7 +228,7 @@ class RunGrid(PictureGrid):
         """Choose a tile alone and bring it into sight."""
         if key in self._keys:
             self._selection.pick(key)
-            self._bring_into_sight(self._keys.index(key))
+            self._scroll_to(self._keys.index(key))
 
     def show_section(self, number: int) -> None:
         """Bring a heading to the top."""
@@ -256,7 +256,7 @@ class RunGrid(PictureGrid):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay the rows out anew; what was at the top stays there."""
-        anchor = self._first_in_sight()
+        anchor = self._first_visible()
         self._lay_out()
         if anchor is not None:
             top = self._rows.place(self._keys.index(anchor[0])).top()
@@ -327,7 +327,7 @@ class RunGrid(PictureGrid):
             return None
         now, last = self._keys.index(self.current), len(self._keys) - 1
         row = self._tile_height() + em(CAPTION_EM + GAP_EM)
-        rows_in_sight = max(int(self.viewport().height() / row), 1)
+        visible_rows = max(int(self.viewport().height() / row), 1)
         match event.key():
             case Qt.Key.Key_Left:
                 return max(now - 1, 0)
@@ -338,9 +338,9 @@ class RunGrid(PictureGrid):
             case Qt.Key.Key_Down:
                 return self._rows.above_or_below(now, 1)
             case Qt.Key.Key_PageUp:
-                return self._rows.above_or_below(now, -rows_in_sight)
+                return self._rows.above_or_below(now, -visible_rows)
             case Qt.Key.Key_PageDown:
-                return self._rows.above_or_below(now, rows_in_sight)
+                return self._rows.above_or_below(now, visible_rows)
             case Qt.Key.Key_Home:
                 return 0
             case Qt.Key.Key_End:
@@ -352,7 +352,7 @@ class RunGrid(PictureGrid):
             self._selection.stretch(self._keys, self._keys[tile])
         else:
             self._selection.pick(self._keys[tile])
-        self._bring_into_sight(tile)
+        self._scroll_to(tile)
         self._tell()
 
     def _tell(self) -> None:
@@ -364,7 +364,7 @@ class RunGrid(PictureGrid):
         face = None if self.current is None else self._faces.get(self.current)
         self.setAccessibleDescription("" if face is None else face.words)
 
-    def _bring_into_sight(self, tile: int) -> None:
+    def _scroll_to(self, tile: int) -> None:
         place, bar = self._rows.place(tile), self.verticalScrollBar()
         is_first = self._rows.row_of(tile) == 0
         top = 0 if is_first else place.top() - em(HEADING_EM)
@@ -391,9 +391,9 @@ class RunGrid(PictureGrid):
     def _lay_out(self) -> None:
         starts = [section.start for section in self._sections]
         self._rows = justify(self._cells.ratios, starts, self._sizes())
-        bar, in_sight = self.verticalScrollBar(), self.viewport().height()
-        bar.setRange(0, max(round(self._rows.height) - in_sight, 0))
-        bar.setPageStep(in_sight)
+        bar, visible = self.verticalScrollBar(), self.viewport().height()
+        bar.setRange(0, max(round(self._rows.height) - visible, 0))
+        bar.setPageStep(visible)
         bar.setSingleStep(em(STEP_EM))
         self.viewport().update()
         self._asking.start()
@@ -403,7 +403,7 @@ class RunGrid(PictureGrid):
 
     def _update_tile(self, key: int) -> None:
         """Draw one tile anew, if it is in sight."""
-        seen = self._in_sight()
+        seen = self._visible()
         for tile in seen:
             if self._keys[tile] == key:
                 place = self._rows.place(tile).translated(self._origin())
@@ -412,7 +412,7 @@ class RunGrid(PictureGrid):
                     place.adjusted(-out, -out, out, out + em(CAPTION_EM)).toRect()
                 )
 
-    def _in_sight(self, beyond: float = 0.0) -> range:
+    def _visible(self, beyond: float = 0.0) -> range:
         """Return the tiles in sight, and some beyond, given in heights of the viewport."""
         if not self._rows.rows:
             return range(0)
@@ -420,18 +420,18 @@ class RunGrid(PictureGrid):
         rows = self._rows.rows_between(top - beyond * height, top + (1 + beyond) * height)
         return range(self._rows.rows[rows[0]].start, self._rows.rows[rows[-1]].stop)
 
-    def _first_in_sight(self) -> tuple[int, int] | None:
+    def _first_visible(self) -> tuple[int, int] | None:
         """Return the key of the first tile in sight, and how far below the top it begins."""
-        tiles = self._in_sight()
+        tiles = self._visible()
         if not tiles:
             return None
         top = self._rows.place(tiles[0]).top() - self.verticalScrollBar().value()
         return self._keys[tiles[0]], round(top)
 
     def _ask_for_faces(self) -> None:
-        seen = self._in_sight()
+        seen = self._visible()
         wanted = [self._keys[tile] for tile in seen]
-        wanted += [self._keys[t] for t in self._in_sight(AHEAD) if t not in seen]
+        wanted += [self._keys[t] for t in self._visible(AHEAD) if t not in seen]
         missing = tuple(key for key in wanted if key not in self._faces or key in self._stale)
         if missing:
             self.faces_wanted.emit(missing)

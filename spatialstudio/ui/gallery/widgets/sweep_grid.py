@@ -175,7 +175,7 @@ class SweepGrid(PictureGrid):
         if not self._table.keys:
             return
         self._cell = self._held(row, column)
-        self._bring_into_sight()
+        self._scroll_to()
         self._tell_screen_readers()
         self.viewport().update()
         self.picked.emit()
@@ -192,7 +192,7 @@ class SweepGrid(PictureGrid):
                     return row, column
         return None
 
-    def _bring_into_sight(self) -> None:
+    def _scroll_to(self) -> None:
         place = self.place_of(*self._cell).adjusted(0, 0, 0, em(CAPTION_EM + GAP_EM))
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
         room = self.viewport().rect()

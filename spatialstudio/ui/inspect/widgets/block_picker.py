@@ -39,11 +39,11 @@ class BlockState(Enum):
     """What can be done with a block; the value says it to people."""
 
     INCLUDED = "averaged"
-    AVAILABLE = "kept, not averaged"
-    MEAN_ONLY = "averaged; only the mean of such blocks was kept"
+    AVAILABLE = "recorded, not averaged"
+    MEAN_ONLY = "averaged; only the mean was recorded"
     MISSING = "not captured"
     WANTED = "averaged in the next picture"
-    LEFT_OUT = "left out in the next picture"
+    LEFT_OUT = "excluded in the next picture"
 
 
 PICKABLE = frozenset(BlockState) - {BlockState.MEAN_ONLY, BlockState.MISSING}

@@ -331,7 +331,7 @@ class PosChart(Plot):
             return {self._upper: ""}
         if self._lanes is Lanes.APART:
             return {self._upper: first.name, self._lower: second.name}
-        named = tr("{first} less {second}").format(first=first.name, second=second.name)
+        named = tr("{first} minus {second}").format(first=first.name, second=second.name)
         return {self._upper: "", self._differing: named}
 
     def _show_step(self) -> None:
@@ -392,16 +392,16 @@ def ties_in_words(bounds: tuple[float, float] | None) -> str:
     if bounds is None:
         return ""
     strict, inclusive = bounds
-    told = tr(" (strict {strict:.2f}, with ties in full {inclusive:.2f})")
-    return told.format(strict=strict, inclusive=inclusive)
+    label = tr(" (strict {strict:.2f}, inclusive {inclusive:.2f})")
+    return label.format(strict=strict, inclusive=inclusive)
 
 
 def mark_in_words(mark: GuidanceMark) -> str:
     """Say what guidance did on a step."""
     if mark.length is None:
-        return tr("Guidance paused: the attention was sure enough of every relation")
-    told = [tr("guidance moved by {length:.2f}").format(length=mark.length)]
+        return tr("Guidance paused: every relation reached the PoS goal")
+    label = [tr("latent update {length:.2f}").format(length=mark.length)]
     if mark.loss is not None:
-        told.append(tr("loss {loss:.3g}").format(loss=mark.loss))
-    told.append(tr("passes: {count}").format(count=mark.passes))
-    return ", ".join(told)
+        label.append(tr("loss {loss:.3g}").format(loss=mark.loss))
+    label.append(tr("passes: {count}").format(count=mark.passes))
+    return ", ".join(label)

@@ -64,7 +64,7 @@ class ReplayBar(QWidget):
         self._play = self._button("")
         self._play.clicked.connect(self.toggle_play)
         self._modes = {
-            PlayMode.LOOP: self._button(tr("Play again and again")),
+            PlayMode.LOOP: self._button(tr("Loop")),
             PlayMode.PING_PONG: self._button(tr("Play back and forth")),
         }
         for mode, button in self._modes.items():
@@ -75,8 +75,8 @@ class ReplayBar(QWidget):
         self._name.setMinimumWidth(em(NAME_WIDTH_EM))
         self._live = QPushButton(tr("Live"))
         self._live.setProperty("kind", "quiet")
-        self._live.setAccessibleName(tr("Follow the newest step"))
-        self._live.setToolTip(tr("Follow the newest step again"))
+        self._live.setAccessibleName(tr("Follow the latest step"))
+        self._live.setToolTip(tr("Follow the latest step again"))
         self._live.clicked.connect(self.live_asked)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lay_out()
@@ -191,8 +191,8 @@ class ReplayBar(QWidget):
         field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         field.setFixedWidth(em(SPEED_WIDTH_EM))
         field.setSuffix(tr(" / s"))
-        field.setAccessibleName(tr("Steps a second"))
-        field.setToolTip(tr("Steps a second while playing"))
+        field.setAccessibleName(tr("Steps per second"))
+        field.setToolTip(tr("Playback speed in steps per second"))
         field.valueChanged.connect(self.use_speed)
         return field
 

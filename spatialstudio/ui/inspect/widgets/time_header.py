@@ -90,8 +90,8 @@ class CurveLegend(QWidget):
         if contents.second is not None:
             entries.append((contents.second.name, self._theme.colour("muted"), dashed))
         if contents.goal is not None:
-            told = tr("goal {goal:g}").format(goal=contents.goal)
-            entries.append((told, self._theme.colour("good"), dashed))
+            text = tr("goal {goal:g}").format(goal=contents.goal)
+            entries.append((text, self._theme.colour("good"), dashed))
         if contents.reading:
             entries.append((contents.reading, self._theme.colour("muted"), Qt.PenStyle.NoPen))
         return entries
@@ -123,7 +123,7 @@ class TimeHeader(QWidget):
             self._menu.addSeparator()
         self._button = QToolButton()
         self._button.setAccessibleName(tr("Second run"))
-        self._button.setToolTip(tr("What is set beside this run"))
+        self._button.setToolTip(tr("Run to compare with"))
         self._button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -123,10 +123,10 @@ def share_field(name: str, largest: float) -> DecimalBox:
 
 
 MODES = {
-    SeedMode.RANDOM: ("random", "Another seed by chance for each picture"),
+    SeedMode.RANDOM: ("random", "A random seed for each picture"),
     SeedMode.FIXED: ("fixed", "The same seed for the next picture"),
-    SeedMode.INCREMENT: ("count up", "The seed that follows for the next picture"),
-    SeedMode.REUSE: ("reuse", "The seed of the picture that is looked at"),
+    SeedMode.INCREMENT: ("increment", "The following seed for the next picture"),
+    SeedMode.REUSE: ("reuse", "The seed of the open picture"),
 }
 
 
@@ -169,7 +169,7 @@ class SeedField(QWidget):
         self._number.setValidator(self._validator)
         self._number.setMinimumWidth(em(4))
         self._number.textEdited.connect(self._tell)
-        self._dice = _tool(tr("Roll another seed"))
+        self._dice = _tool(tr("Random seed"))
         self._dice.clicked.connect(self.roll)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -322,10 +322,10 @@ class SizeField(QWidget):
 FULL = 100
 RECOMMENDED = 50
 CAPTIONS = (
-    (0, "Off: the model places things as it likes. Fastest."),
-    (1, "Loose: a nudge, the picture stays close to the plain one."),
-    (34, "Balanced: most layouts hold, the style is kept."),
-    (67, "Strict: the layout wins, the picture may suffer."),
+    (0, "Off: no guidance. Fastest."),
+    (1, "Loose: weak guidance; close to the unguided picture."),
+    (34, "Balanced: most layouts succeed, the style is preserved."),
+    (67, "Strict: layout has priority; image quality may suffer."),
 )
 """From this position on, what to expect."""
 
@@ -343,7 +343,7 @@ class StrengthSlider(QWidget):
         super().__init__()
         self._recommended = 1.0
         self._slider = Slider()
-        self._slider.setAccessibleName(tr("Hold layout"))
+        self._slider.setAccessibleName(tr("Layout strength"))
         self._slider.setRange(0, FULL)
         self._slider.valueChanged.connect(self._slide)
         self._position = TextLabel()

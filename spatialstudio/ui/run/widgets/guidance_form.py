@@ -37,23 +37,23 @@ PRESETS = {
     Preset.SPATIALBENCH_UC: "As in SpatialBench-UC, no refinement",
 }
 DETAILS = {
-    AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB a word and step."),
-    AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean of its heads; goes to disk."),
-    AttentionDetail.EVERYTHING: ("Everything", "Every head of every layer; goes to disk."),
+    AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB per word and step."),
+    AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean over heads; stored on disk."),
+    AttentionDetail.EVERYTHING: ("Everything", "Every head of every layer; stored on disk."),
 }
 SAVINGS = {
-    (): "As much as it needs",
-    (Saving.CHECKPOINTING,): "Keep less, compute twice",
+    (): "No limit",
+    (Saving.CHECKPOINTING,): "Gradient checkpointing",
     (Saving.EVERY_SECOND_STEP,): "Guide every second step",
-    (Saving.SMALLER_MAPS,): "Read coarser attention",
-    (Saving.SEARCH,): "Search in place of gradients",
-    (Saving.TILING,): "Decode in tiles",
-    (Saving.OFFLOAD,): "Let parts wait in memory",
-    (Saving.PROCESSOR,): "Use the processor",
+    (Saving.SMALLER_MAPS,): "Lower attention resolution",
+    (Saving.SEARCH,): "Noise search instead of gradients",
+    (Saving.TILING,): "Tiled decoding",
+    (Saving.OFFLOAD,): "Offload parts to RAM",
+    (Saving.PROCESSOR,): "Use the CPU",
 }
 FORMATS = {
-    "": "Model's own",
-    "float32": "float32, the most exact",
+    "": "Model default",
+    "float32": "float32, highest precision",
     "bfloat16": "bfloat16, half the memory",
     "float16": "float16, half the memory",
 }
@@ -84,42 +84,44 @@ class GuidanceForm(QWidget):
         self._settings: RunSettings | None = None
         self._methods: dict[str, MethodCard] = {}
         self._options: dict[Option, OptionField] = {}
-        self._method = ChoiceBox(tr("Method of guidance"))
-        self._preset = ChoiceBox(tr("Whose settings"))
+        self._method = ChoiceBox(tr("Guidance method"))
+        self._preset = ChoiceBox(tr("Parameter set"))
         self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
-        self._strength.setToolTip(tr("How far each guided step moves the latents"))
+        self._strength.setToolTip(tr("Step size of the latent update"))
         self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
         self._scale.setSingleStep(0.5)
-        self._scale.setSpecialValueText(tr("model's own"))
-        self._scale.setToolTip(tr("How firmly the whole prompt is followed; 1 is off"))
+        self._scale.setSpecialValueText(tr("model default"))
+        self._scale.setToolTip(tr("Classifier-free guidance (CFG) scale; 1 is off"))
         self._last = count_field(tr("Guided steps"), 1)
         self._last.setPrefix(tr("the first "))
         self._updates = count_field(tr("Inner updates"), MOST_UPDATES)
-        self._updates.setToolTip(tr("Updates of the latents at each guided step"))
-        self._candidates = count_field(tr("Pictures to choose from"), MOST_CANDIDATES)
+        self._updates.setToolTip(tr("Latent updates per guided step"))
+        self._candidates = count_field(tr("Candidates"), MOST_CANDIDATES)
         self._candidates.setSpecialValueText(tr("off"))
         self._candidates.setPrefix(tr("best of "))
         self._candidates.setToolTip(
-            tr("Draws pictures from seeds that follow each other, keeps the best; depth counts too")
+            tr("Generates consecutive seeds and keeps the best picture; supports depth relations")
         )
-        self._goal = share_field(tr("Rest at PoS"), NEVER)
+        self._goal = share_field(tr("Pause at PoS"), NEVER)
         self._goal.setMinimum(LOWEST_GOAL)
         self._goal.setSingleStep(0.01)
-        self._goal.setToolTip(tr("Guidance rests while every relation's PoS is that high"))
-        self._detail = ChoiceBox(tr("Attention that is kept"))
+        self._goal.setToolTip(
+            tr("Guidance pauses while every relation's PoS is at least this value")
+        )
+        self._detail = ChoiceBox(tr("Recorded attention"))
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self._preview = count_field(tr("Steps between previews"), MOST_BETWEEN)
+        self._preview = count_field(tr("Preview interval"), MOST_BETWEEN)
         self._preview.setPrefix(tr("every "))
-        self._preview.setToolTip(tr("How often the picture is shown while it is drawn, in steps"))
+        self._preview.setToolTip(tr("Steps between two previews"))
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = ChoiceBox(tr("Memory"))
         self._device = ChoiceField(tr("Device"))
-        self._format = ChoiceBox(tr("Number format"))
-        self._format.setToolTip(tr("Of the weights; another one draws a slightly other picture"))
+        self._format = ChoiceBox(tr("Precision"))
+        self._format.setToolTip(tr("Precision of the weights; changes the picture slightly"))
         self._fields = QWidget()
-        self._disclosure = Disclosure(tr("Parameters of the method"), self._fields)
+        self._disclosure = Disclosure(tr("Method parameters"), self._fields)
         self._lay_out()
         self._connect()
 
@@ -243,13 +245,13 @@ class GuidanceForm(QWidget):
         self._method.currentIndexChanged.connect(self._pick_method)
         self._preset.currentIndexChanged.connect(self._pick_method)
         for field, name, key in (
-            (self._strength, tr("other strength"), "strength"),
-            (self._updates, tr("other inner updates"), "inner_updates"),
-            (self._goal, tr("other goal"), "goal"),
+            (self._strength, tr("change strength"), "strength"),
+            (self._updates, tr("change inner updates"), "inner_updates"),
+            (self._goal, tr("change PoS goal"), "goal"),
         ):
             field.valueChanged.connect(self._guide(name, key))
         self._last.valueChanged.connect(
-            lambda count: self._guide(tr("other guided steps"), "last_step")(count - 1)
+            lambda count: self._guide(tr("change guided steps"), "last_step")(count - 1)
         )
         self._candidates.valueChanged.connect(self._pick_candidates)
         self._scale.valueChanged.connect(self._pick_scale)
@@ -275,35 +277,35 @@ class GuidanceForm(QWidget):
     def _pick_candidates(self, candidates: int) -> None:
         if self._settings is not None:
             changed = replace(self._settings, candidates=candidates)
-            self._edit(tr("other search"), changed)
+            self._edit(tr("change search"), changed)
 
     def _pick_scale(self, scale: float) -> None:
         if self._settings is not None:
             changed = replace(self._settings, guidance_scale=scale or None)
-            self._edit(tr("other guidance scale"), changed)
+            self._edit(tr("change guidance scale"), changed)
 
     def _pick_preview(self, every: int) -> None:
         if self._settings is not None:
-            self._edit(tr("other previews"), replace(self._settings, preview_every=every))
+            self._edit(tr("change previews"), replace(self._settings, preview_every=every))
 
     def _pick_detail(self) -> None:
         if self._settings is not None:
             detail = AttentionDetail(self._detail.currentData())
-            self._edit(tr("attention that is kept"), replace(self._settings, detail=detail))
+            self._edit(tr("change recorded attention"), replace(self._settings, detail=detail))
 
     def _pick_savings(self) -> None:
         if self._settings is not None:
             savings = tuple(self._memory.currentData())
-            self._edit(tr("less memory"), with_values(self._settings, savings=savings))
+            self._edit(tr("save memory"), with_values(self._settings, savings=savings))
 
     def _pick_device(self, device_id: str) -> None:
         if self._settings is not None:
-            self._edit(tr("other device"), with_values(self._settings, device=device_id))
+            self._edit(tr("change device"), with_values(self._settings, device=device_id))
 
     def _pick_format(self) -> None:
         if self._settings is not None:
             changed = with_values(self._settings, dtype=self._format.currentData())
-            self._edit(tr("other number format"), changed)
+            self._edit(tr("change precision"), changed)
 
     def _edit(self, name: str, settings: RunSettings) -> None:
         self.settings_edited.emit(name, settings)
@@ -321,7 +323,7 @@ class GuidanceForm(QWidget):
             (tr("Step size"), self._strength),
             (tr("Guided"), self._last),
             (tr("Updates"), self._updates),
-            (tr("Rest at PoS"), self._goal),
+            (tr("Pause at PoS"), self._goal),
             (tr("Search"), self._candidates),
             (tr("Scale"), self._scale),
             (tr("Preview"), self._preview),

@@ -69,10 +69,10 @@ class RunForm(QWidget):
         self._seed = SeedField(theme, MAX_SEED)
         self._seed_mode = SeedModeField()
         self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
-        self._pictures.setToolTip(tr("How many are drawn at once, each from a seed of its own"))
+        self._pictures.setToolTip(tr("Batch size; each picture has its own seed"))
         self._negative = EditLine()
-        self._negative.setAccessibleName(tr("Not wanted"))
-        self._negative.setPlaceholderText(tr("as: fog, text"))
+        self._negative.setAccessibleName(tr("Negative prompt"))
+        self._negative.setPlaceholderText(tr("for example: fog, text"))
         self._strength = StrengthSlider()
         self._baseline = QCheckBox(tr("Also draw the baseline"))
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
@@ -173,29 +173,29 @@ class RunForm(QWidget):
         self._guidance.devices_wanted.connect(self.devices_wanted)
         self._size.size_picked.connect(self._pick_size)
         self._sampler.choice_picked.connect(
-            lambda name: self._edit(tr("other sampler"), scheduler_id=name)
+            lambda name: self._edit(tr("change sampler"), scheduler_id=name)
         )
-        self._seed.seed_picked.connect(lambda seed: self._edit(tr("other seed"), seed=seed))
+        self._seed.seed_picked.connect(lambda seed: self._edit(tr("change seed"), seed=seed))
         self._seed_mode.mode_picked.connect(self._pick_mode)
         self._pictures.valueChanged.connect(
-            lambda count: self._edit(tr("other number of pictures"), pictures=count)
+            lambda count: self._edit(tr("change batch size"), pictures=count)
         )
         self._negative.textEdited.connect(
-            lambda text: self._edit(tr("what is not wanted"), negative=text)
+            lambda text: self._edit(tr("change negative prompt"), negative=text)
         )
         self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
         self._strength.strength_picked.connect(self._pick_strength)
 
     def _pick_size(self, width: int, height: int) -> None:
-        self._edit(tr("other size"), width=width, height=height)
+        self._edit(tr("change size"), width=width, height=height)
 
     def _pick_mode(self, mode: SeedMode) -> None:
-        self._edit(tr("other use of seeds"), seed_mode=mode)
+        self._edit(tr("change seed mode"), seed_mode=mode)
 
     def _pick_strength(self, strength: float) -> None:
         if self._settings is not None:
             guidance = replace(self._settings.sampling.guidance, strength=strength)
-            self._edit(tr("other strength"), guidance=guidance)
+            self._edit(tr("change strength"), guidance=guidance)
 
     def _edit(self, name: str, **changes: Any) -> None:
         if self._settings is not None:
@@ -230,7 +230,7 @@ class RunForm(QWidget):
             (tr("Sampler"), self._sampler),
             (tr("Seed"), self._seed),
             (tr("Next seed"), self._seed_mode),
-            (tr("Not wanted"), self._negative),
+            (tr("Negative prompt"), self._negative),
         )
         for name, field in fields:
             form.addRow(_label(name, field), field)
@@ -240,7 +240,7 @@ class RunForm(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(em(0.6))
         column.addWidget(self._rows)
-        column.addWidget(TextLabel(tr("Hold layout"), Tone.HEADING))
+        column.addWidget(TextLabel(tr("Layout strength"), Tone.HEADING))
         column.addWidget(self._strength)
         column.addWidget(self._baseline)
         column.addWidget(self._guidance)

@@ -45,8 +45,8 @@ EXAMPLES = (
     Example(prompt="a clock to the right of a couch", seed=1),
 )
 WELCOME = (
-    "The studio draws your prompt, holds things in their places while it draws, shows how, "
-    "and judges the picture. Start with an example, or drop a picture here to judge it."
+    "Spatial Studio generates your prompt, guides the layout, shows the attention and "
+    "judges the picture. Start with an example, or drop a picture here to judge it."
 )
 DRAWING_EM = (13, 6.5)
 COLUMN_EM, EDGE_EM = 26, 0.6
@@ -114,7 +114,7 @@ class EmptyStage(QScrollArea):
         self._drawing = SceneDrawing(theme)
         column.addWidget(self._drawing, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(em(0.8))
-        title = TextLabel(tr("Say what stands where"))
+        title = TextLabel(tr("Describe where things are"))
         title.setFont(font(LARGE * LARGE, bold=True))
         for words in (title, TextLabel(tr(WELCOME), Tone.MUTED)):
             words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -167,7 +167,7 @@ class EmptyStage(QScrollArea):
             tr("Window"),
             {
                 False: (tr("Simple"), tr("Prompt, relations, one slider, Generate")),
-                True: (tr("All controls"), tr("Every setting, queue, graph and table as well")),
+                True: (tr("All controls"), tr("All settings, queue, graphs and tables")),
             },
         )
         choices.show_choice(False)
@@ -175,7 +175,7 @@ class EmptyStage(QScrollArea):
         both = QWidget()
         row = QHBoxLayout(both)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(TextLabel(tr("Begin with"), Tone.MUTED))
+        row.addWidget(TextLabel(tr("Start with"), Tone.MUTED))
         row.addWidget(choices, 1)
         both.hide()
         return both

@@ -189,7 +189,7 @@ class LayerRow(QWidget):
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         group = QActionGroup(menu)
-        for hue, name in ((None, "Each word's own"), *enumerate(HUES)):
+        for hue, name in ((None, "Per word"), *enumerate(HUES)):
             action = QAction(tr(name), group, checkable=True, checked=hue is None)
             action.setData(hue)
             menu.addAction(action)

@@ -301,7 +301,7 @@ class GridView(QScrollArea):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._grid = MapGrid(theme)
-        self._grid.map_picked.connect(self._keep_in_sight)
+        self._grid.map_picked.connect(self._keep_visible)
         self._grid.map_picked.connect(self.map_picked)
         self._grid.pin_asked.connect(self.pin_asked)
         self.setWidgetResizable(True)
@@ -317,7 +317,7 @@ class GridView(QScrollArea):
         """Mark the step that is looked at."""
         self._grid.show_step(step)
 
-    def _keep_in_sight(self) -> None:
+    def _keep_visible(self) -> None:
         cell = self._grid.cursor_cell
         middle = cell.center().toPoint()
         self.ensureVisible(middle.x(), middle.y(), 0, round(cell.height() / 2) + em(GAP_EM))

@@ -226,8 +226,8 @@ class PictureView(QWidget):
         painter.setFont(font(SMALL))
         painter.setPen(self._theme.colour("muted"))
         remarks, metrics = (self._scene.remark, self._scene.brief_remark), painter.fontMetrics()
-        told = next((each for each in remarks if metrics.horizontalAdvance(each) <= spare), "")
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, told)
+        remark = next((each for each in remarks if metrics.horizontalAdvance(each) <= spare), "")
+        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, remark)
 
     def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
         if self._picture is None:

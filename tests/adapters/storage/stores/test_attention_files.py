@@ -36,12 +36,12 @@ def test_what_the_model_left_is_read(kept):
 )
 def test_what_is_not_there_is_told(kept, run, name):
     file = AttentionFile(layer="mid", name=name, words=FILE.words, shape=FILE.shape)
-    with pytest.raises(StoreError, match="no longer here"):
+    with pytest.raises(StoreError, match="no longer available"):
         reader(kept).read(RequestId(run), file)
 
 
 def test_without_a_cache_nothing_is_there():
-    with pytest.raises(StoreError, match="no longer here"):
+    with pytest.raises(StoreError, match="no longer available"):
         AttentionFolders(None).read(RUN, FILE)
 
 
@@ -53,5 +53,5 @@ def test_an_array_of_another_size_is_damaged(kept):
 
 def test_a_broken_file_is_told(kept):
     (kept / ATTENTION_FOLDER / RUN / FILE.name).write_bytes(b"\x93NUMPY")
-    with pytest.raises(StoreError, match="no longer here"):
+    with pytest.raises(StoreError, match="no longer available"):
         reader(kept).read(RUN, FILE)

@@ -13,7 +13,7 @@ REMARK = ReadingNote("remark", NoteKind.REMARK, "I read a slip.")
 CLASH = ReadingNote("clash", NoteKind.CONTRADICTION, "Both cannot be.", ("Leave one out",))
 LOST = ReadingNote("lost", NoteKind.REMARK, "I do not understand this.", spans=((2, 5),))
 AGAIN = ReadingNote("again", NoteKind.REMARK, "Nor this.", spans=((7, 9), (11, 12)))
-OFFER = ReadingNote("offer", NoteKind.OFFER, "It may say more.", ("Take up", "Dismiss"))
+OFFER = ReadingNote("offer", NoteKind.OFFER, "It may say more.", ("Accept", "Dismiss"))
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_other_notes_take_the_place_of_those_before(qtbot, notes):
     qtbot.waitUntil(lambda: texts(notes) == ["Read differently: It may say more."])
 
 
-@pytest.mark.parametrize(("answer", "number"), [("Take up", 0), ("Dismiss", 1)])
+@pytest.mark.parametrize(("answer", "number"), [("Accept", 0), ("Dismiss", 1)])
 def test_an_answer_comes_back_with_its_note(qtbot, notes, answer, number):
     notes.show_notes((CLASH, OFFER))
     button = next(each for each in notes.findChildren(QPushButton) if each.text() == answer)

@@ -118,7 +118,7 @@ def test_the_first_cannot_rise_and_the_last_cannot_sink(make, menu_of, end, can_
 
 def test_turning_round_is_in_the_menu(qtbot, chip, menu_of):
     with qtbot.waitSignal(chip.type_picked) as picked:
-        entry(menu_of(chip), "Turn round").trigger()
+        entry(menu_of(chip), "Reverse").trigger()
     assert picked.args == [CHOICES[1].type_id]
 
 

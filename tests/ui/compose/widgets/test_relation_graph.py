@@ -94,8 +94,8 @@ def test_the_graph_is_told_in_words(graph):
     graph.show_graph(THINGS, LINKS)
     graph.show_link("r1")
     assert graph.accessibleDescription() == (
-        "dog to the left of car (looked at). car near dog (muted, in contradiction). "
-        "In no relation: bird."
+        "dog to the left of car (selected). car near dog (muted, contradictory). Without a "
+        "relation: bird."
     )
 
 

@@ -9,7 +9,7 @@ from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
 def test_it_says_why_and_offers_what_to_do(qtbot, theme):
     empty = EmptyGallery(theme)
     qtbot.addWidget(empty)
-    empty.show_words("No pictures yet", "All are kept here.", "Draw the first")
+    empty.show_words("No pictures yet", "All are kept here.", "Generate the first picture")
     empty.show()
     assert {"No pictures yet", "All are kept here."} <= {
         label.text() for label in empty.findChildren(QLabel)

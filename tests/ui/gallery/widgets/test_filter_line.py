@@ -57,7 +57,7 @@ def test_down_goes_on_to_what_was_found(qtbot, line, field):
 
 
 def test_a_problem_stands_beneath_until_it_is_mended(line, field):
-    line.show_problem('"colour" is nothing that runs can be asked for.')
+    line.show_problem('"colour" is not a filter field.')
     assert line.problem.isVisible()
     assert "colour" in field.accessibleDescription()
     line.show_problem("")

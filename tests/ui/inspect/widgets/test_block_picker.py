@@ -35,9 +35,9 @@ def picker(qtbot, theme):
 @pytest.fixture
 def toggled(picker):
     """Keys of the blocks that were taken in or out."""
-    heard = []
-    picker.block_toggled.connect(heard.append)
-    return heard
+    pronounced = []
+    picker.block_toggled.connect(pronounced.append)
+    return pronounced
 
 
 def middle(picker, place):

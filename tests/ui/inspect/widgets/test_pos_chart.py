@@ -212,12 +212,12 @@ def test_the_pointer_reads_the_numbers_of_a_step_without_picking_it(qtbot, chart
 
 def test_where_ties_matter_the_variants_are_named(chart):
     chart.show_step(3)
-    assert "0.30 (strict 0.25, with ties in full 0.35)" in chart.accessibleDescription()
+    assert "0.30 (strict 0.25, inclusive 0.35)" in chart.accessibleDescription()
 
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [(0, "guidance moved by 5.00, loss 0.9, passes: 2"), (1, "Guidance paused")],
+    [(0, "latent update 5.00, loss 0.9, passes: 2"), (1, "Guidance paused")],
     ids=["acted", "rested"],
 )
 def test_what_guidance_did_can_be_heard(chart, step, told):

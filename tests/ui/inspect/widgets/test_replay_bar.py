@@ -50,7 +50,7 @@ def test_playing_from_the_end_starts_over(qtbot, replay):
 
 
 def test_again_and_again_begins_anew_after_the_last(qtbot, replay, picked):
-    qtbot.mouseClick(button(replay, "Play again and again"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(replay, "Loop"), Qt.MouseButton.LeftButton)
     qtbot.keyClick(replay.findChild(StepScrubber), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(picked) >= 6)
     replay.toggle_play()
@@ -66,11 +66,11 @@ def test_back_and_forth_turns_at_both_ends(qtbot, replay, picked):
 
 
 def test_one_way_of_playing_puts_the_other_out(qtbot, replay):
-    qtbot.mouseClick(button(replay, "Play again and again"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(replay, "Loop"), Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(replay.mode_picked) as picked:
         qtbot.mouseClick(button(replay, "Play back and forth"), Qt.MouseButton.LeftButton)
     assert picked.args == [PlayMode.PING_PONG]
-    assert not button(replay, "Play again and again").isChecked()
+    assert not button(replay, "Loop").isChecked()
 
 
 def test_the_speed_is_chosen_by_key(qtbot, replay):

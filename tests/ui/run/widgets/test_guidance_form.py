@@ -57,7 +57,7 @@ def test_the_parameters_are_behind_a_disclosure(qtbot, form):
     ("name", "typed", "change"),
     [
         ("Step size", "7.5", {"strength": 7.5}),
-        ("Rest at PoS", "0.9", {"goal": 0.9}),
+        ("Pause at PoS", "0.9", {"goal": 0.9}),
         ("Inner updates", "3", {"inner_updates": 3}),
         ("Guided steps", "12", {"last_step": 11}),
     ],
@@ -75,7 +75,7 @@ def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
 
 def test_how_many_pictures_are_searched_is_told(qtbot, form):
     form.disclose(True)
-    box = named(form, QAbstractSpinBox, "Pictures to choose from")
+    box = named(form, QAbstractSpinBox, "Candidates")
     assert box.text() == "off"
     with qtbot.waitSignal(form.settings_edited) as edited:
         qtbot.keyClick(box, Qt.Key.Key_Up)
@@ -86,7 +86,7 @@ def test_how_many_pictures_are_searched_is_told(qtbot, form):
 def test_another_method_is_told_with_whose_settings(qtbot, form):
     form.disclose(True)
     with qtbot.waitSignal(form.method_picked) as picked:
-        qtbot.keyClick(named(form, QComboBox, "Method of guidance"), Qt.Key.Key_Down)
+        qtbot.keyClick(named(form, QComboBox, "Guidance method"), Qt.Key.Key_Down)
     assert picked.args == ["psg-presence", Preset.RECOMMENDED]
 
 
@@ -187,7 +187,7 @@ def test_a_method_that_is_not_installed_is_named_by_its_id(form):
 def test_what_is_kept_is_told_with_its_price(qtbot, form):
     form.disclose(True)
     with qtbot.waitSignal(form.settings_edited) as edited:
-        qtbot.keyClick(named(form, QComboBox, "Attention that is kept"), Qt.Key.Key_Down)
+        qtbot.keyClick(named(form, QComboBox, "Recorded attention"), Qt.Key.Key_Down)
     assert edited.args[1].detail is AttentionDetail.EVERY_WORD
     form.show_settings(edited.args[1], tuple(Preset), 7)
     form.show_kept("About 3 MB on disk.")
@@ -196,7 +196,7 @@ def test_what_is_kept_is_told_with_its_price(qtbot, form):
 
 def test_where_nothing_was_published_there_is_no_choice(form):
     form.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
-    assert not named(form, QComboBox, "Whose settings").isEnabled()
+    assert not named(form, QComboBox, "Parameter set").isEnabled()
 
 
 def test_showing_settings_does_not_echo_them(qtbot, form):
@@ -209,7 +209,7 @@ def test_showing_settings_does_not_echo_them(qtbot, form):
     ("name", "typed", "change"),
     [
         ("Guidance scale", "2.5", {"guidance_scale": 2.5}),
-        ("Steps between previews", "5", {"preview_every": 5}),
+        ("Preview interval", "5", {"preview_every": 5}),
     ],
     ids=["scale", "previews"],
 )
@@ -224,4 +224,4 @@ def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
 
 
 def test_without_a_scale_of_ones_own_it_is_the_models(form):
-    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "model's own"
+    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "model default"

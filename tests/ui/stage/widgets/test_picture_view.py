@@ -150,5 +150,5 @@ def test_showing_a_view_does_not_echo_it(qtbot, view):
 
 
 def test_without_a_picture_it_says_what_it_waits_for(view):
-    view.show_scene(PictureScene(waiting="Waits for its turn"))
-    assert "Waits for its turn" in view.accessibleDescription()
+    view.show_scene(PictureScene(waiting="Waiting in the queue"))
+    assert "Waiting in the queue" in view.accessibleDescription()

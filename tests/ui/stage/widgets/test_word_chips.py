@@ -31,11 +31,11 @@ def words(qtbot, theme):
 @pytest.fixture
 def asked(words):
     """What was asked for: names of signals with their keys, looks in passing left out."""
-    heard = []
+    pronounced = []
     for name in ("pin", "compare", "solo"):
         signal = getattr(words, f"{name}_asked")
-        signal.connect(lambda key, name=name: heard.append((name, key)))
-    return heard
+        signal.connect(lambda key, name=name: pronounced.append((name, key)))
+    return pronounced
 
 
 def chip(words, key):

@@ -48,8 +48,8 @@ def write(
         settings: By the names that stand in the last line, in their order.
         size: Width and height in pixels.
     """
-    told = {**settings, "Size": f"{size[0]}x{size[1]}"}
-    last = ", ".join(f"{name}: {_quoted(str(value))}" for name, value in told.items())
+    fields = {**settings, "Size": f"{size[0]}x{size[1]}"}
+    last = ", ".join(f"{name}: {_quoted(str(value))}" for name, value in fields.items())
     return "\n".join([prompt, *([f"{NEGATIVE} {negative}"] if negative else []), last])
 
 
@@ -57,25 +57,25 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
     text = texts.get(PARAMETERS) or texts.get(USER_COMMENT) or ""
     body, _, last = _without_templates(text.replace("\r\n", "\n")).strip().rpartition("\n")
-    told = dict(_settings(last))
-    if len(told) < FEWEST_SETTINGS or "Steps" not in told:
+    fields = dict(_settings(last))
+    if len(fields) < FEWEST_SETTINGS or "Steps" not in fields:
         return None
-    width, _, height = told.get("Size", "").partition("x")
+    width, _, height = fields.get("Size", "").partition("x")
     prompt, negative = _prompts(body)
     return PictureSettings(
         dialect=DIALECT,
         prompt=prompt,
         negative=negative,
-        seed=parse_int(told.get("Seed")),
-        steps=parse_int(told.get("Steps")),
-        guidance_scale=parse_float(told.get("CFG scale")),
-        sampler=told.get("Sampler", ""),
-        scheduler=told.get("Schedule type") or told.get("Scheduler", ""),
+        seed=parse_int(fields.get("Seed")),
+        steps=parse_int(fields.get("Steps")),
+        guidance_scale=parse_float(fields.get("CFG scale")),
+        sampler=fields.get("Sampler", ""),
+        scheduler=fields.get("Schedule type") or fields.get("Scheduler", ""),
         width=parse_int(width),
         height=parse_int(height),
-        model=told.get("Model", ""),
-        model_hash=told.get("Model hash", ""),
-        extras={name: value for name, value in told.items() if name not in _KNOWN},
+        model=fields.get("Model", ""),
+        model_hash=fields.get("Model hash", ""),
+        extras={name: value for name, value in fields.items() if name not in _KNOWN},
     )
 
 

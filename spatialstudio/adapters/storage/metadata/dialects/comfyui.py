@@ -69,8 +69,8 @@ def _values(node: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(values, dict):
         return values
     names = FIELDS.get(str(node.get("type")), ())
-    told = values if isinstance(values, list) else []
-    return {name: value for name, value in zip(names, told, strict=False) if name != ANY}
+    fields = values if isinstance(values, list) else []
+    return {name: value for name, value in zip(names, fields, strict=False) if name != ANY}
 
 
 def _links(node: Mapping[str, Any], origins: Mapping[int, list[Any]]) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def _links(node: Mapping[str, Any], origins: Mapping[int, list[Any]]) -> dict[st
     return {str(row.get("name")): origins[row["link"]] for row in rows if row["link"] in origins}
 
 
-def _rows(told: Mapping[str, Any], name: str, kind: type) -> Iterator[Any]:
-    rows = told.get(name)
+def _rows(fields: Mapping[str, Any], name: str, kind: type) -> Iterator[Any]:
+    rows = fields.get(name)
     return (row for row in rows if isinstance(row, kind)) if isinstance(rows, list) else iter(())
 
 

@@ -39,8 +39,8 @@ _UNWANTED = re.compile(r"\[([^\[\]]*)\]")
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture does not tell them in this form."""
-    if told := parse_object(texts.get(NAME, "")):
-        return _read_new(told)
+    if fields := parse_object(texts.get(NAME, "")):
+        return _read_new(fields)
     old = parse_object(texts.get(OLD_NAME, ""))
     image = old.get("image")
     if isinstance(image, dict):
@@ -49,26 +49,26 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     return _read_command(command) if command else None
 
 
-def _read_new(told: Mapping[str, Any]) -> PictureSettings:
-    model = told.get("model")
+def _read_new(fields: Mapping[str, Any]) -> PictureSettings:
+    model = fields.get("model")
     model = model if isinstance(model, dict) else {"name": model}
     return PictureSettings(
         dialect=DIALECT,
-        prompt=parse_text(told.get("positive_prompt")),
-        negative=parse_text(told.get("negative_prompt")),
-        seed=parse_int(told.get("seed")),
-        steps=parse_int(told.get("steps")),
-        guidance_scale=parse_float(told.get("cfg_scale")),
-        sampler=parse_text(told.get("scheduler")),
-        width=parse_int(told.get("width")),
-        height=parse_int(told.get("height")),
+        prompt=parse_text(fields.get("positive_prompt")),
+        negative=parse_text(fields.get("negative_prompt")),
+        seed=parse_int(fields.get("seed")),
+        steps=parse_int(fields.get("steps")),
+        guidance_scale=parse_float(fields.get("cfg_scale")),
+        sampler=parse_text(fields.get("scheduler")),
+        width=parse_int(fields.get("width")),
+        height=parse_int(fields.get("height")),
         model=parse_text(model.get("name")) or parse_text(model.get("model_name")),
         model_hash=parse_text(model.get("hash")),
-        extras=parse_extras(told, _KNOWN),
+        extras=parse_extras(fields, _KNOWN),
     )
 
 
-def _read_old(told: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSettings:
+def _read_old(fields: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSettings:
     prompts = image.get("prompt")
     parts = prompts if isinstance(prompts, list) else [{"prompt": prompts}]
     texts = [parse_text(part.get("prompt")) for part in parts if isinstance(part, dict)]
@@ -81,8 +81,8 @@ def _read_old(told: Mapping[str, Any], image: Mapping[str, Any]) -> PictureSetti
         sampler=parse_text(image.get("sampler")),
         width=parse_int(image.get("width")),
         height=parse_int(image.get("height")),
-        model=parse_text(told.get("model_weights")),
-        model_hash=parse_text(told.get("model_hash")),
+        model=parse_text(fields.get("model_weights")),
+        model_hash=parse_text(fields.get("model_hash")),
     )
 
 

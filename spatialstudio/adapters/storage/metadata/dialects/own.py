@@ -33,15 +33,15 @@ DIALECT = "spatial studio"
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None when the picture is not one of ours."""
     record = texts.get(OWN_RECORD) or provenance.read_record(texts.get(XMP, ""))
-    told = parse_object(record)
-    request = _inside(told, "request")
+    fields = parse_object(record)
+    request = _inside(fields, "request")
     if not request:
         return None
     scene = _inside(request, "scene")
     prompt = _inside(scene, "prompt")
     guidance, model = _inside(request, "guidance"), _inside(request, "model")
     capture = _inside(request, "capture")
-    picture, setup = _inside(told, "picture"), _inside(_inside(told, "environment"), "setup")
+    picture, setup = _inside(fields, "picture"), _inside(_inside(fields, "environment"), "setup")
     return PictureSettings(
         dialect=DIALECT,
         prompt=parse_text(prompt.get("text")),
@@ -63,18 +63,18 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         savings=_texts(request.get("savings")),
         dtype=parse_text(request.get("dtype")),
         device=parse_text(request.get("device")),
-        relations=tuple(_claims(_rows(told, "relations"), _rows(scene, "relations"))),
+        relations=tuple(_claims(_rows(fields, "relations"), _rows(scene, "relations"))),
         record=record,
     )
 
 
-def _inside(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = told.get(name)
+def _inside(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _rows(told: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    rows = told.get(name)
+def _rows(fields: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    rows = fields.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
@@ -97,10 +97,10 @@ def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
         return ()  # nobody nests them so deep
 
 
-def _claims(told: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> Iterator[str]:
+def _claims(fields: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> Iterator[str]:
     """Say the relations as they were asked for, with their weights."""
     known = {str(row.get("id")): row for row in asked}
-    for row in told:
+    for row in fields:
         wanted = known.get(str(row.get("id")), {})
         weight = parse_float(wanted.get("weight"))
         yield claim_in_words(
