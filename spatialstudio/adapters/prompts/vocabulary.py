@@ -3,47 +3,11 @@
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any
 
 from spatialstudio.domain.relation import RelationType, relation_types
-
-if TYPE_CHECKING:
-    import inflect
-
-
-REMEMBERED = 4096
-
-_asking = Lock()
-"""Two threads that import at once would each put back the other's stand-in for the checks."""
-
-
-@lru_cache(REMEMBERED)
-def singular_of(plural: str) -> str:
-    """Return the singular of an English plural; a word that is none comes back as it is.
-
-    May be called from any thread.
-    """
-    with _asking:
-        singular = _inflection().singular_noun(plural)
-    return str(singular) if singular else plural
-
-
-@cache
-def _inflection() -> "inflect.engine":
-    """Import inflect without its checks of types at run time: they take it two seconds to weave."""
-    import typeguard
-
-    checked = typeguard.typechecked
-    typeguard.typechecked = lambda function: function  # type: ignore[assignment]
-    try:
-        import inflect
-    finally:
-        typeguard.typechecked = checked
-    return inflect.engine()
-
 
 LONGEST_NOUN = 4
 SHORTEST_STEM = 3
@@ -53,8 +17,14 @@ QUALITIES = ("colours", "sizes", "numbers")
 PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
 # The same for words outside the vocabulary, where only the first that fits counts.
 STRANGERS_ENDINGS = (("men", "man"), ("xes", "x"), ("shes", "sh"), ("ies", "y"), ("s", ""))
-# Plurals that these endings do not settle: knives, potatoes, buses, caches.
+# Plurals that these endings do not settle (knives, potatoes, buses, caches); the first that fits.
 DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches", "zzes")
+DOUBTFUL_ENDINGS = (
+    *(("deaves", "deave"), ("eaves", "eaf"), ("elves", "elf"), ("alves", "alf"), ("olves", "olf")),
+    *(("arves", "arf"), ("nives", "nife"), ("lives", "life"), ("wives", "wife")),
+    *(("houses", "house"), ("itises", "itis"), ("sses", "ss"), ("uses", "us")),
+    *(("shoes", "shoe"), ("oes", "o"), ("ches", "ch"), ("zzes", "z"), ("s", "")),
+)
 SINGULARS_IN_S = ("ss", "us", "is")
 
 VERB_ENDINGS = ("ing", "ed", "ly")
@@ -111,6 +81,7 @@ class Vocabulary:
         purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
         ambience: Light and weather, never what a thing is placed against.
         plurals: Irregular plural to singular.
+        doubtful_plurals: The same of strangers that ``DOUBTFUL_ENDINGS`` would read wrongly.
         typo_targets: Words of the layout that a slip of one letter may hide.
         everyday: Nouns so short that a slip is mended only where it is likely to mean these.
         lookalikes: Real words that look like such a slip.
@@ -144,6 +115,7 @@ class Vocabulary:
     purposes: frozenset[str]
     ambience: frozenset[str]
     plurals: Mapping[str, str]
+    doubtful_plurals: Mapping[str, str]
     typo_targets: frozenset[str]
     everyday: frozenset[str]
     lookalikes: frozenset[str]
@@ -181,12 +153,13 @@ class Vocabulary:
             return self.plurals[word]
         if word.endswith(SINGULARS_IN_S) or len(word) < SHORTEST_STEM:
             return word
-        if word.endswith(DOUBTFUL_PLURALS):
-            return singular_of(word)
+        if word in self.doubtful_plurals:
+            return self.doubtful_plurals[word]
+        is_doubtful = word.endswith(DOUBTFUL_PLURALS)
         fitting = (
             word.removesuffix(ending) + instead
-            for ending, instead in STRANGERS_ENDINGS
-            if word.endswith(ending) and word != ending
+            for ending, instead in (DOUBTFUL_ENDINGS if is_doubtful else STRANGERS_ENDINGS)
+            if word.endswith(ending) and (is_doubtful or word != ending)
         )
         return next(fitting, word)
 
@@ -320,12 +293,22 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
         purposes=_words(kinds["purposes"]),
         ambience=_words(kinds["ambience"]),
         plurals=table["plurals"],
+        doubtful_plurals=_doubtful_plurals(table["doubtful_plurals"]),
         typo_targets=_words(spelling["targets"]),
         everyday=_words(spelling["everyday"]),
         lookalikes=_words(spelling["real"]),
         idioms={each: _words(line) for each, line in turns["idioms"].items()},
         particles={each: _verb_forms(_words(line)) for each, line in turns["particles"].items()},
     )
+
+
+def _doubtful_plurals(table: Mapping[str, Any]) -> Mapping[str, str]:
+    endings = {"keep_e": "e", "drop_es": "", "es_to_is": "is"}
+    return table["others"] | {
+        word: word.removesuffix("es") + ending
+        for name, ending in endings.items()
+        for word in _words(table[name])
+    }
 
 
 def _words(*lists: str) -> frozenset[str]:

@@ -9,7 +9,6 @@ from time import thread_time
 import pytest
 
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
-from spatialstudio.adapters.prompts.vocabulary import singular_of
 from spatialstudio.application.compose.list_relations import list_relations
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.prompt import MOST_CHARACTERS, Prompt
@@ -95,7 +94,6 @@ def strange_words(count, seed):
 def forget_words():
     """Make every word one that nobody has read before."""
     extractor._known.speller._mended_word.cache_clear()
-    singular_of.cache_clear()
 
 
 def calls_to_read(text):
