@@ -303,12 +303,10 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
 
 
 def _doubtful_plurals(table: Mapping[str, Any]) -> Mapping[str, str]:
-    endings = {"keep_e": "e", "drop_es": "", "es_to_is": "is"}
-    return table["others"] | {
-        word: word.removesuffix("es") + ending
-        for name, ending in endings.items()
-        for word in _words(table[name])
-    }
+    singulars: dict[str, str] = dict(table["others"])
+    for name, ending in {"keep_e": "e", "drop_es": "", "es_to_is": "is"}.items():
+        singulars |= {word: word.removesuffix("es") + ending for word in _words(table[name])}
+    return singulars
 
 
 def _words(*lists: str) -> frozenset[str]:
