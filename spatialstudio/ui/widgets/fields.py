@@ -5,83 +5,68 @@ text field an undo of its own, which shadows that of the window. Here only a fie
 focus takes the wheel, and a field whose every change is an edit of the window has no other undo.
 """
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+if TYPE_CHECKING:
+    _Field: TypeAlias = QWidget
+    _Box: TypeAlias = QAbstractSpinBox
+else:
+    _Field = _Box = object  # a class of Qt cannot have two bases that are Qt's
 
 
-class NumberBox(QSpinBox):
+class _FocusedWheel(_Field):
+    """Takes the wheel with the focus only, so that the page scrolls without."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class _WindowUndo(_Box):
+    """Leaves undo and redo to the window, which takes what is typed as an edit."""
+
+    def event(self, event: QEvent) -> bool:
+        if asks_undo(event):
+            self.interpretText()
+            return left_to_window(event)
+        return super().event(event)
+
+
+class NumberBox(_FocusedWheel, _WindowUndo, QSpinBox):
     """A field for a whole number."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window, which takes what is typed as an edit."""
-        if asks_undo(event):
-            self.interpretText()
-            return left_to_window(event)
-        return super().event(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step with the focus; let the page scroll without."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-
-class DecimalBox(QDoubleSpinBox):
+class DecimalBox(_FocusedWheel, _WindowUndo, QDoubleSpinBox):
     """A field for a number with decimal places."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window, which takes what is typed as an edit."""
-        if asks_undo(event):
-            self.interpretText()
-            return left_to_window(event)
-        return super().event(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step with the focus; let the page scroll without."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-
-class ComboBox(QComboBox):
+class ComboBox(_FocusedWheel, QComboBox):
     """A list to choose from."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Choose the next with the focus; let the page scroll without."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-
-class Slider(QSlider):
+class Slider(_FocusedWheel, QSlider):
     """A slider from left to right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Move with the focus; let the page scroll without."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
 
 class EditLine(QLineEdit):
