@@ -2,11 +2,11 @@
 
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.export import Exporter, ExportKind
@@ -33,7 +33,7 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
-from spatialstudio.domain.registrations import Registrations
+from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.run_ports import (
     AttentionFiles,
     MetadataFiles,
@@ -43,26 +43,11 @@ from spatialstudio.domain.run_ports import (
 )
 from spatialstudio.domain.servers import ServerChoices
 
-T = TypeVar("T")
 BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 ANSWERERS = "spatialstudio.adapters.questions"
 PERCEPTION_CATALOG = "perception_catalog"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 """Beside those in manifests, models of the catalog are adapters of these kinds."""
-
-
-def constants_in(package: str, name: str, of: type[T]) -> Iterator[T]:
-    """Import the modules of a package, and yield the constant of this name that each states.
-
-    Raises:
-        TypeError: A module's constant has another type.
-    """
-    folder = import_module(package)
-    for module in pkgutil.iter_modules(folder.__path__, f"{package}."):
-        value = getattr(import_module(module.name), name)
-        if not isinstance(value, of):
-            raise TypeError(f"{module.name}.{name} is no {of.__name__}.")
-        yield value
 
 
 EXPORT_KINDS: Registrations[ExportKind] = Registrations(

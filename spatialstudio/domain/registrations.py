@@ -1,6 +1,8 @@
 """Values of one kind under unique ids: the built-in ones, then those of plugins."""
 
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Generic, Protocol, TypeVar
 
 from spatialstudio.domain.errors import PluginError
@@ -16,6 +18,7 @@ class Registration(Protocol):
 
 
 T = TypeVar("T", bound=Registration)
+Constant = TypeVar("Constant")
 
 
 class Registrations(Generic[T]):
@@ -89,3 +92,17 @@ class Registrations(Generic[T]):
         values, self._unread = self._unread, ()
         for value in values:
             self.register(value)
+
+
+def constants_in(package: str, name: str, of: type[Constant]) -> Iterator[Constant]:
+    """Import the modules of a package by name, and yield the constant that each states.
+
+    Raises:
+        TypeError: A module's constant has another type.
+    """
+    folder = import_module(package)
+    for module in iter_modules(folder.__path__, f"{package}."):
+        value = getattr(import_module(module.name), name)
+        if not isinstance(value, of):
+            raise TypeError(f"{module.name}.{name} is no {of.__name__}.")
+        yield value

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from pkgutil import iter_modules
 
 from huggingface_hub import constants
 
@@ -35,6 +33,7 @@ from spatialstudio.domain.judge_ports import (
     PerceptionRole,
 )
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.registrations import constants_in
 from spatialstudio.domain.safe_files import is_regular, read_regular
 
 CONFIG_FILE = "config.json"
@@ -68,11 +67,8 @@ class ModelFamily:
 @cache
 def families() -> Mapping[str, ModelFamily]:
     """Return the model families by architecture, found by listing their folder."""
-    folder = import_module(ARCHITECTURES)
-    modules = (
-        import_module(each.name) for each in iter_modules(folder.__path__, f"{ARCHITECTURES}.")
-    )
-    return {name: each.FAMILY for each in modules for name in each.FAMILY.architectures}
+    found = constants_in(ARCHITECTURES, "FAMILY", ModelFamily)
+    return {name: family for family in found for name in family.architectures}
 
 
 def build(surroundings: Surroundings) -> "PerceptionFolders":

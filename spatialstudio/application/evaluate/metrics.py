@@ -13,7 +13,6 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from spatialstudio.application.registry import constants_in
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
 from spatialstudio.domain.errors import SettingsError
@@ -21,7 +20,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_ports import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.metric import Figures, Metric, Row
 from spatialstudio.domain.ports import CancelToken
-from spatialstudio.domain.registrations import Registrations
+from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.questions.da_score import assertions_of, score_answers

@@ -1,12 +1,11 @@
 """Reads how a picture says that it was made, in any of the dialects that are known."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
-from importlib import import_module
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import BinaryIO
 
 from spatialstudio.adapters.picture_limits import open_picture_file
@@ -21,6 +20,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import MOST_CHARACTERS
+from spatialstudio.domain.registrations import constants_in
 
 DIALECTS = "spatialstudio.adapters.storage.metadata.dialects"
 
@@ -68,10 +68,8 @@ def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:
 @cache
 def dialects() -> tuple[Dialect, ...]:
     """Return the dialects of all modules of their folder, in the order in which they are tried."""
-    folder = import_module(DIALECTS)
-    names = [each.name for each in iter_modules(folder.__path__, f"{DIALECTS}.")]
-    found: list[Dialect] = [each for name in names for each in import_module(name).DIALECTS]
-    return tuple(sorted(found, key=attrgetter("order")))
+    found: Iterator[tuple[Dialect, ...]] = constants_in(DIALECTS, "DIALECTS", tuple)
+    return tuple(sorted(chain.from_iterable(found), key=attrgetter("order")))
 
 
 def _bounded(settings: PictureSettings) -> PictureSettings:

@@ -1,24 +1,19 @@
 """The guidance methods. Every module of this folder registers one as its constant ``METHOD``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from operator import attrgetter
-from pkgutil import iter_modules
 
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
-from spatialstudio.domain.registrations import Registrations
+from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.guidance.method import GuidanceMethod
 
-
-def _built_in() -> Iterator[GuidanceMethod]:
-    for module in iter_modules(__path__, f"{__name__}."):
-        yield import_module(module.name).METHOD
-
-
-GUIDANCE_METHODS = Registrations("guidance method", sorted(_built_in(), key=attrgetter("order")))
+GUIDANCE_METHODS = Registrations(
+    "guidance method",
+    sorted(constants_in(__name__, "METHOD", GuidanceMethod), key=attrgetter("order")),
+)
 """All guidance methods in the order in which they are offered: built-in, then those of plugins."""
 
 
