@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plugins
+from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
@@ -17,6 +19,7 @@ from spatialstudio.domain.errors import (
     SettingsError,
 )
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.plugin_api import API_VERSION, AdapterEntry, Plugin
 from tests.cli.conftest import CARD, FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
 from tests.sticker_pictures import save_sticker_picture
@@ -297,6 +300,25 @@ def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
     registry.shelf_made = FakeShelf(broken={"mine": damage})
     assert terminal("generate", PROMPT, "--model", "mine").err.startswith(damage.message)
     assert damage.message in terminal("doctor").out
+
+
+def test_the_doctor_lists_plugins_and_why_others_are_disabled(terminal, monkeypatch):
+    plugin = Plugin(
+        name="Mine",
+        api_version=API_VERSION,
+        adapters=(AdapterEntry(kind="detector", id="mine", make="mine:build"),),
+    )
+    plugins = Plugins(
+        loaded=(LoadedPlugin(plugin=plugin, version="1.2"),),
+        disabled=(DisabledPlugin(name="Old", version="0.1", reason="It is too old."),),
+    )
+    monkeypatch.setattr(Studio, "plugins", plugins)
+    done = terminal("doctor", "--json")
+    rows = [row for row in json.loads(done.out)["findings"] if row["name"] == "plugin"]
+    assert [(row["value"], row["problem"]) for row in rows] == [
+        ('Mine 1.2: detector "mine"', False),
+        ("Old 0.1 is disabled. It is too old.", True),
+    ]
 
 
 def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
     has_unfit_detector,
+    judge_set_names,
     judges_by_origin,
     make_judge_set,
 )
@@ -53,6 +54,14 @@ def test_the_sticker_models_look_at_sticker_pictures_by_default(registry):
     judges = make_judge_set(registry, judges_by_origin(DEFAULT_JUDGE_SET, is_sticker_picture=True))
     assert (judges.detector, judges.depth) == ("registered", "registered")
     assert (judges.second, judges.segmenter, judges.cut) == (None, None, None)
+
+
+def test_a_registered_detector_is_named_by_its_id(registry):
+    choice = JudgeSetChoice(detector_id="of-a-plugin", depth_id="sticker-depth")
+    entry = AdapterEntry(kind="detector", id="of-a-plugin", make=f"{__name__}:make_named")
+    registry = Registry([entry, *registry._entries.values()], registry._surroundings)
+    names = judge_set_names(registry, choice)
+    assert names == {"detector": "of-a-plugin", "depth": "sticker-depth"}
 
 
 def test_others_are_taken_from_the_shelf(registry):
