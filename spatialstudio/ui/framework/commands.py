@@ -67,6 +67,14 @@ TOUR = Command(
     tip="A tour of the program in six pictures",
 )
 SHORTCUTS = Command("shortcuts", Menu.HELP, "Keys and shortcuts", "?", "help")
+GUIDE = Command(
+    *("guide", Menu.HELP, "User guide", "Shift+F1"),
+    tip="Concepts, panels, commands and methods; works offline",
+)
+ABOUT = Command(
+    *("about", Menu.HELP, "About Spatial Studio"),
+    tip="Version and third-party notices",
+)
 MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
 
 COMMANDS = (
@@ -75,7 +83,7 @@ COMMANDS = (
     *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
     *(STAGE_ONLY, NEXT_PART, PREVIOUS_PART, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
-    *(PALETTE, TOUR, SHORTCUTS, MESSAGES),
+    *(PALETTE, TOUR, GUIDE, SHORTCUTS, MESSAGES, ABOUT),
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl
@@ -55,6 +56,24 @@ def open_tour(looks: Appearance, window: QWidget) -> None:
     from spatialstudio.ui.window.tour import TourDialog
 
     TourDialog(resources_folder(), looks.theme, window).open()
+
+
+def open_guide(window: QWidget) -> None:
+    """Show the user guide."""
+    from spatialstudio.ui.window.guide import GUIDE_PAGE, GuideDialog
+
+    GuideDialog(tr("User guide"), resources_folder(), GUIDE_PAGE, window).open()
+
+
+def open_about(window: QWidget) -> None:
+    """Show the program's version and the third-party notices."""
+    from spatialstudio.ui.window.guide import NOTICES_PAGE, GuideDialog
+
+    try:
+        title = tr("About Spatial Studio {version}").format(version=version("spatialstudio"))
+    except PackageNotFoundError:
+        title = tr("About Spatial Studio")
+    GuideDialog(title, resources_folder(), NOTICES_PAGE, window).open()
 
 
 def open_messages(toasts: Toasts, window: QWidget) -> None:
@@ -211,6 +230,8 @@ class WindowCommands(QObject):
         actions.bind(framework_commands.PALETTE, partial(open_palette, actions, window))
         actions.bind(framework_commands.TOUR, partial(open_tour, self._looks, window))
         actions.bind(framework_commands.SHORTCUTS, partial(open_shortcuts, actions, window))
+        actions.bind(framework_commands.GUIDE, partial(open_guide, window))
+        actions.bind(framework_commands.ABOUT, partial(open_about, window))
         actions.bind(framework_commands.MESSAGES, partial(open_messages, toasts, window))
 
     def _show_looks(self) -> None:

@@ -1,0 +1,91 @@
+"""The guide names every panel, command and method, its links resolve, and notices are complete."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.cli.parser import build_parser
+from spatialstudio.ui.window.command_table import TABLE
+
+ROOT = Path(__file__).parents[2]
+RESOURCES = ROOT / "resources"
+GUIDE = RESOURCES / "guide"
+LICENSES = RESOURCES / "licenses"
+PAGES = [*sorted(GUIDE.glob("*.md")), LICENSES / "index.md"]
+LINK = re.compile(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)")
+
+
+def page(name):
+    """Return the text of a page of the guide."""
+    return (GUIDE / name).read_text(encoding="utf-8")
+
+
+def panel_titles():
+    """List the titles of all panels, by reading their classes."""
+    for file in (ROOT / "spatialstudio" / "ui").rglob("*_panel.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Panel"):
+                yield from (
+                    line.value.value
+                    for line in node.body
+                    if isinstance(line, ast.Assign | ast.AnnAssign)
+                    and isinstance(line.value, ast.Constant)
+                    and "title" in ast.unparse(line).split("=")[0]
+                )
+
+
+def test_every_panel_has_its_section():
+    titles = set(panel_titles())
+    assert len(titles) > 20
+    assert titles - set(re.findall(r"^## (.+)$", page("panels.md"), re.MULTILINE)) == set()
+
+
+def test_every_command_has_its_row():
+    listed = re.findall(r"^\| ([^|]+?) \|", page("commands.md"), re.MULTILINE)
+    assert [command.text for command in TABLE if command.text not in listed] == []
+
+
+def test_every_terminal_command_has_its_row():
+    listed = re.findall(r"^\| `([\w-]+)", page("terminal.md"), re.MULTILINE)
+    offered = re.findall(r"^    ([a-z][a-z-]+)\b", build_parser().format_help(), re.MULTILINE)
+    assert sorted(listed) == sorted(offered)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_links_and_pictures_resolve(path):
+    links = LINK.findall(path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).is_file()] == []
+
+
+def test_every_page_can_be_reached():
+    start = page("index.md")
+    assert [path.name for path in PAGES[:-1] if path.name not in start] == ["index.md"]
+
+
+def test_each_notice_has_its_licence_text():
+    notices = (LICENSES / "index.md").read_text(encoding="utf-8")
+    linked = set(LINK.findall(notices))
+    assert linked == {path.name for path in LICENSES.glob("*.txt")}
+    starts = {
+        "Apache-2.0.txt": "Apache License",
+        "CC-BY-4.0.txt": "Creative Commons Attribution 4.0",
+    }
+    assert all(
+        text in (LICENSES / name).read_text(encoding="utf-8") for name, text in starts.items()
+    )
+    inter = (RESOURCES / "fonts" / "LICENSE-Inter.txt").read_bytes()
+    assert (LICENSES / "OFL-1.1-Inter.txt").read_bytes() == inter
+
+
+@pytest.mark.parametrize("name", ["Noto Color Emoji", "Inter", "SpatialBench-UC"])
+def test_what_is_shipped_has_its_notice(name):
+    assert name in (LICENSES / "index.md").read_text(encoding="utf-8")
+
+
+def test_the_wheel_holds_guide_and_notices():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "resources" in build["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    assert "resources/licenses/*" in build["project"]["license-files"]
