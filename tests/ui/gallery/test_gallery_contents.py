@@ -138,10 +138,8 @@ def test_tags_are_divided_by_commas_each_once():
             Sameness.CLOSE,
             0.125,
             3,
-            (
-                "Drawn again: differences are not visible. Pixels differ by 0.12 of 255 in the "
-                "mean, by 3 at most."
-            ),
+            "Drawn again: differences are not visible. "
+            "Pixel differences: mean 0.12, maximum 3 of 255.",
         ),
         (Sameness.DIFFERENT, None, None, "Drawn again: different."),
     ],
