@@ -25,7 +25,7 @@ def test_equal_pictures_have_a_black_difference(panel, studio):
     pair = pair_of(studio.library, studio.library.list("method:psg"))
     guided, baseline, difference = pictures_of(studio.library, pair)
     assert (guided.title, baseline.title) == ("Guided", "Baseline")
-    assert difference.remark == "white is 0 of 255"
+    assert difference.remark == "white: difference of 0 of 255"
 
 
 def test_c_compares_m_goes_on_and_c_goes_back(qtbot, drawn, panel):
