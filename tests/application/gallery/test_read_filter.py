@@ -72,7 +72,7 @@ def test_an_empty_line_asks_for_everything(line):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("colour:red", '"colour" is nothing'),
+        ("colour:red", '"colour" is not a filter field'),
         ("verdict:", "needs a value"),
         ("verdict:maybe", "not a value"),
         ("relation:inside", "not a value"),
@@ -81,7 +81,7 @@ def test_an_empty_line_asks_for_everything(line):
         ("pos<0.1,0.2", "cannot be compared"),
         ("date:yesterday", "not a value"),
         ("is:nice", "not a value"),
-        ('"open', "undecided"),
+        ('"open', "not closed"),
         ("x" * 3000, "too long"),
     ],
 )
