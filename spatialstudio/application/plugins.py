@@ -96,16 +96,13 @@ class EntryPoint(Protocol):
     @property
     def name(self) -> str:
         """As the package calls it."""
-        ...
 
     @property
     def dist(self) -> "Distribution | None":
         """The package."""
-        ...
 
     def load(self) -> object:
         """Import the object."""
-        ...
 
 
 @frozen(eq=False)

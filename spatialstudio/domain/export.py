@@ -169,7 +169,6 @@ class Exporter(Protocol):
             ExportError: The runs lack what the kind shows.
             StoreError: A file of a run cannot be read.
         """
-        ...
 
     def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
         """Make a file of a storyboard; its ending says in which form.
@@ -177,7 +176,6 @@ class Exporter(Protocol):
         Raises:
             ExportError: There is no frame, or it cannot be made in that form.
         """
-        ...
 
     def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
         """Write what was made, whole.
@@ -186,7 +184,6 @@ class Exporter(Protocol):
             TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        ...
 
     def write_all(
         self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
@@ -197,7 +194,6 @@ class Exporter(Protocol):
             TargetExists: A name is taken, and it is not to be replaced.
             StoreError: The folder cannot be written.
         """
-        ...
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Put the runs of a bundle into a library, and return their pictures.
@@ -205,4 +201,3 @@ class Exporter(Protocol):
         Raises:
             StoreError: It is no bundle, damaged, or the library cannot be written.
         """
-        ...

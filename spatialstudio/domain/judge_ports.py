@@ -73,7 +73,6 @@ class Detector(Protocol):
     @property
     def signature(self) -> str:
         """All that its answers depend on beside the picture; empty when that is not known."""
-        ...
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
         """Find every mention's head.
@@ -85,7 +84,6 @@ class Detector(Protocol):
         Raises:
             DetectorError: The model is damaged or missing.
         """
-        ...
 
 
 class DepthEstimator(Protocol):
@@ -96,7 +94,6 @@ class DepthEstimator(Protocol):
     @property
     def signature(self) -> str:
         """All that its answers depend on beside the picture; empty when that is not known."""
-        ...
 
     def estimate(self, image: RgbImage) -> DepthMap:
         """Estimate relative depth, larger is farther.
@@ -104,7 +101,6 @@ class DepthEstimator(Protocol):
         Raises:
             DetectorError: The model is damaged or missing.
         """
-        ...
 
 
 class Segmenter(Protocol):
@@ -115,7 +111,6 @@ class Segmenter(Protocol):
     @property
     def signature(self) -> str:
         """All that its answers depend on beside the picture; empty when that is not known."""
-        ...
 
     def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
         """Draw the mask of every detection that has one; the score is the detection's.
@@ -127,7 +122,6 @@ class Segmenter(Protocol):
         Raises:
             DetectorError: The model is damaged or missing.
         """
-        ...
 
 
 Perceiver: TypeAlias = Detector | Segmenter | DepthEstimator
@@ -138,11 +132,9 @@ class PerceptionCatalog(Protocol):
 
     def cards(self) -> tuple[PerceptionCard, ...]:
         """List what is there; damaged folders are left out."""
-        ...
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Say by name what is wrong with the models that are left out."""
-        ...
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
         """Name a model exactly, by revision and the hash of its weights; arguments as for ``make``.
@@ -150,7 +142,6 @@ class PerceptionCatalog(Protocol):
         Raises:
             ModelNotFound: There is no such model of this role, or it is damaged.
         """
-        ...
 
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
         """Make a model's adapter; the weights are loaded on its first use.
@@ -162,7 +153,6 @@ class PerceptionCatalog(Protocol):
         Raises:
             ModelNotFound: There is no such model of this role, or it is damaged.
         """
-        ...
 
 
 class PerceptionStore(Protocol):
@@ -170,11 +160,9 @@ class PerceptionStore(Protocol):
 
     def find(self, key: str) -> Perception | None:
         """Return what was kept under a key; None when there is nothing, or it is damaged."""
-        ...
 
     def keep(self, key: str, perception: Perception) -> None:
         """Remember a perception; that it cannot be written is no failure."""
-        ...
 
 
 class AssertionReader(Protocol):
@@ -192,7 +180,6 @@ class AssertionReader(Protocol):
         Raises:
             Cancelled: The token was cancelled.
         """
-        ...
 
 
 class QuestionAnswerer(Protocol):
@@ -214,4 +201,3 @@ class QuestionAnswerer(Protocol):
             DetectorError: The model is damaged or missing.
             Cancelled: The token was cancelled.
         """
-        ...

@@ -73,7 +73,6 @@ class CancelToken(Protocol):
         Raises:
             Cancelled: The user asked to stop.
         """
-        ...
 
 
 class RelationExtractor(Protocol):
@@ -87,7 +86,6 @@ class RelationExtractor(Protocol):
         Raises:
             PromptError: The prompt is empty.
         """
-        ...
 
 
 class ObjectLister(Protocol):
@@ -96,7 +94,6 @@ class ObjectLister(Protocol):
     @property
     def object_names(self) -> tuple[str, ...]:
         """Names in lower case, the likelier ones first; takes long only the first time."""
-        ...
 
 
 class CancellableExtractor(RelationExtractor, Protocol):
@@ -113,7 +110,6 @@ class CancellableExtractor(RelationExtractor, Protocol):
             PromptError: The prompt is empty.
             Cancelled: The token was cancelled.
         """
-        ...
 
 
 @frozen
@@ -163,11 +159,9 @@ class ModelCatalog(Protocol):
 
     def cards(self) -> tuple[ModelCard, ...]:
         """List what is there, the embedded models first; damaged folders are left out."""
-        ...
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Say by folder name what is wrong with the folders that are left out."""
-        ...
 
 
 class GenerationBackend(Protocol):
@@ -177,7 +171,6 @@ class GenerationBackend(Protocol):
 
     def devices(self) -> tuple[DeviceCard, ...]:
         """List what it can run on, the fastest first."""
-        ...
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
         """Say where the model's text encoders hold every mention; no weights are loaded.
@@ -186,7 +179,6 @@ class GenerationBackend(Protocol):
             BackendError: The model is damaged or missing.
             PromptError: A mention lies beyond the text encoder's limit.
         """
-        ...
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
         """Say how each of the model's text encoders takes a prompt apart; no weights are loaded.
@@ -194,7 +186,6 @@ class GenerationBackend(Protocol):
         Raises:
             BackendError: The model is damaged or missing.
         """
-        ...
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
         """Say where a model attends to the text in pictures of a size; no weights are loaded.
@@ -202,7 +193,6 @@ class GenerationBackend(Protocol):
         Raises:
             BackendError: The model is damaged or missing.
         """
-        ...
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Say what a request would take, beside a drawing that goes on.
@@ -214,7 +204,6 @@ class GenerationBackend(Protocol):
             BackendError: The model is damaged or missing.
             RequestError: The model cannot do what the request asks for.
         """
-        ...
 
     def generate(
         self,
@@ -236,7 +225,6 @@ class GenerationBackend(Protocol):
             PromptError: A mention lies beyond the text encoder's limit.
             Cancelled: The token was cancelled; no model call follows.
         """
-        ...
 
 
 class Perturber(Protocol):
@@ -246,7 +234,6 @@ class Perturber(Protocol):
 
     def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
         """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
-        ...
 
 
 class RecordedRuns(Protocol):
@@ -261,7 +248,6 @@ class RecordedRuns(Protocol):
             StoreError: The folder holds no such run, or it is damaged.
             SettingsError: Its settings cannot be used.
         """
-        ...
 
     def read_settings(self, path: Path) -> CheckerSettings:
         """Read a settings file of the benchmark.
@@ -269,7 +255,6 @@ class RecordedRuns(Protocol):
         Raises:
             SettingsError: It cannot be read, or holds a value that cannot be used.
         """
-        ...
 
     def write(
         self,
@@ -286,11 +271,9 @@ class RecordedRuns(Protocol):
             TargetExists: A file is already there, and it is not to be replaced.
             StoreError: The folder cannot be written or is full.
         """
-        ...
 
     def files_of(self, folder: Path) -> tuple[Path, ...]:
         """List the files that ``read`` reads of a run."""
-        ...
 
     def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the benchmark's file of prompts, drawn again from its recipe.
@@ -299,7 +282,6 @@ class RecordedRuns(Protocol):
             TargetExists: The file is already there, and it is not to be replaced.
             StoreError: The file cannot be written.
         """
-        ...
 
 
 class ImageFiles(Protocol):
@@ -311,7 +293,6 @@ class ImageFiles(Protocol):
         Raises:
             ImageError: Not a picture, truncated, or too large to open safely.
         """
-        ...
 
 
 class Trainer(Protocol):
@@ -332,4 +313,3 @@ class Trainer(Protocol):
             StoreError: A folder cannot be written.
             SettingsError: The preset is not known.
         """
-        ...

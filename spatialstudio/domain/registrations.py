@@ -14,7 +14,6 @@ class Registration(Protocol):
     @property
     def id(self) -> str:
         """Stable name, in files and in the terminal."""
-        ...
 
 
 T = TypeVar("T", bound=Registration)

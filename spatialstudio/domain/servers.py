@@ -50,16 +50,13 @@ class ServerChoices(Protocol):
     @property
     def presets(self) -> Mapping[str, ServerPreset]:
         """Servers that are offered, by name."""
-        ...
 
     @property
     def overriding(self) -> tuple[str, ...]:
         """Names of the environment variables that go before what is kept."""
-        ...
 
     def choice(self) -> ServerChoice:
         """Return what is chosen now."""
-        ...
 
     def keep(self, choice: ServerChoice, key: str | None) -> None:
         """Keep a choice; a key goes to the system's keyring.
@@ -72,11 +69,9 @@ class ServerChoices(Protocol):
             SettingsError: The address is none, or the key cannot be kept.
             StoreError: The file cannot be written.
         """
-        ...
 
     def has_key(self, url: str) -> bool:
         """Tell whether a key is known for an address."""
-        ...
 
     def try_out(self, choice: ServerChoice, key: str | None, token: CancelToken) -> str:
         """Ask a server for a word and say in a sentence how that went.
@@ -90,7 +85,6 @@ class ServerChoices(Protocol):
             SettingsError: It does not answer; the sentence says why.
             Cancelled: The token was cancelled.
         """
-        ...
 
 
 def crosses_network_in_plain(url: str) -> bool:

@@ -62,11 +62,9 @@ class ModelService(Protocol):
 
     def warm_up(self) -> None:
         """Load what the first job is sure to need, so that it starts sooner."""
-        ...
 
     def devices(self) -> tuple[DeviceCard, ...]:
         """List what models can run on here, the fastest first."""
-        ...
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
         """Say where a model attends to the text in pictures of a size, in pixels.
@@ -74,7 +72,6 @@ class ModelService(Protocol):
         Raises:
             BackendError: The model is damaged or missing.
         """
-        ...
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Say what a request would take; None where that cannot be known without its model.
@@ -82,7 +79,6 @@ class ModelService(Protocol):
         Raises:
             StudioError: The request cannot be drawn.
         """
-        ...
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
         """Take a prompt apart as a model does.
@@ -90,7 +86,6 @@ class ModelService(Protocol):
         Raises:
             BackendError: The model is damaged or missing.
         """
-        ...
 
     def generate(
         self,
@@ -102,7 +97,6 @@ class ModelService(Protocol):
         choice: JudgeSetChoice,
     ) -> GenerationFinished:
         """Draw a picture; events and errors as a ``GenerationBackend``'s."""
-        ...
 
     def evaluate(
         self,
@@ -119,7 +113,6 @@ class ModelService(Protocol):
             DetectorError: A model is damaged or missing.
             Cancelled: The token was cancelled.
         """
-        ...
 
 
 Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed

@@ -233,23 +233,18 @@ class Engine(Protocol):
 
     def start(self, report: ReportTo) -> None:
         """Begin to accept jobs; their reports go to ``report``."""
-        ...
 
     def submit(self, job: Job) -> None:
         """Run a job after those before it."""
-        ...
 
     def ask(self, question: Question) -> None:
         """Answer a question beside the jobs; one that cannot be answered now is forgotten."""
-        ...
 
     def cancel(self, job_id: RequestId) -> None:
         """Stop a job before its next model call; nothing happens when it has ended."""
-        ...
 
     def close(self) -> None:
         """Stop all work and give everything back, within about two seconds."""
-        ...
 
 
 QuestionT = TypeVar("QuestionT")

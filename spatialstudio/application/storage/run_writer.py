@@ -40,7 +40,6 @@ class RunSink(Protocol):
         Raises:
             StoreError: It cannot be written.
         """
-        ...
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
         """Add what was found in its picture.
@@ -48,11 +47,9 @@ class RunSink(Protocol):
         Raises:
             StoreError: It cannot be written.
         """
-        ...
 
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
         """Write a run somewhere else; None when that fails as well."""
-        ...
 
 
 class RunWriter:

@@ -44,7 +44,6 @@ class GuidanceLoss(Protocol):
     @property
     def reads_whole_text(self) -> bool:
         """Whether it needs the columns of all words, and not of the mentions alone."""
-        ...
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention, /) -> torch.Tensor:
         """Compute the loss of one prediction.
@@ -59,7 +58,6 @@ class GuidanceLoss(Protocol):
         Raises:
             EmptyMapError: A map holds no mass.
         """
-        ...
 
 
 RefinedLoss: TypeAlias = Callable[[Sequence[Relation], WordAttention], torch.Tensor]

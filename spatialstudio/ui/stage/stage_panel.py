@@ -46,11 +46,9 @@ class EvidenceLayer(Protocol):
     @property
     def overlay(self) -> StageOverlay:
         """The overlay on the picture."""
-        ...
 
     def draw(self, step: int, *, is_bare: bool = False) -> None:
         """Show the marks of the selected verdict at a step; none where the picture is bare."""
-        ...
 
 
 @frozen
