@@ -92,7 +92,7 @@ def draw_ours(loaded, spans):
         guidance = Guidance(loss=AttendExciteLoss(), schedule=schedule)
         passes = []
         hook = GuidanceHook(
-            reader, guidance, CountingToken(), lambda step, _: passes.append(step.passes)
+            reader, guidance, CountingToken(), lambda step, _: passes.append(step.reading().passes)
         )
         with hook.attached(loaded.denoiser, pipeline.scheduler) if scale else nullcontext():
             latents = pipeline(prompt=SCENE.prompt.text, **_shared(seed)).images

@@ -29,18 +29,8 @@ from spatialstudio.adapters.diffusion.attention_archive import (
     plan_archive,
     text_layers,
 )
-from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
-from spatialstudio.adapters.diffusion.guidance_hook import (
-    DenoisingStep,
-    GuidanceHook,
-    Prediction,
-)
-from spatialstudio.adapters.diffusion.invalid_numbers import (
-    InvalidNumbers,
-    refuse_invalid,
-    what_may_help,
-)
-from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due
+from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.diffusion.load_pipeline import (
     LoadedPipeline,
     import_libraries,
@@ -51,15 +41,8 @@ from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, ou
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
 from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
-from spatialstudio.adapters.diffusion.preview import (
-    as_picture,
-    decode_preview,
-    predicted_clean_latents,
-)
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.token_spans import (
-    in_denoiser,
-    text_positions,
     token_readings,
     token_spans,
 )
@@ -72,7 +55,6 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
-    UNGUIDED,
     GenerationEvent,
     GenerationFinished,
     GenerationRequest,
@@ -90,9 +72,7 @@ from spatialstudio.domain.ports import (
 from spatialstudio.domain.prompt import TokenReading, TokenSpan
 from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import with_values
-from spatialstudio.science.guidance.methods import has_work, method_named
 from spatialstudio.science.guidance.noise_search import objects_only
-from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 WHITE = 255
 
@@ -315,44 +295,37 @@ class _Drawing:
 
     def draw(self, archive_folder: Path) -> RgbImage:
         """Run the pipeline and report its steps."""
-        request, pipeline = self._request, self._loaded.pipeline
-        scene, streams = request.scene, self._loaded.streams
-        arguments = pipeline_arguments(self._loaded, request)
-        spans = token_spans(streams, scene.prompt.text, scene.mentions)
-        guidance = self._guidance()
-        is_read = guidance is not None or request.capture.attention_every > 0
-        reader = self._reader(spans, guidance) if spans and is_read else None
-        archive = plan_archive(self._loaded, request, self._total_steps, archive_folder)
-        hook = GuidanceHook(reader, guidance, self._token, partial(self._report_step, archive))
+        request, loaded = self._request, self._loaded
+        arguments = pipeline_arguments(loaded, request)
+        archive = plan_archive(loaded, request, self._total_steps, archive_folder)
+        plan = CallPlan(
+            run_id=request.id,
+            scene=request.scene,
+            steps=request.sampling.steps,
+            guidance=request.sampling.guidance,
+            capture=request.capture,
+            smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
+            guidance_scale=request.guidance_scale,
+        )
+        call = GuidedCall(loaded, plan, self._token, partial(self._report_step, archive))
         self._report(
             GenerationStarted(
                 request_id=request.id,
                 total_steps=self._total_steps,
-                token_spans=spans,
-                device=str(self._loaded.device),
+                token_spans=call.spans,
+                device=str(loaded.device),
                 attention_files=archive.files,
-                text_layers=text_layers(self._loaded, request),
-                memory=_estimate(self._loaded, request, archive),
+                text_layers=text_layers(loaded, request),
+                memory=_estimate(loaded, request, archive),
             )
         )
-        denoiser, calls = self._loaded.denoiser, self._loaded.family.calls
+        scheduler = loaded.pipeline.scheduler
         with (
-            archive.attached(denoiser, calls),
-            hook.attached(denoiser, pipeline.scheduler, calls),
-            patched_attribute(pipeline.scheduler, "set_timesteps", self._begin_denoising),
+            archive.attached(loaded.denoiser, loaded.family.calls),
+            call.attached(),
+            patched_attribute(scheduler, "set_timesteps", self._begin_denoising),
         ):
-            try:
-                return finished_picture(pipeline(**arguments))
-            except InvalidNumbers as error:
-                raise self._advised(error, hook) from error
-
-    def _advised(self, error: InvalidNumbers, hook: GuidanceHook) -> BackendError:
-        hint = what_may_help(
-            was_moved=hook.has_moved,
-            dtype=self._loaded.denoiser.dtype,
-            guidance_scale=self._request.guidance_scale,
-        )
-        return BackendError(error.message, hint=hint)
+            return finished_picture(loaded.pipeline(**arguments))
 
     def _begin_denoising(
         self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
@@ -361,73 +334,10 @@ class _Drawing:
         self._report(PromptEncoded(request_id=self._request.id))
         set_timesteps(*args, **kwargs)
 
-    def _guidance(self) -> Guidance | None:
-        settings, scene = self._request.sampling.guidance, self._request.scene
-        if settings.method_id == UNGUIDED:
-            return None
-        method = method_named(settings.method_id)
-        if not (scene.mentions and has_work(scene, settings.method_id)):
-            return None
-        takes_turns = settings.one_by_one and method.needs_relations
-        return Guidance(
-            loss=method.make_loss(settings),
-            schedule=GuidanceSchedule(
-                replace(settings, one_by_one=takes_turns), self._request.sampling.steps
-            ),
-            refined=method.make_refined(settings) if method.make_refined else None,
-            corrects_prediction=method.corrects_prediction,
-            reads_decoder=method.reads_decoder,
-        )
-
-    def _reader(self, spans: tuple[TokenSpan, ...], guidance: Guidance | None) -> AttentionReader:
-        loaded, scene = self._loaded, self._request.scene
-        streams, smaller = loaded.streams, Saving.SMALLER_MAPS in self._request.sampling.savings
-        is_whole = guidance is not None and guidance.loss.reads_whole_text
-        reads_decoder = guidance is not None and guidance.reads_decoder
-        return AttentionReader(
-            loaded.layers_to_read(smaller=smaller),
-            in_denoiser(streams, spans),
-            scene.relations,
-            smooths_maps=self._loaded.family.smooths_maps,
-            whole_text=text_positions(streams, scene.prompt.text) if is_whole else (),
-            decoder=loaded.decoder_to_read(smaller=smaller) if reads_decoder else (),
-        )
-
-    def _report_step(
-        self, archive: AttentionArchive, step: DenoisingStep, prediction: Prediction
-    ) -> None:
-        capture = self._request.capture
-        archive.expect_step(is_due=_is_due(step.index + 1, capture.attention_every))
-        wants_attention = _is_due(step.index, capture.attention_every)
-        has_after = wants_attention and step.step_size is not None
-        wants_preview = _is_due(step.index, capture.preview_every)
-        self._report(
-            StepEvent(
-                request_id=self._request.id,
-                step=step.index,
-                total_steps=self._total_steps,
-                timestep=float(prediction.timestep),
-                pos=step.pos,
-                guidance_loss=step.loss,
-                step_size=step.step_size,
-                pos_after=step.pos_after,
-                guiding_passes=step.passes,
-                attention=step.snapshot if wants_attention else None,
-                attention_after=step.snapshot_after if has_after else None,
-                preview=self._preview(step, prediction) if wants_preview else None,
-            )
-        )
-
-    def _preview(self, step: DenoisingStep, prediction: Prediction) -> RgbImage:
-        clean = predicted_clean_latents(
-            self._loaded.pipeline.scheduler,
-            prediction.output,
-            prediction.timestep,
-            prediction.latents,
-            step.input_scale,
-        )
-        pictured = as_picture(clean, self._loaded.family.latents, step.latent_size)
-        return decode_preview(self._loaded.decode_preview, pictured)
+    def _report_step(self, archive: AttentionArchive, events: tuple[StepEvent, ...]) -> None:
+        (event,) = events
+        archive.expect_step(is_due=is_due(event.step + 1, self._request.capture.attention_every))
+        self._report(event)
 
     def _report(self, event: GenerationEvent) -> None:
         self._report_event(event)
@@ -446,7 +356,3 @@ def _estimate(
 ) -> MemoryEstimate:
     kept = sum(file.size_bytes for file in archive.files)
     return replace(estimate_memory(loaded, request), disk_bytes=kept)
-
-
-def _is_due(step: int, every: int) -> bool:
-    return every > 0 and step % every == 0

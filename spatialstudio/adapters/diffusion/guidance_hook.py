@@ -56,24 +56,39 @@ def move_along(scheduler: Any, shift: torch.Tensor) -> None:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class DenoisingStep:
-    """One step, filled in while it goes on. Stays on the thread of the model.
-
-    Where several pictures are drawn at once, what is read is that of the first.
+class PictureReading:
+    """What was read of one picture on one step.
 
     Attributes:
-        index: Of the step, from 0.
-        call: The model call that is awaited or made, from 0 over the whole run.
-        prediction: Of the step's first call, as soon as that has ended.
         snapshot: Attention before any update; None when nothing was read.
         pos: Relation id to PoS of the snapshot.
         snapshot_after: Attention after the updates, from the step's ordinary pass; None where
             guidance did not act, or that pass was not made where it has moved the latents to.
         pos_after: Relation id to PoS of that; empty without.
+        loss: Before the update; None where the picture was not moved.
+        step_size: Step length applied, VP units; None where the picture was not moved.
+        passes: Guiding passes made.
+    """
+
+    snapshot: AttentionSnapshot | None = None
+    pos: Mapping[RelationId, float] = field(default_factory=dict)
+    snapshot_after: AttentionSnapshot | None = None
+    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    loss: float | None = None
+    step_size: float | None = None
+    passes: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class DenoisingStep:
+    """One step, filled in while it goes on. Stays on the thread of the model.
+
+    Attributes:
+        index: Of the step, from 0.
+        call: The model call that is awaited or made, from 0 over the whole run.
+        prediction: Of the step's first call, as soon as that has ended.
+        readings: By the number of the picture, from 0.
         guided: Numbers of the pictures that did not rest; none outside the guided window.
-        loss: Before the update, of the first picture that was moved; None where none was.
-        step_size: Step length applied, VP units; None where no picture was moved.
-        passes: Guiding passes made, of all pictures together.
         has_begun: Whether the denoiser was called; pipelines may call it once more for the
             other half of classifier-free guidance.
         shift: (pictures, ...) taken off the denoiser's input, or added to the predicted noise.
@@ -87,20 +102,18 @@ class DenoisingStep:
     index: int
     call: int = 0
     prediction: "Prediction | None" = None
-    snapshot: AttentionSnapshot | None = None
-    pos: Mapping[RelationId, float] = field(default_factory=dict)
-    snapshot_after: AttentionSnapshot | None = None
-    pos_after: Mapping[RelationId, float] = field(default_factory=dict)
+    readings: dict[int, PictureReading] = field(default_factory=dict)
     guided: tuple[int, ...] = ()
-    loss: float | None = None
-    step_size: float | None = None
-    passes: int = 0
     has_begun: bool = False
     shift: torch.Tensor | None = None
     latent_size: tuple[int, int] = (0, 0)
     input_scale: float = 1.0
     signal: float = 1.0
     spread: float = 1.0
+
+    def reading(self, number: int = 0) -> PictureReading:
+        """Return what was read of a picture; without a number, of the first."""
+        return self.readings.setdefault(number, PictureReading())
 
 
 @frozen(eq=False, kw_only=False)
@@ -229,12 +242,12 @@ class GuidanceHook:
                 self._note(reader, number, own.make(now.index, length * now.spread))
             finally:
                 self.has_moved |= own.loss is not None
+            reading = now.reading(number)
+            reading.loss, reading.passes = own.loss, own.passes
+            reading.step_size = None if own.loss is None else length
         still = torch.zeros_like(next(iter(updates.values())).shift)
         shifts = [updates[n].shift if n in updates else still for n in range(self._calls.pictures)]
         now.shift = torch.cat(shifts)
-        now.passes = sum(own.passes for own in updates.values())
-        now.loss = next((own.loss for own in updates.values() if own.loss is not None), None)
-        now.step_size = None if now.loss is None else length
         return updates
 
     def _moved(self, call: DenoiserCall) -> DenoiserCall:
@@ -276,16 +289,15 @@ class GuidanceHook:
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
-        """Keep a picture's last PoS; of the first also the step's readings."""
+        """Keep a picture's last PoS and the step's readings."""
         now, pos = self._now, reader.pos(snapshot)
+        reading = now.reading(number)
         self._last_pos[number] = pos
-        if number > 0:
-            return
-        if now.snapshot is None:
-            now.snapshot, now.pos = snapshot, pos
-        has_moved = now.shift is not None
+        if reading.snapshot is None:
+            reading.snapshot, reading.pos = snapshot, pos
+        has_moved = now.shift is not None and number in now.guided
         if has_moved and self._guidance is not None and not self._guidance.leaves_input:
-            now.snapshot_after, now.pos_after = snapshot, pos
+            reading.snapshot_after, reading.pos_after = snapshot, pos
 
     def _scale(
         self, scale: Callable[..., torch.Tensor], sample: torch.Tensor, timestep: torch.Tensor

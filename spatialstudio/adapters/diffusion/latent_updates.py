@@ -199,11 +199,26 @@ class LatentUpdates:
 
             return checkpoint(block, *args, use_reentrant=False, context_fn=contexts)
 
-        denoiser = self._denoiser
-        was_sparing = denoiser.is_gradient_checkpointing
-        denoiser.enable_gradient_checkpointing(run)
-        try:
+        with keep_checkpointing(self._denoiser):
+            self._denoiser.enable_gradient_checkpointing(run)
             yield
-        finally:
-            if not was_sparing:
-                denoiser.disable_gradient_checkpointing()
+
+
+CHECKPOINTING_ATTRIBUTES = ("gradient_checkpointing", "_gradient_checkpointing_func")
+
+
+@contextmanager
+def keep_checkpointing(denoiser: torch.nn.Module) -> Iterator[None]:
+    """Restore afterwards how a denoiser's modules checkpoint gradients."""
+    kept = [
+        (vars(module), {name: vars(module)[name] for name in names})
+        for module in denoiser.modules()
+        if (names := [name for name in CHECKPOINTING_ATTRIBUTES if name in vars(module)])
+    ]
+    try:
+        yield
+    finally:
+        for attributes, usual in kept:
+            for name in CHECKPOINTING_ATTRIBUTES:
+                attributes.pop(name, None)
+            attributes.update(usual)

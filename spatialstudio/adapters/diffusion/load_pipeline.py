@@ -1,11 +1,9 @@
 """Loads diffusers folders: safetensors only, nothing from the network."""
 
-import math
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +15,14 @@ from safetensors import SafetensorError, safe_open
 from transformers.utils import logging as transformers_logging
 
 from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
-from spatialstudio.adapters.diffusion.attention_layers import (
-    AttentionLayer,
-    decoder_levels,
-    guiding_layers,
-)
 from spatialstudio.adapters.diffusion.families import (
     FAMILIES,
     STABLE_DIFFUSION,
     Family,
-    LatentForm,
 )
+from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, refuse_invalid
-from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS, DecodePreview, preview_decoder
+from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.tokenizers import read_tokenizers
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
@@ -170,10 +163,7 @@ def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
     return {part for part, own in signs.items() if any(name.startswith(own) for name in names)}
 
 
-TRANSFORMER = "transformer"
 NEEDED_PARTS = ("vae", "scheduler")
-PACKED_SIDE = 2
-DECODER_LEVELS = 2
 FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
 """What samplers are told that were made for pixels: latents go beyond [-1, 1] and are not cut off,
 and PNDM begins as it does for Stable Diffusion, by one call more instead of nine."""
@@ -192,112 +182,20 @@ SIGNS_OF_DAMAGE = (
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedPipeline:
+class LoadedPipeline(GuidablePipeline):
     """A pipeline that is ready to draw.
 
     Attributes:
-        pipeline: The diffusers object.
-        family: What is special about it.
         folder: Where it was read from: a folder, or one file.
         device: Where it runs.
         own_scheduler: As it came with the model.
         weights_hash: Of its weights, as soon as they are read.
     """
 
-    pipeline: Any
-    family: Family
     folder: Path
     device: torch.device
     own_scheduler: Any
     weights_hash: Future[str]
-
-    @property
-    def denoiser(self) -> Any:
-        """The module that is called once a step."""
-        return getattr(self.pipeline, self.family.kind.denoiser)
-
-    @property
-    def native_latent_side(self) -> int:
-        """Side of the latents that the model was trained on."""
-        return self.family.kind.native_latent_side(self.denoiser.config)
-
-    @property
-    def native_side(self) -> int:
-        """Side of the pictures that the model was trained on, pixels."""
-        return self.native_latent_side * int(self.pipeline.vae_scale_factor)
-
-    @property
-    def side_multiple(self) -> int:
-        """What the sides of its pictures are multiples of, pixels."""
-        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
-        if not self.is_unet:
-            patch *= 2 ** self.guiding_layers[0].level
-        return math.lcm(patch * int(self.pipeline.vae_scale_factor), self.family.side_multiple)
-
-    def latent_size(self, height: int, width: int) -> tuple[int, int]:
-        """Return the (h, w) of latents that the denoiser is given for a picture in pixels."""
-        patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
-        pixels = patch * int(self.pipeline.vae_scale_factor)
-        return height // pixels, width // pixels
-
-    @cached_property
-    def text_layers(self) -> tuple[AttentionLayer, ...]:
-        """All layers that attend to the text, in the order in which they run."""
-        return self.family.text_layers(self.denoiser)
-
-    @cached_property
-    def guiding_layers(self) -> tuple[AttentionLayer, ...]:
-        """The layers whose attention is read."""
-        layers = self.text_layers
-        first, last = (round(share * len(layers)) for share in self.family.read_share)
-        chosen = layers[first : max(last, first + 1)]
-        return guiding_layers(chosen, self.native_latent_side)
-
-    def layers_to_read(self, *, smaller: bool) -> tuple[AttentionLayer, ...]:
-        """Return the layers whose attention is read; smaller maps take less memory."""
-        usual = self.guiding_layers
-        if not smaller:
-            return usual
-        coarser = [layer for layer in self.text_layers if layer.level > usual[0].level]
-        if not coarser:
-            return usual[: max(len(usual) // 2, 1)]
-        level = min(layer.level for layer in coarser)
-        return tuple(layer for layer in coarser if layer.level == level)
-
-    def decoder_to_read(self, *, smaller: bool) -> tuple[tuple[AttentionLayer, ...], ...]:
-        """Return the coarse layers of the decoder, and the finer; empty where it has no levels."""
-        return decoder_levels(self.text_layers)[: 1 if smaller else DECODER_LEVELS]
-
-    @property
-    def is_unet(self) -> bool:
-        """Whether the denoiser is a UNet, else it is a transformer."""
-        return self.family.kind.denoiser != TRANSFORMER
-
-    @property
-    def modules(self) -> tuple[torch.nn.Module, ...]:
-        """The parts that have weights."""
-        parts = self.pipeline.components.values()
-        return tuple(part for part in parts if isinstance(part, torch.nn.Module))
-
-    @cached_property
-    def part_sizes(self) -> tuple[int, ...]:
-        """Bytes of the weights of each of these parts."""
-        return tuple(
-            sum(weight.numel() * weight.element_size() for weight in part.parameters())
-            for part in self.modules
-        )
-
-    @cached_property
-    def streams(self) -> tuple[TextStream, ...]:
-        """How its text encoders read a prompt."""
-        parts = self.pipeline.components.items()
-        tokenizers = {name: part for name, part in parts if name.startswith(TOKENIZER) and part}
-        return self.family.streams(tokenizers)
-
-    @cached_property
-    def decode_preview(self) -> DecodePreview:
-        """How clean latents become a small picture."""
-        return preview_decoder(self.pipeline.vae)
 
     def set_scheduler(self, scheduler_id: str) -> None:
         """Give the pipeline a fresh scheduler.

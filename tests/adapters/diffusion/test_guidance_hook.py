@@ -101,7 +101,7 @@ def steps_of(draw, make_hook):
     def run(strength=None, scheduler_id="", size=(128, 128), scene=SCENE, **settings):
         steps = []
         hook = make_hook(
-            strength, scene, finish_step=lambda step, _: steps.append(step), **settings
+            strength, scene, finish_step=lambda step, _: steps.append(step.reading()), **settings
         )
         draw(hook, scheduler_id, scene=scene, size=size)
         return steps
@@ -147,10 +147,11 @@ def test_guidance_goes_the_way_of_the_relation(steps_of, relation_type):
     assert guided[-1].pos["r1"] > free[-1].pos["r1"] + 0.01
 
 
-def test_one_strength_means_the_same_for_samplers_of_other_units(steps_of):
-    ddim = steps_of(STRONG, "DDIMScheduler")
+def test_one_strength_means_the_same_for_samplers_of_other_units(steps_of, draw, make_hook):
+    ddim, scales = steps_of(STRONG, "DDIMScheduler"), []
     euler = steps_of(STRONG, "EulerDiscreteScheduler")
-    assert euler[1].input_scale < 0.9
+    draw(make_hook(finish_step=lambda s, _: scales.append(s.input_scale)), "EulerDiscreteScheduler")
+    assert scales[1] < 0.9
     assert euler[1].pos["r1"] == pytest.approx(ddim[1].pos["r1"], abs=1e-3)
 
 
@@ -169,15 +170,15 @@ def test_the_first_update_is_the_gradient_of_the_loss_times_the_step_length(
     loss = scene_loss(SCENE.relations, reader.read(taken, sample.shape[-2:]).loss_maps())
     (gradient,) = torch.autograd.grad(loss, sample)
     torch.testing.assert_close(start.latents - moved.latents, 2.0 * gradient)
-    assert step.loss == pytest.approx(float(loss.detach()))
-    assert step.step_size == 2.0
+    assert step.reading().loss == pytest.approx(float(loss.detach()))
+    assert step.reading().step_size == 2.0
 
 
 @pytest.mark.parametrize("scale", [4.0, 1.0], ids=["batch of two halves", "batch of one"])
 def test_maps_are_those_of_the_prompt_whatever_the_batch(draw, make_hook, scale):
     read, guided = [], []
-    draw(make_hook(None, finish_step=lambda s, _: read.append(s)), guidance_scale=scale)
-    draw(make_hook(0.0, finish_step=lambda s, _: guided.append(s)), guidance_scale=scale)
+    draw(make_hook(None, finish_step=lambda s, _: read.append(s.reading())), guidance_scale=scale)
+    draw(make_hook(0.0, finish_step=lambda s, _: guided.append(s.reading())), guidance_scale=scale)
     for mention, weights in read[0].snapshot.maps.items():
         assert guided[0].snapshot.maps[mention] == pytest.approx(weights, abs=1e-6)
 
@@ -215,7 +216,7 @@ def test_of_pictures_drawn_at_once_each_rests_by_its_own_relations(draw, make_ho
         hook = make_hook(STRONG, finish_step=lambda step, _: steps.append(step), **settings)
         return steps, draw(hook, seeds=seeds)
 
-    restless = [guided(seed, goal=1)[0][1].pos["r1"] for seed in SEEDS]
+    restless = [guided(seed, goal=1)[0][1].reading().pos["r1"] for seed in SEEDS]
     goal = sum(restless) / 2  # one picture reaches it sooner than the other
     alone = [guided(seed, goal=goal) for seed in SEEDS]
     steps, together = guided(*SEEDS, goal=goal)
@@ -223,7 +224,7 @@ def test_of_pictures_drawn_at_once_each_rests_by_its_own_relations(draw, make_ho
     assert [step.guided for step in steps] == awake
     assert {(0,), (1,)} & set(awake)
     for step, *own in zip(steps, *(of_one for of_one, _ in alone), strict=True):
-        assert step.passes == sum(each.passes for each in own)
+        assert [step.reading(n).passes for n in (0, 1)] == [each.reading().passes for each in own]
     for number, (_, latents) in enumerate(alone):
         torch.testing.assert_close(together[number], latents[0], atol=1e-3, rtol=1e-3)
 
@@ -236,7 +237,7 @@ def test_a_picture_that_rests_is_read_while_another_is_guided(draw, make_hook, r
     hook._last_pos = {0: {"r1": 1.0}}  # as if it had reached its goal before
     draw(hook, seeds=SEEDS)
     assert steps[0].guided == (1,)
-    assert steps[0].pos["r1"] < 0.9
+    assert steps[0].reading().pos["r1"] < 0.9
     assert steps[1].guided == (0, 1)
 
 

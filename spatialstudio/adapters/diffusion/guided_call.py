@@ -1,0 +1,208 @@
+"""One call of a diffusers pipeline, guided and recorded, for the program and for notebooks."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field, replace
+from typing import TypeAlias
+
+from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
+from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
+from spatialstudio.adapters.diffusion.guidance_hook import (
+    DenoisingStep,
+    GuidanceHook,
+    PictureReading,
+    Prediction,
+)
+from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, what_may_help
+from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.preview import (
+    as_picture,
+    decode_preview,
+    predicted_clean_latents,
+)
+from spatialstudio.adapters.diffusion.token_spans import in_denoiser, text_positions, token_spans
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import BackendError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    UNGUIDED,
+    CaptureSettings,
+    GuidanceSettings,
+    RequestId,
+    StepEvent,
+)
+from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.science.guidance.methods import has_work, method_named
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
+
+ReportStep: TypeAlias = Callable[[tuple[StepEvent, ...]], None]
+"""Takes one event for each picture of the call when a step has ended."""
+
+
+@frozen
+class CallPlan:
+    """What is guided and recorded in one call of a pipeline.
+
+    Attributes:
+        run_id: Named in the events.
+        scene: Spans of its mentions are in the prompt that the pipeline is called with.
+        steps: Denoising steps asked for, >= 1.
+        guidance: How the layout is held.
+        capture: What is recorded; previews are of the first picture alone.
+        pictures: How many the call draws, >= 1.
+        smaller_maps: Whether coarser layers are read, to take less memory.
+        guidance_scale: Of classifier-free guidance, for advice when numbers turn invalid.
+    """
+
+    run_id: RequestId
+    scene: SceneGraph
+    steps: int
+    guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    pictures: int = 1
+    smaller_maps: bool = False
+    guidance_scale: float = SCALE_OFF
+
+
+class GuidedCall:
+    """Guides and records the one call that a pipeline makes inside ``attached``.
+
+    Args:
+        model: The pipeline.
+        plan: What is guided and recorded.
+        token: Asked before every model call.
+        report_step: Takes each step when it has ended; what it raises ends the call.
+
+    Attributes:
+        spans: Where the text encoders hold the mentions.
+
+    Raises:
+        RequestError: The guidance method is not known.
+        PromptError: A mention lies beyond the text encoder's limit.
+    """
+
+    def __init__(
+        self, model: GuidablePipeline, plan: CallPlan, token: CancelToken, report_step: ReportStep
+    ) -> None:
+        self._model = model
+        self._plan = plan
+        self._report_step = report_step
+        scene = plan.scene
+        self.spans = token_spans(model.streams, scene.prompt.text, scene.mentions)
+        guidance = make_guidance(plan)
+        is_read = guidance is not None or plan.capture.attention_every > 0
+        reader = self._reader(guidance) if self.spans and is_read else None
+        self._hook = GuidanceHook(reader, guidance, token, self._finish_step)
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Patch the pipeline's denoiser and scheduler; afterwards both are as before.
+
+        Raises:
+            BackendError: The attention cannot be read, or numbers have turned invalid.
+        """
+        model = self._model
+        calls = replace(model.family.calls, pictures=self._plan.pictures)
+        try:
+            with self._hook.attached(model.denoiser, model.pipeline.scheduler, calls):
+                yield
+        except InvalidNumbers as error:
+            hint = what_may_help(
+                was_moved=self._hook.has_moved,
+                dtype=model.denoiser.dtype,
+                guidance_scale=self._plan.guidance_scale,
+            )
+            raise BackendError(error.message, hint=hint) from error
+
+    def _reader(self, guidance: Guidance | None) -> AttentionReader:
+        model, plan = self._model, self._plan
+        is_whole = guidance is not None and guidance.loss.reads_whole_text
+        reads_decoder = guidance is not None and guidance.reads_decoder
+        whole_text = text_positions(model.streams, plan.scene.prompt.text) if is_whole else ()
+        return AttentionReader(
+            model.layers_to_read(smaller=plan.smaller_maps),
+            in_denoiser(model.streams, self.spans),
+            plan.scene.relations,
+            smooths_maps=model.family.smooths_maps,
+            whole_text=whole_text,
+            decoder=model.decoder_to_read(smaller=plan.smaller_maps) if reads_decoder else (),
+        )
+
+    def _finish_step(self, step: DenoisingStep, prediction: Prediction) -> None:
+        scheduler = self._model.pipeline.scheduler
+        total_steps = -(-len(scheduler.timesteps) // int(scheduler.order))
+        timestep = float(prediction.timestep)
+        wants_preview = is_due(step.index, self._plan.capture.preview_every)
+        preview = self._preview(step, prediction) if wants_preview else None
+        self._report_step(
+            tuple(
+                self._event(step, step.reading(number), total_steps, timestep, preview)
+                for number in range(self._plan.pictures)
+            )
+        )
+
+    def _event(
+        self,
+        step: DenoisingStep,
+        reading: PictureReading,
+        total_steps: int,
+        timestep: float,
+        preview: RgbImage | None,
+    ) -> StepEvent:
+        wants_attention = is_due(step.index, self._plan.capture.attention_every)
+        has_moved = reading.loss is not None
+        return StepEvent(
+            request_id=self._plan.run_id,
+            step=step.index,
+            total_steps=total_steps,
+            timestep=timestep,
+            pos=reading.pos,
+            guidance_loss=reading.loss,
+            step_size=reading.step_size,
+            pos_after=reading.pos_after,
+            guiding_passes=reading.passes,
+            attention=reading.snapshot if wants_attention else None,
+            attention_after=reading.snapshot_after if wants_attention and has_moved else None,
+            preview=preview if reading is step.reading(0) else None,
+        )
+
+    def _preview(self, step: DenoisingStep, prediction: Prediction) -> RgbImage:
+        model = self._model
+        clean = predicted_clean_latents(
+            model.pipeline.scheduler,
+            prediction.output,
+            prediction.timestep,
+            prediction.latents,
+            step.input_scale,
+        )
+        pictured = as_picture(clean, model.family.latents, step.latent_size)
+        return decode_preview(model.decode_preview, pictured)
+
+
+def make_guidance(plan: CallPlan) -> Guidance | None:
+    """Return how a call is guided; None where the method is none or finds nothing to do.
+
+    Raises:
+        RequestError: The guidance method is not known.
+    """
+    settings, scene = plan.guidance, plan.scene
+    if settings.method_id == UNGUIDED:
+        return None
+    method = method_named(settings.method_id)
+    if not (scene.mentions and has_work(scene, settings.method_id)):
+        return None
+    takes_turns = settings.one_by_one and method.needs_relations
+    return Guidance(
+        loss=method.make_loss(settings),
+        schedule=GuidanceSchedule(replace(settings, one_by_one=takes_turns), plan.steps),
+        refined=method.make_refined(settings) if method.make_refined else None,
+        corrects_prediction=method.corrects_prediction,
+        reads_decoder=method.reads_decoder,
+    )
+
+
+def is_due(step: int, every: int) -> bool:
+    """Tell whether a step, from 0, is among those recorded; 0 records none."""
+    return every > 0 and step % every == 0

@@ -1,0 +1,318 @@
+"""Guides and records the calls that a user makes of their own diffusers pipeline.
+
+For the length of a ``with`` block the pipeline is an instance of a subclass of its class whose
+``__call__`` first works out what the call is going to draw. Every patch of denoiser and scheduler
+lasts for one call only.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import wraps
+from importlib.util import find_spec
+from inspect import BoundArguments, Signature, signature
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import torch
+
+from spatialstudio.adapters.diffusion.families import FAMILIES
+from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
+from spatialstudio.adapters.diffusion.guided_call import (
+    CallPlan,
+    GuidedCall,
+    ReportStep,
+    make_guidance,
+)
+from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
+from spatialstudio.adapters.diffusion.token_spans import token_spans
+from spatialstudio.domain.errors import BackendError, RequestError
+from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, new_request_id
+from spatialstudio.domain.prompt import Prompt, TextSpan
+from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.science.guidance.noise_search import objects_only
+
+ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]
+"""From the denoising steps of a call to how it is guided."""
+
+BeginCall: TypeAlias = Callable[[CallPlan], ReportStep]
+"""Called before each call of the pipeline with what it draws; returns what takes its steps."""
+
+PROMPT = "prompt"
+OTHER_PROMPTS = ("prompt_2", "prompt_3")
+FIXED_ARGUMENTS = ("system_prompt", "complex_human_instruction")
+"""Texts around the prompt; other ones would move its words."""
+
+TEXT_LENGTH = "max_sequence_length"
+CLEANING = "clean_caption"
+CLEANING_LIBRARIES = ("bs4", "ftfy")
+
+
+def guidable(pipeline: Any) -> GuidablePipeline:
+    """Return a pipeline with what is known of its family.
+
+    Raises:
+        BackendError: Its class is not supported, its denoiser is compiled, or a tokenizer cannot
+            tell where words are.
+    """
+    names = (kind.__name__ for kind in type(pipeline).__mro__)
+    family = next((FAMILIES[name] for name in names if name in FAMILIES), None)
+    if family is None:
+        raise BackendError(
+            f"A pipeline of the class {type(pipeline).__name__} cannot be guided.",
+            hint=f"Use one of these classes of diffusers: {', '.join(FAMILIES)}.",
+        )
+    model = GuidablePipeline(pipeline, family)
+    _check_denoiser(model.denoiser)
+    for name, part in pipeline.components.items():
+        if name.startswith("tokenizer") and part is not None and not part.is_fast:
+            raise BackendError(
+                f"The pipeline's {name} does not tell where words are.",
+                hint="Load it as a fast tokenizer of transformers.",
+            )
+    return model
+
+
+def _check_denoiser(denoiser: Any) -> None:
+    compiled = getattr(denoiser, "_compiled_call_impl", None) is not None
+    if compiled or hasattr(denoiser, "_orig_mod"):
+        raise BackendError(
+            "The attention of a compiled denoiser cannot be read.",
+            hint="Load the pipeline again and leave out torch.compile.",
+        )
+
+
+class _NeverCancelled:
+    """A ``CancelToken`` of calls that only an exception ends."""
+
+    def raise_if_cancelled(self) -> None:
+        """Return at once."""
+
+
+class GuidedPipeline:
+    """Guides and records every call of a pipeline within a block.
+
+    Args:
+        model: The pipeline, from ``guidable``.
+        scene: What the calls draw.
+        choose: How a call is guided, by its denoising steps.
+        capture: What is recorded.
+        begin_call: Takes what is recorded.
+
+    Raises:
+        PromptError: A mention lies beyond the text encoder's limit.
+        RequestError: The guidance method is not known.
+    """
+
+    def __init__(
+        self,
+        model: GuidablePipeline,
+        scene: SceneGraph,
+        choose: ChooseGuidance,
+        capture: CaptureSettings,
+        begin_call: BeginCall,
+    ) -> None:
+        token_spans(model.streams, scene.prompt.text, scene.mentions)
+        self._model = model
+        self._scene = scene
+        self._choose = choose
+        self._capture = capture
+        self._begin_call = begin_call
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Guide the pipeline's calls; of nested blocks, the innermost does."""
+        pipeline = self._model.pipeline
+        blocks = _BLOCKS.setdefault(pipeline, [])
+        try:
+            blocks.append(self)
+            if len(blocks) == 1:
+                object.__setattr__(pipeline, "__class__", _guided_class(type(pipeline)))
+            yield
+        finally:
+            if self in blocks:
+                blocks.remove(self)
+            if not blocks:
+                del _BLOCKS[pipeline]
+                if isinstance(plain := vars(type(pipeline)).get(PLAIN_CLASS), type):
+                    object.__setattr__(pipeline, "__class__", plain)
+
+    def call(self, run: Callable[..., Any], given: BoundArguments) -> Any:
+        """Make one call of the pipeline.
+
+        Args:
+            run: The call of the pipeline's own class.
+            given: Its arguments, as the user gave them.
+
+        Raises:
+            RequestError: The call draws another prompt, or several, or reads it in another way.
+            BackendError: The attention cannot be read, or numbers have turned invalid.
+        """
+        _check_denoiser(self._model.denoiser)
+        usual = given.signature
+        with_defaults = BoundArguments(usual, given.arguments.copy())
+        with_defaults.apply_defaults()
+        arguments = with_defaults.arguments
+        model = replace(self._model, extra_tokens=_extra_tokens(usual, arguments))
+        steps = _step_count(arguments)
+        guidance = self._choose(steps)
+        text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
+        _check_reading(model.pipeline, usual, arguments, text)
+        plan = CallPlan(
+            run_id=new_request_id(),
+            scene=scene,
+            steps=steps,
+            guidance=guidance,
+            capture=self._capture,
+            pictures=_picture_count(arguments),
+            guidance_scale=float(arguments.get("guidance_scale") or SCALE_OFF),
+        )
+        call = GuidedCall(model, plan, _NeverCancelled(), self._begin_call(plan))
+        if scene.prompt.text != text:
+            given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
+        is_guided = make_guidance(plan) is not None
+        with _without_gradients(model.denoiser) if is_guided else nullcontext(), call.attached():
+            return run(*given.args, **given.kwargs)
+
+    def _scene_drawn(
+        self, arguments: Mapping[str, Any], *, names_only: bool
+    ) -> tuple[str, SceneGraph]:
+        """Return the prompt of a call, and the scene in the prompt that is drawn for it.
+
+        A call with embeddings instead of a prompt is taken to draw the scene's own.
+        """
+        scene = objects_only(self._scene) if names_only else self._scene
+        known = self._scene.prompt.text
+        prompt = arguments.get(PROMPT)
+        if prompt is None:
+            return scene.prompt.text, scene
+        texts = {prompt} if isinstance(prompt, str) else set(prompt)
+        if len(texts) != 1:
+            raise RequestError(
+                "The pipeline is called with several prompts at once.",
+                hint="Call it once for each prompt.",
+            )
+        (text,) = texts
+        found = re.search(rf"(?<!\w){re.escape(known)}(?!\w)", text)
+        if found is None:
+            raise RequestError(
+                f'The pipeline is called with another prompt than the block: "{text}".',
+                hint=f'Pass "{known}", alone or within a longer prompt, or open another block.',
+            )
+        drawn = text[: found.start()] + scene.prompt.text + text[found.end() :]
+        return text, _within(scene, drawn, found.start())
+
+
+_BLOCKS: "WeakKeyDictionary[Any, list[GuidedPipeline]]" = WeakKeyDictionary()
+"""The open blocks of a pipeline, the innermost last."""
+
+PLAIN_CLASS = "_spatialstudio_plain_class"
+
+
+def _guided_class(plain: Any) -> Any:
+    """Make the subclass of a pipeline's class whose calls are guided by the innermost block."""
+
+    @wraps(plain.__call__)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            given = signature(plain.__call__).bind(self, *args, **kwargs)
+        except TypeError:
+            return plain.__call__(self, *args, **kwargs)  # raises the pipeline's own error
+        return _BLOCKS[self][-1].call(plain.__call__, given)
+
+    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__}
+    return type(plain.__name__, (plain,), {"__call__": call, PLAIN_CLASS: plain, **names})
+
+
+def _within(scene: SceneGraph, text: str, start: int) -> SceneGraph:
+    """Return a scene whose words stand in a longer prompt, from a character on."""
+    mentions = tuple(
+        replace(
+            mention,
+            span=_moved(mention.span, start),
+            named_again=tuple(_moved(span, start) for span in mention.named_again),
+        )
+        for mention in scene.mentions
+    )
+    relations = tuple(
+        replace(relation, span=relation.span and _moved(relation.span, start))
+        for relation in scene.relations
+    )
+    prompt: Prompt = replace(scene.prompt, text=text)
+    return replace(scene, prompt=prompt, mentions=mentions, relations=relations)
+
+
+def _moved(span: TextSpan, by: int) -> TextSpan:
+    return TextSpan(start=span.start + by, stop=span.stop + by)
+
+
+def _step_count(arguments: Mapping[str, Any]) -> int:
+    for name in ("timesteps", "sigmas"):
+        if arguments.get(name) is not None:
+            return len(arguments[name])
+    return int(arguments["num_inference_steps"])
+
+
+def _prompt_count(arguments: Mapping[str, Any]) -> int:
+    prompt = arguments.get(PROMPT)
+    given = arguments.get("prompt_embeds") if prompt is None else prompt
+    return 1 if isinstance(given, str) or given is None else len(given)
+
+
+def _picture_count(arguments: Mapping[str, Any]) -> int:
+    return _prompt_count(arguments) * int(arguments.get("num_images_per_prompt") or 1)
+
+
+def _extra_tokens(usual: Signature, arguments: Mapping[str, Any]) -> int:
+    """Return how many tokens more than usual the call lets the long text encoder read."""
+    if TEXT_LENGTH not in usual.parameters:
+        return 0
+    return int(arguments[TEXT_LENGTH]) - int(usual.parameters[TEXT_LENGTH].default)
+
+
+def _check_reading(
+    pipeline: Any, usual: Signature, arguments: Mapping[str, Any], prompt: str
+) -> None:
+    """Refuse arguments by which words stand elsewhere than the tokenizers say.
+
+    Raises:
+        RequestError: There is such an argument.
+    """
+    for name in OTHER_PROMPTS:
+        other = arguments.get(name)
+        texts = {other} if isinstance(other, str) else set(other or ())
+        if texts - {prompt}:
+            raise RequestError(
+                f"The argument {name} gives an encoder another prompt.", hint="Leave it out."
+            )
+    for name in FIXED_ARGUMENTS:
+        if name in usual.parameters and arguments[name] != usual.parameters[name].default:
+            raise RequestError(
+                f"Words cannot be located with another {name}.", hint="Leave it out."
+            )
+    if arguments.get(CLEANING) and all(map(find_spec, CLEANING_LIBRARIES)):
+        read = pipeline._text_preprocessing  # noqa: SLF001 - public under no other name
+        if read(prompt, clean_caption=True) != read(prompt, clean_caption=False):
+            raise RequestError(
+                "The pipeline changes the prompt before it reads it.",
+                hint=f"Pass {CLEANING}=False.",
+            )
+
+
+@contextmanager
+def _without_gradients(denoiser: torch.nn.Module) -> Iterator[None]:
+    """Let guiding passes compute no gradients of weights, and nothing twice; undone afterwards."""
+    trained = [weights for weights in denoiser.parameters() if weights.requires_grad]
+    try:
+        with keep_checkpointing(denoiser):
+            for weights in trained:
+                weights.requires_grad_(False)
+            for module in denoiser.modules():
+                if getattr(module, "gradient_checkpointing", False):
+                    module.gradient_checkpointing = False  # type: ignore[assignment]
+            yield
+    finally:
+        for weights in trained:
+            weights.requires_grad_(True)
