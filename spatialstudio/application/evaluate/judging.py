@@ -150,8 +150,7 @@ class Judging:
         asked = self._da_models(da_models)
 
         def judge(own: JudgeSetChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
-            judges = make_judge_set(self._registry, own)
-            evaluation = evaluate_image(image, scene, judges, token, settings)
+            evaluation = self.picture(image, scene, settings, own, token)
             return score_assertions(image, scene, evaluation, asked, token)
 
         for task in tasks:
@@ -163,6 +162,32 @@ class Judging:
                 self._read_sticker_scene if own.knows_stickers_only else self._read_scene,
                 partial(judge, own),
             )
+
+    def picture(
+        self,
+        image: RgbImage,
+        scene: SceneGraph,
+        settings: CheckerSettings,
+        choice: JudgeSetChoice,
+        token: CancelToken,
+    ) -> Evaluation:
+        """Judge one picture, (H, W, 3) uint8, here and now.
+
+        Args:
+            image: The picture.
+            scene: What it should show.
+            settings: Of the checker.
+            choice: Who looks.
+            token: Asked before each model call.
+
+        Raises:
+            NoDetectorChosen: No detector is chosen.
+            ModelNotFound: A model that was chosen is not on this machine.
+            DetectorError: A model is damaged.
+            Cancelled: The token was cancelled.
+        """
+        judges = make_judge_set(self._registry, choice)
+        return evaluate_image(image, scene, judges, token, settings)
 
     def is_beyond_stickers(self, path: Path, choice: JudgeSetChoice) -> bool:
         """Say whether the sticker models were chosen for a picture that no sticker model drew."""

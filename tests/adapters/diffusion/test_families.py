@@ -1,8 +1,10 @@
 """Every family from a folder of random weights: what holds for one holds for all."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 
+import diffusers
 import numpy as np
 import pytest
 import torch
@@ -14,7 +16,8 @@ from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHook
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
-from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.api import guide, watch
+from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
@@ -40,6 +43,7 @@ pytestmark = [
 
 STEPS = 2
 SCENE = scene_of()
+PROMPT = SCENE.prompt.text
 SILENT = CaptureSettings(attention_every=0, preview_every=0)
 IDLE = GuidanceSettings(method_id="psg", strength=0.0, last_step=1)
 STRONG = GuidanceSettings(method_id="psg", strength=2000.0, last_step=1)
@@ -70,6 +74,14 @@ class Drawn:
     @property
     def loaded(self):
         return self.backend._loaded
+
+    @cached_property
+    def own_pipeline(self):
+        """The same model as a user loads it, without the program."""
+        kind = getattr(diffusers, self.tiny.pipeline_class)
+        pipeline = kind.from_pretrained(self.card.folder, dtype=torch.float32)
+        pipeline.set_progress_bar_config(disable=True)
+        return pipeline
 
     def draw(self, request, token=None):
         with self._listening():
@@ -327,6 +339,97 @@ def draw_guided(loaded, request, pictures, **more):
     arguments = pipeline_arguments(loaded, request) | more
     with hook.attached(loaded.denoiser, loaded.pipeline.scheduler, calls):
         return loaded.pipeline(**arguments, num_images_per_prompt=pictures).images
+
+
+@contextmanager
+def decoded_by(pipeline):
+    """Collect the latents that the autoencoder decodes."""
+    latents, decode = [], pipeline.vae.decode
+
+    def listen(given, *args, **kwargs):
+        latents.append(given)
+        return decode(given, *args, **kwargs)
+
+    pipeline.vae.decode = listen
+    yield latents
+    del pipeline.vae.decode
+
+
+def test_a_users_pipeline_is_guided_as_the_program_guides(family, make_request):
+    captured = CaptureSettings(attention_every=1, preview_every=0)
+    request = make_request(family.tiny.wide, capture=captured, guidance=STRONG)
+    with decoded_by(family.loaded.pipeline) as theirs:
+        *_, first, second, finished = family.draw(request)
+    pipe, arguments = family.own_pipeline, pipeline_arguments(family.loaded, request)
+    with (
+        decoded_by(pipe) as ours,
+        guide(pipe, PROMPT, strength=2000, last_step=1, unit="vp") as run,
+    ):
+        (picture,) = pipe(**arguments).images
+    assert torch.equal(ours[-1], theirs[-1])
+    assert np.array_equal((picture * 255).round(), finished.image)
+    for moment in Moment:
+        read = [step.pos_at(moment)["r1"] for step in (first, second)]
+        assert [step.pos_at(moment)["r1"] for step in run.steps] == read
+    assert run.pos["r1"].tolist() == [first.pos["r1"], second.pos["r1"]]
+    assert run.final_pos["dog to the left of car"] == second.pos_after["r1"]
+    assert np.array_equal(run.maps["dog"][1], second.attention.maps["m1"])
+    assert [step.guidance_loss for step in run.steps] == [first.guidance_loss, second.guidance_loss]
+
+
+def state_of(pipeline):
+    """Say what a pipeline and its modules have as attributes, and what they train."""
+    denoiser = getattr(pipeline, "transformer", None) or pipeline.unet
+    modules = dict(denoiser.named_modules()).items()
+    attributes = {
+        (name, key): id(value) for name, module in modules for key, value in vars(module).items()
+    }
+    processors = [vars(module.processor) for _, module in modules if hasattr(module, "processor")]
+    trained = [weights.requires_grad for weights in denoiser.parameters()]
+    own = sorted(vars(pipeline)), sorted(vars(pipeline.scheduler)), type(pipeline)
+    return attributes, processors, trained, own, torch.nn.functional.scaled_dot_product_attention
+
+
+class Ended(BaseException):
+    """Like KeyboardInterrupt, which would end the tests."""
+
+
+@contextmanager
+def ending(pipeline, error, call):
+    """Let a call of the denoiser's first convolution or projection raise an error."""
+    denoiser = getattr(pipeline, "transformer", None) or pipeline.unet
+    part = next(module for module in denoiser.modules() if not [*module.children()])
+    calls = []
+
+    def count(*_):
+        calls.append(1)
+        if len(calls) == call:
+            raise error
+
+    hook = part.register_forward_pre_hook(count)
+    yield
+    hook.remove()
+
+
+def test_after_a_block_a_users_pipeline_is_as_it_was(family, make_request):
+    pipe, request = family.own_pipeline, make_request(family.tiny.size)
+
+    def draw():
+        return pipe(**pipeline_arguments(family.loaded, request)).images
+
+    plain, before = draw(), state_of(pipe)
+    with watch(pipe, PROMPT) as run:
+        assert np.array_equal(draw(), plain)
+    assert len(run.steps) == STEPS
+    with guide(pipe, PROMPT, strength=2000, checkpointing=True):
+        assert not np.array_equal(draw(), plain)
+    assert state_of(pipe) == before
+    for call in (1, 3):
+        with ending(pipe, Ended(), call), suppress(Ended), guide(pipe, PROMPT) as run:
+            draw()
+        assert len(run.steps) < STEPS
+        assert state_of(pipe) == before
+    assert np.array_equal(draw(), plain)
 
 
 @pytest.mark.parametrize("scheduler_id", NINE_SAMPLERS)

@@ -1,0 +1,777 @@
+"""Spatial Studio for notebooks and scripts.
+
+Guide the user's own diffusers pipeline, read prompts, evaluate pictures, open stored runs:
+
+    from spatialstudio.api import guide
+
+    with guide(pipe, "a dog to the left of a car") as run:
+        image = pipe("a dog to the left of a car").images[0]
+    print(run)
+
+Importing this module takes milliseconds: numpy, torch, and the models load when they are needed.
+Errors are ``StudioError`` values with a message and a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
+    from spatialstudio.adapters.diffusion.guided_call import CallPlan, ReportStep
+    from spatialstudio.application.paths import StudioPaths
+    from spatialstudio.application.studio import Studio
+    from spatialstudio.domain.arrays import FloatMap, RgbImage
+    from spatialstudio.domain.attention import Moment
+    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+    from spatialstudio.domain.ports import ModelCard
+    from spatialstudio.domain.record import RunRecord
+    from spatialstudio.domain.relation import RelationType, SceneGraph
+    from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
+
+__all__ = [
+    "EvaluatedPicture",
+    "Named",
+    "Recording",
+    "Run",
+    "StoredRun",
+    "evaluate",
+    "guide",
+    "open_run",
+    "pos",
+    "pse",
+    "read",
+    "watch",
+]
+
+ValueT = TypeVar("ValueT")
+
+LEFT_OF = "left_of"
+REPRODUCE = "reproduce"
+RECOMMENDED = "recommended"
+PSG = "psg"
+
+
+def read(prompt: str) -> SceneGraph:
+    """Read what a prompt claims: its objects, its relations, and what was not understood.
+
+    Args:
+        prompt: In English, as a diffusers pipeline gets it.
+
+    Raises:
+        PromptError: The prompt is empty or too long.
+    """
+    return _studio().parse(prompt)
+
+
+@contextmanager
+def guide(
+    pipe: Any,
+    prompt: str | SceneGraph,
+    *,
+    method: str = PSG,
+    preset: str = RECOMMENDED,
+    strength: float | None = None,
+    previews: bool = False,
+    **settings: Any,
+) -> Iterator[Run]:
+    """Guide every call of a diffusers pipeline inside a ``with`` block, and record it.
+
+    The pipeline is called as usual; seed, steps, size and scheduler are its own. Within the block,
+    ``type(pipe)`` is a subclass of its class; afterwards, also after an exception, the pipeline is
+    as it was. Blocks may be nested: the innermost one is in effect.
+
+    A call must draw the block's prompt, alone or within a longer one ("..., oil painting"), or pass
+    embeddings of it; another prompt is an error. A call that draws several pictures guides each by
+    its own maps. A scene in which the method finds nothing to guide is drawn as without guidance,
+    and ``Run.notes`` says so.
+
+    Args:
+        pipe: A text-to-image pipeline of Stable Diffusion 1, 2, XL or 3, PixArt alpha or sigma,
+            FLUX.1, FLUX.2 Klein, SANA, Qwen-Image, Z-Image or Lumina 2.
+        prompt: What the calls draw, or a scene from ``read``.
+        method: Id of a guidance method, or "none".
+        preset: "recommended", "published" or "spatialbench-uc".
+        strength: Step size at the first step, in variance-preserving units, >= 0; None for the
+            preset's.
+        previews: Whether each step of a call's first picture is decoded to a preview.
+        settings: Fields of ``GuidanceSettings`` that differ from the preset, such as
+            ``goal=0.95``, ``last_step=9`` or ``unit="sigma"``.
+
+    Yields:
+        The recording, which grows while the pipeline runs.
+
+    Raises:
+        BackendError: The pipeline is not supported, or its attention cannot be read.
+        PromptError: The prompt is empty or contradicts itself, or the text encoder cuts it off.
+        RequestError: A setting is not known or out of its range, or a call draws something else.
+    """
+    from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
+    from spatialstudio.application.run.generate_image import check_scene
+    from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
+
+    scene = _scene(prompt)
+    if method != UNGUIDED:
+        check_scene(scene)
+    model = guidable(pipe)
+    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
+    chooser = _GuidanceChooser(model, scene, (method, preset, strength), settings)
+    calls: list[_Call] = []
+
+    def begin_call(plan: CallPlan) -> ReportStep:
+        calls.append(_Call(plan))
+        return calls[-1].events.append
+
+    run = Run(scene, chooser.notes, calls)
+    guided = GuidedPipeline(model, scene, chooser.choose, capture, begin_call)
+    with guided.attached():
+        yield run
+
+
+@contextmanager
+def watch(pipe: Any, prompt: str | SceneGraph, *, previews: bool = False) -> Iterator[Run]:
+    """Record every call of a diffusers pipeline inside a ``with`` block without guiding it.
+
+    The pipeline draws what it would draw without the block, bit for bit. See ``guide``.
+
+    Args:
+        pipe: As for ``guide``.
+        prompt: What the calls draw, or a scene from ``read``.
+        previews: Whether each step of a call's first picture is decoded to a preview.
+
+    Yields:
+        The recording, which grows while the pipeline runs.
+
+    Raises:
+        BackendError: The pipeline is not supported, or its attention cannot be read.
+        PromptError: The prompt is empty, or the text encoder cuts it off.
+        RequestError: A call draws something else.
+    """
+    with guide(pipe, prompt, method="none", previews=previews) as run:
+        yield run
+
+
+def evaluate(
+    image: Any,
+    prompt: str | SceneGraph,
+    *,
+    detector: str | None = None,
+    models: Mapping[str, str] | None = None,
+    cut: float | None = None,
+    checker: str = REPRODUCE,
+    **thresholds: float,
+) -> EvaluatedPicture:
+    """Judge whether a picture shows what a prompt claims.
+
+    Args:
+        image: A file, a Pillow image, or an array (H, W, 3): uint8, or floats in [0, 1].
+        prompt: What the picture should show, or a scene from ``read``.
+        detector: Id, model name or folder. None for the sticker models, which judge a file that a
+            sticker model drew by its own record, and nothing else.
+        models: Further models, by what they do: "second_detector" gives a second opinion,
+            "segmenter" draws masks where the detector draws none (PSE needs masks), "depth" is
+            for relations such as "behind".
+        cut: Score from which detections count, [0, 1]; None for the detector's own.
+        checker: "reproduce" for SpatialBench-UC as published, "recommended", or a settings file.
+        thresholds: Fields of ``CheckerSettings`` that differ, such as ``margin=0.05``.
+
+    Raises:
+        NoDetectorChosen: No detector is chosen and no sticker model drew the picture.
+        ModelNotFound: A chosen model is not on this machine.
+        DetectorError: A model is damaged.
+        ImageError: The file or array is not a picture.
+        PromptError: The prompt is empty, or names what the sticker models do not know.
+        SettingsError: A threshold is not known or out of its range.
+        RequestError: A kind of model is not known.
+    """
+    from spatialstudio.application.evaluate.judge_choice import judges_by_origin
+    from spatialstudio.application.jobs.cancellation import CancelFlag
+    from spatialstudio.domain.judge_choice import JudgeSetChoice
+
+    studio = _studio()
+    path = Path(image) if isinstance(image, str | Path) else None
+    models = models or {}
+    _check_name("kind of model", models, ["second_detector", "segmenter", "depth"])
+    chosen = JudgeSetChoice(
+        detector_id=detector,
+        second_id=models.get("second_detector"),
+        segmenter_id=models.get("segmenter"),
+        depth_id=models.get("depth"),
+        cut=cut,
+    )
+    is_sticker_picture = path is not None and studio.pictures.shows_stickers(path)
+    choice = judges_by_origin(chosen, is_sticker_picture=is_sticker_picture)
+    changes = [f"{name}={value}" for name, value in thresholds.items()]
+    checker_settings = studio.judging.checker(checker, changes)
+    if not isinstance(prompt, str):
+        scene = prompt
+    else:
+        scene = studio.scene_of(prompt) if choice.knows_stickers_only else studio.parse(prompt)
+    pixels = _pixels(image) if path is None else studio.pictures.read(path).image
+    evaluation = studio.judging.picture(pixels, scene, checker_settings, choice, CancelFlag())
+    return EvaluatedPicture(scene, evaluation)
+
+
+def open_run(path: str | Path) -> StoredRun:
+    """Open a run that the program has stored; no model is loaded.
+
+    Args:
+        path: Any file of the run, or the folder of a run of an early version.
+
+    Raises:
+        StoreError: There is no run, or it is damaged.
+    """
+    from spatialstudio.domain.generation import GenerationFinished, StepEvent
+
+    record, events = _studio().storage.store.load(Path(path))
+    steps = tuple(event for event in events if isinstance(event, StepEvent))
+    images = [event.image for event in events if isinstance(event, GenerationFinished)]
+    return StoredRun(record, steps, images[-1] if images else None)
+
+
+def pos(
+    subject: npt.ArrayLike,
+    object: npt.ArrayLike,  # noqa: A002 - the relation's own term
+    second_object: npt.ArrayLike | None = None,
+    *,
+    relation: str | RelationType = LEFT_OF,
+    depth: npt.ArrayLike | None = None,
+) -> npt.NDArray[np.float64]:
+    """Compute the Probability of Superiority: the chance that a relation holds on maps or masks.
+
+    Rezaei et al. 2025, arXiv:2506.23418, equation 2; ties count half, so that swapping the maps
+    gives one minus the chance.
+
+    Args:
+        subject: (..., H, W) map, not negative, or mask; x grows right, y grows down.
+        object: Likewise.
+        second_object: Likewise, for "between" alone.
+        relation: Id or phrase of a relation type: "left_of", "above", "near".
+        depth: (H, W), larger is farther; for relations of depth, which take masks (H, W).
+
+    Returns:
+        (...) PoS in [0, 1]; a single number for single maps.
+
+    Raises:
+        EmptyMapError: A map holds no mass.
+        RequestError: The arrays do not fit together or hold invalid values, or the relation needs
+            another number of them, or depth.
+        PluginError: The relation is not known.
+    """
+    import numpy as np
+
+    from spatialstudio.domain.perception import DepthMap
+    from spatialstudio.science.pos.relation_rules import relation_pos, relation_pos_on_masks
+
+    kind = _relation_type(relation)
+    given = [subject, object, *([] if second_object is None else [second_object])]
+    maps = _maps(given, kind)
+    if not kind.needs_depth:
+        return np.asarray(relation_pos(kind, maps))
+    if depth is None or maps[0].ndim != _SIDES:
+        raise _request_error(
+            f'The relation "{kind.id}" needs masks and a depth map.',
+            "Pass depth=..., (H, W), and masks of the same size.",
+        )
+    (distances,) = _checked([depth])
+    masks = [each > 0 for each in maps]
+    if distances.shape != masks[0].shape:
+        raise _request_error("The depth map has another size than the masks.", "Resize it.")
+    farness = DepthMap(values=distances.astype(np.float32), estimator_id="")
+    chance = relation_pos_on_masks(kind, masks, farness)
+    if chance is None:
+        from spatialstudio.domain.errors import EmptyMapError
+
+        raise EmptyMapError("A mask is empty.", hint="Check that the object was found at all.")
+    return np.asarray(chance)
+
+
+def pse(
+    subject: npt.ArrayLike,
+    object: npt.ArrayLike,  # noqa: A002 - the relation's own term
+    second_object: npt.ArrayLike | None = None,
+    *,
+    relation: str | RelationType = LEFT_OF,
+    depth: npt.ArrayLike | None = None,
+) -> npt.NDArray[np.float64]:
+    """Compute PSE, max(0, 2 PoS - 1): how clearly a relation shows on maps or masks.
+
+    Rezaei et al. 2025, arXiv:2506.23418, equation 3. Arguments and errors as for ``pos``.
+
+    Args:
+        subject: (..., H, W) map, not negative, or mask.
+        object: Likewise.
+        second_object: Likewise, for "between" alone.
+        relation: Id or phrase of a relation type.
+        depth: (H, W), larger is farther.
+
+    Returns:
+        (...) PSE in [0, 1].
+    """
+    from spatialstudio.science.pos.superiority import pse_from_pos
+
+    chance = pos(subject, object, second_object, relation=relation, depth=depth)
+    return pse_from_pos(chance)
+
+
+class Named(Mapping[str, ValueT]):
+    """Values by name in words ("dog", "dog to the left of car"); ids ("m1", "r1") work as well.
+
+    Args:
+        values: By id or name.
+        names: Of each id, unique.
+    """
+
+    def __init__(self, values: Mapping[Any, ValueT], names: Mapping[Any, str]) -> None:
+        self._values = {names.get(each, each): value for each, value in values.items()}
+        self._names = {str(each): name for each, name in names.items()}
+
+    def __getitem__(self, key: str) -> ValueT:
+        return self._values[self._names.get(key, key)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+class Recording:
+    """What was recorded while one picture was drawn.
+
+    Args:
+        scene: What the picture should show.
+        steps: Of its denoising.
+
+    Attributes:
+        scene: What was read of the prompt: ``mentions``, ``relations``, ``notes``.
+    """
+
+    def __init__(self, scene: SceneGraph, steps: tuple[StepEvent, ...]) -> None:
+        self.scene = scene
+        self._steps = steps
+
+    @property
+    def prompt(self) -> str:
+        """The text that was drawn."""
+        return self.scene.prompt.text
+
+    @property
+    def steps(self) -> tuple[StepEvent, ...]:
+        """Every step that has ended: PoS, loss, step size, guiding passes, maps, preview."""
+        return self._steps
+
+    @property
+    def pos(self) -> Named[npt.NDArray[np.float64]]:
+        """PoS of each relation that maps can show, (steps,) in [0, 1], before a step's updates."""
+        return self._pos_at("BEFORE")
+
+    @property
+    def pos_after(self) -> Named[npt.NDArray[np.float64]]:
+        """Like ``pos``, after a step's updates; equal to it where guidance did not act."""
+        return self._pos_at("AFTER")
+
+    @property
+    def final_pos(self) -> Named[float]:
+        """PoS of each relation on the last step, [0, 1], as last read."""
+        values = {name: float(chances[-1]) for name, chances in self.pos_after.items()}
+        return Named(values, _relation_names(self.scene))
+
+    @property
+    def maps(self) -> Named[FloatMap]:
+        """Attention to each object's words, (recorded steps, h, w) in [0, 1], before the updates.
+
+        Mean over the heads and layers that are read, of the prompt's half of the batch.
+        """
+        return self._maps_at("BEFORE")
+
+    @property
+    def maps_after(self) -> Named[FloatMap]:
+        """Like ``maps``, after a step's updates; equal to it where guidance did not act."""
+        return self._maps_at("AFTER")
+
+    @property
+    def map_steps(self) -> tuple[int, ...]:
+        """The steps, from 0, of which ``maps`` holds a map."""
+        return tuple(event.step for event in self.steps if event.attention is not None)
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether guidance has moved the picture."""
+        return any(event.is_guided for event in self.steps)
+
+    def _pos_at(self, moment: str) -> Named[npt.NDArray[np.float64]]:
+        import numpy as np
+
+        readings = [event.pos_at(_moment(moment)) or event.pos for event in self.steps]
+        known = dict.fromkeys(each for reading in readings for each in reading)
+        chances = {
+            each: np.array([reading.get(each, np.nan) for reading in readings]) for each in known
+        }
+        return Named(chances, _relation_names(self.scene))
+
+    def _maps_at(self, moment: str) -> Named[FloatMap]:
+        import numpy as np
+
+        taken = [
+            event.attention_at(_moment(moment)) or event.attention
+            for event in self.steps
+            if event.attention is not None
+        ]
+        known = dict.fromkeys(each for snapshot in taken if snapshot for each in snapshot.maps)
+        maps = {each: np.stack([shot.maps[each] for shot in taken if shot]) for each in known}
+        return Named(maps, _mention_names(self.scene))
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} of {self.prompt!r}, {len(self.steps)} steps"]
+        after = self.pos_after
+        lines += [
+            f"  {name}: PoS {chances[0]:.2f} -> {after[name][-1]:.2f}"
+            for name, chances in self.pos.items()
+        ]
+        return "\n".join(lines)
+
+
+class Run(Recording):
+    """What was recorded inside a block of ``guide`` or ``watch``.
+
+    ``steps``, ``pos`` and ``maps`` are those of the last call's first picture.
+
+    Args:
+        scene: Of the block.
+        notes: See below.
+        calls: Of the pipeline; grows while the block is open.
+
+    Attributes:
+        notes: What was not understood of the prompt, and what guidance cannot do for it.
+    """
+
+    def __init__(self, scene: SceneGraph, notes: tuple[str, ...], calls: list[_Call]) -> None:
+        super().__init__(scene, ())
+        self.notes = notes
+        self._calls = calls
+
+    @property
+    def steps(self) -> tuple[StepEvent, ...]:
+        """Every step of the last call that has ended; empty before the first call."""
+        return self.pictures[0].steps if self._calls else ()
+
+    @property
+    def prompt(self) -> str:
+        """The text that the last call drew; before the first call, that of the block."""
+        return self._calls[-1].plan.scene.prompt.text if self._calls else self.scene.prompt.text
+
+    @property
+    def pictures(self) -> tuple[Recording, ...]:
+        """A recording for each picture of the last call."""
+        return self.calls[-1] if self._calls else ()
+
+    @property
+    def calls(self) -> tuple[tuple[Recording, ...], ...]:
+        """The recordings of every call of the pipeline, in order; of a failed one, up to then."""
+        return tuple(call.recordings() for call in self._calls)
+
+    @property
+    def guidance(self) -> GuidanceSettings | None:
+        """How the last call was guided; None before the first call."""
+        return self._calls[-1].plan.guidance if self._calls else None
+
+
+class StoredRun(Recording):
+    """A run that the program has stored.
+
+    Attributes:
+        record: All that the program knows of it: request, environment, token spans, times.
+        image: (H, W, 3) uint8; None where the picture is gone.
+    """
+
+    def __init__(
+        self, record: RunRecord, steps: tuple[StepEvent, ...], image: RgbImage | None
+    ) -> None:
+        super().__init__(record.request.scene, steps)
+        self.record = record
+        self.image = image
+
+    @property
+    def evaluation(self) -> EvaluatedPicture | None:
+        """The stored verdicts; None when the picture was not judged."""
+        stored = self.record.evaluation
+        return None if stored is None else EvaluatedPicture(self.scene, stored)
+
+
+class EvaluatedPicture:
+    """The verdicts on a picture.
+
+    Attributes:
+        scene: What the picture should show.
+        evaluation: All that was found: detections, masks, settings, DA-score.
+    """
+
+    def __init__(self, scene: SceneGraph, evaluation: Evaluation) -> None:
+        self.scene = scene
+        self.evaluation = evaluation
+
+    @property
+    def verdicts(self) -> Named[Verdict]:
+        """A verdict for each relation: ``outcome``, ``reason``, ``confidence``, ``measurement``."""
+        values = {verdict.relation_id: verdict for verdict in self.evaluation.verdicts}
+        return Named(values, _relation_names(self.scene))
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """FAIL when one relation failed, else UNDECIDABLE when one is; None without relations."""
+        from spatialstudio.domain.verdict import joint_outcome
+
+        return joint_outcome(verdict.outcome for verdict in self.evaluation.verdicts)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} of {self.scene.prompt.text!r}"]
+        for name, verdict in self.verdicts.items():
+            reason = "" if verdict.reason is None else f" ({verdict.reason.value})"
+            lines.append(
+                f"  {name}: {verdict.outcome.value}{reason}, confidence {verdict.confidence:.2f}"
+            )
+        return "\n".join(lines)
+
+
+class _Call:
+    """One call of a pipeline inside a block, and its events: one for each picture and step."""
+
+    def __init__(self, plan: CallPlan) -> None:
+        self.plan = plan
+        self.events: list[tuple[StepEvent, ...]] = []
+
+    def recordings(self) -> tuple[Recording, ...]:
+        """Return a recording for each picture."""
+        return tuple(
+            Recording(self.plan.scene, tuple(events[number] for events in self.events))
+            for number in range(self.plan.pictures)
+        )
+
+
+class _GuidanceChooser:
+    """Chooses how a call is guided, by its steps; checks once that it can be chosen.
+
+    Args:
+        model: The pipeline.
+        scene: What is drawn.
+        choice: Method, preset and strength, as ``guide`` takes them.
+        changes: Fields that differ from the preset.
+    """
+
+    def __init__(
+        self,
+        model: GuidablePipeline,
+        scene: SceneGraph,
+        choice: tuple[str, str, float | None],
+        changes: Mapping[str, Any],
+    ) -> None:
+        from dataclasses import fields
+
+        from spatialstudio.application.run.check_request import check_request
+        from spatialstudio.domain.generation import (
+            UNGUIDED,
+            GenerationRequest,
+            GuidanceSettings,
+            ModelRef,
+            StepUnit,
+            new_request_id,
+        )
+        from spatialstudio.science.guidance.methods import has_work
+
+        known = [each.name for each in fields(GuidanceSettings)]
+        _check_name("setting of guidance", changes, known)
+        self._card = _card_of(model)
+        self._method, self._preset, self._strength = choice
+        self._changes = dict(changes)
+        if isinstance(unit := changes.get("unit"), str):
+            _check_name("unit of strength", [unit], [each.value for each in StepUnit])
+            self._changes["unit"] = StepUnit(unit)
+        request = GenerationRequest(
+            id=new_request_id(),
+            scene=scene,
+            backend_id=self._card.backend_id,
+            model=ModelRef(id=self._card.id),
+            guidance=self.choose(self._card.steps),
+        )
+        try:
+            check_request(request, self._card)
+        except TypeError as error:
+            raise _request_error(
+                "A setting of guidance has a value of another type.",
+                f"See GuidanceSettings for the types: {error}.",
+            ) from error
+        self.notes = tuple(note.message for note in scene.notes)
+        if self._method != UNGUIDED and not (scene.mentions and has_work(scene, self._method)):
+            self.notes += (
+                "There is nothing to guide: the pipeline draws as it does without guidance.",
+            )
+
+    def choose(self, steps: int) -> GuidanceSettings:
+        """Return the settings for a number of denoising steps."""
+        from dataclasses import replace
+
+        from spatialstudio.application.models.model_settings import choose_guidance
+        from spatialstudio.domain.run_settings import Preset
+
+        presets = [each.value for each in Preset]
+        _check_name("preset", [self._preset], presets)
+        settings = choose_guidance(
+            self._method,
+            self._card,
+            steps,
+            preset=Preset(self._preset),
+            strength=self._strength,
+        )
+        return replace(settings, **self._changes)
+
+
+def _card_of(model: GuidablePipeline) -> ModelCard:
+    """Read what is recommended for a pipeline: by its folder, else by its kind."""
+    from dataclasses import replace
+
+    from spatialstudio.adapters.models.model_files import read_card
+    from spatialstudio.domain.errors import ModelNotFound
+    from spatialstudio.domain.ports import ModelCard
+
+    kind, name = model.family.kind, model.family.pipeline_class
+    folder = Path(str(model.pipeline.config.get("_name_or_path") or name))
+    if folder.is_dir():
+        try:
+            return replace(read_card(folder), pipeline_class=name)
+        except ModelNotFound:  # nothing is recommended there, or by another kind
+            pass
+    return ModelCard(
+        id=name,
+        title=name,
+        backend_id="diffusers",
+        folder=folder,
+        size_bytes=0,
+        licence="",
+        native_size=model.native_side,
+        steps=kind.steps,
+        guidance_scale=kind.guidance_scale,
+        strength=kind.strength,
+        known_objects={},
+        pipeline_class=name,
+    )
+
+
+def _studio() -> Studio:
+    from spatialstudio.application.paths import StudioPaths
+
+    return _studio_at(StudioPaths.usual())
+
+
+@cache
+def _studio_at(paths: StudioPaths) -> Studio:
+    from spatialstudio.application.studio import Studio
+
+    return Studio.open("inline", paths)
+
+
+def _scene(prompt: str | SceneGraph) -> SceneGraph:
+    return read(prompt) if isinstance(prompt, str) else prompt
+
+
+def _relation_names(scene: SceneGraph) -> dict[Any, str]:
+    """Name relations in words; of those that read the same, all but the first by their ids."""
+    names: dict[Any, str] = {}
+    for relation in scene.relations:
+        sentence = scene.sentence(relation)
+        names[relation.id] = relation.id if sentence in names.values() else sentence
+    return names
+
+
+def _mention_names(scene: SceneGraph) -> dict[Any, str]:
+    return {mention.id: scene.name(mention.id) for mention in scene.mentions}
+
+
+def _moment(name: str) -> Moment:
+    from spatialstudio.domain.attention import Moment
+
+    return Moment[name]
+
+
+_SIDES = 2
+_COLOURS = 3
+
+
+def _pixels(image: Any) -> RgbImage:
+    """Return a picture as (H, W, 3) uint8.
+
+    Raises:
+        ImageError: It is none.
+    """
+    import numpy as np
+
+    from spatialstudio.domain.errors import ImageError
+
+    values = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
+    is_picture = values.ndim == _SIDES + 1 and values.shape[-1] == _COLOURS and values.size > 0
+    if is_picture and values.dtype.kind == "f" and values.min() >= 0 and values.max() <= 1:
+        values = (values * np.iinfo(np.uint8).max).round().astype(np.uint8)
+    if not is_picture or values.dtype != np.uint8:
+        raise ImageError(
+            "The array is not a picture.",
+            hint="Pass (H, W, 3) of uint8, or of floats in [0, 1].",
+        )
+    return np.ascontiguousarray(values)
+
+
+def _relation_type(relation: str | RelationType) -> RelationType:
+    from spatialstudio.domain.relation import relation_types
+
+    if not isinstance(relation, str):
+        return relation
+    phrases = {each.phrase: each for each in relation_types}
+    return phrases[relation] if relation in phrases else relation_types[relation]
+
+
+def _maps(given: list[Any], kind: RelationType) -> list[npt.NDArray[np.float64]]:
+    from spatialstudio.domain.relation import Shape
+
+    wanted = _SIDES + (kind.shape is Shape.BETWEEN)
+    if len(given) != wanted:
+        raise _request_error(
+            f'The relation "{kind.id}" compares {wanted} maps, not {len(given)}.',
+            "Pass the second object for between, and for no other relation.",
+        )
+    return _checked(given)
+
+
+def _checked(given: list[Any]) -> list[npt.NDArray[np.float64]]:
+    import numpy as np
+
+    arrays = [np.asarray(each, dtype=np.float64) for each in given]
+    if any(each.ndim < _SIDES or each.shape != arrays[0].shape for each in arrays):
+        raise _request_error(
+            "The maps differ in size.", "Pass arrays (..., H, W) of the same size."
+        )
+    if not all(np.isfinite(each).all() and (each >= 0).all() for each in arrays):
+        raise _request_error(
+            "A map holds a negative or invalid value.", "Pass masks, or maps of finite numbers."
+        )
+    return arrays
+
+
+def _check_name(noun: str, given: Any, known: list[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise _request_error(f'There is no {noun} "{name}".', f"Known are: {', '.join(known)}.")
+
+
+def _request_error(message: str, hint: str) -> Exception:
+    from spatialstudio.domain.errors import RequestError
+
+    return RequestError(message, hint=hint)
