@@ -57,6 +57,8 @@ LEFT_OF = "left_of"
 REPRODUCE = "reproduce"
 RECOMMENDED = "recommended"
 PSG = "psg"
+CHOSEN_APART = ("method_id", "strength", "options")
+"""Fields of ``GuidanceSettings`` that are arguments of ``guide`` themselves."""
 
 
 def read(prompt: str) -> SceneGraph:
@@ -102,8 +104,8 @@ def guide(
         strength: Step size at the first step, in variance-preserving units, >= 0; None for the
             preset's.
         previews: Whether each step of a call's first picture is decoded to a preview.
-        settings: Fields of ``GuidanceSettings`` that differ from the preset, such as
-            ``goal=0.95``, ``last_step=9`` or ``unit="sigma"``.
+        settings: Options of the method, and fields of ``GuidanceSettings``, that differ from the
+            preset, such as ``presence_weight=0.1``, ``goal=0.95`` or ``last_step=9``.
 
     Yields:
         The recording, which grows while the pipeline runs.
@@ -584,16 +586,20 @@ class _GuidanceChooser:
             GenerationRequest,
             GuidanceSettings,
             ModelRef,
+            SamplingSettings,
             StepUnit,
             new_request_id,
         )
-        from spatialstudio.science.guidance.methods import has_work
+        from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 
-        known = [each.name for each in fields(GuidanceSettings)]
-        _check_name("setting of guidance", changes, known)
         self._card = _card_of(model)
         self._method, self._preset, self._strength = choice
-        self._changes = dict(changes)
+        known = [each.name for each in fields(GuidanceSettings) if each.name not in CHOSEN_APART]
+        methods = GUIDANCE_METHODS if self._method in GUIDANCE_METHODS else ()
+        own = [option.id for each in methods if each.id == self._method for option in each.options]
+        _check_name("setting of guidance", changes, [*own, *known])
+        self._options = {name: value for name, value in changes.items() if name in own}
+        self._changes = {name: value for name, value in changes.items() if name in known}
         if isinstance(unit := changes.get("unit"), str):
             _check_name("unit of strength", [unit], [each.value for each in StepUnit])
             self._changes["unit"] = StepUnit(unit)
@@ -602,7 +608,7 @@ class _GuidanceChooser:
             scene=scene,
             backend_id=self._card.backend_id,
             model=ModelRef(id=self._card.id),
-            guidance=self.choose(self._card.steps),
+            sampling=SamplingSettings(guidance=self.choose(self._card.steps)),
         )
         try:
             check_request(request, self._card)
@@ -633,7 +639,8 @@ class _GuidanceChooser:
             preset=Preset(self._preset),
             strength=self._strength,
         )
-        return replace(settings, **self._changes)
+        options = {**settings.options, **self._options}
+        return replace(settings, options=options, **self._changes)
 
 
 def _card_of(model: GuidablePipeline) -> ModelCard:

@@ -160,6 +160,12 @@ def test_names_only_draws_the_objects_without_the_relation(pipe, draw):
     np.testing.assert_allclose(named, draw("a dog and a car"), atol=1e-4)
 
 
+def test_options_of_a_method_are_settings(pipe, draw):
+    with guide(pipe, PROMPT, method="psg-presence", presence_weight=0.5) as run:
+        draw()
+    assert run.guidance.options["presence_weight"] == 0.5
+
+
 def test_the_innermost_of_nested_blocks_is_in_effect(pipe, draw):
     plain = draw()
     with guide(pipe, PROMPT, **STRONG) as outer:
@@ -209,6 +215,8 @@ def test_an_unguidable_prompt_draws_as_ever_and_says_so(pipe, draw):
         ({"goal": "high"}, RequestError),
         ({"unit": "miles"}, RequestError),
         ({"colour": "red"}, RequestError),
+        ({"presence_weight": 0.1}, RequestError),
+        ({"method": "psg-presence", "presence_weight": -1}, RequestError),
         ({"prompt": "a dog left of a car, the car left of the dog"}, PromptError),
         ({"prompt": f"{'tea ' * 30}{PROMPT}"}, PromptError),
     ],
@@ -299,7 +307,7 @@ def test_a_stored_run_opens_without_a_model():
     assert len(run.steps) > 0
     assert run.pos
     assert run.maps
-    assert run.record.request.seed >= 0
+    assert run.record.request.sampling.seed >= 0
     assert run.evaluation.outcome in Outcome
 
 

@@ -133,7 +133,7 @@ def make_request():
             width=width,
             capture=SILENT,
         )
-        return replace(plain, **changes)
+        return with_values(plain, **changes)
 
     return make
 
