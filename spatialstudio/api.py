@@ -14,13 +14,23 @@ Errors are ``StudioError`` values with a message and a hint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from spatialstudio.application.inspect.recording import (
+    EvaluatedPicture,
+    Named,
+    RecordedCall,
+    Recording,
+    Run,
+    StoredRun,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     import numpy as np
     import numpy.typing as npt
 
@@ -28,13 +38,11 @@ if TYPE_CHECKING:
     from spatialstudio.adapters.diffusion.guided_call import CallPlan, ReportStep
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
-    from spatialstudio.domain.arrays import FloatMap, RgbImage
-    from spatialstudio.domain.attention import Moment
-    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+    from spatialstudio.domain.arrays import RgbImage
+    from spatialstudio.domain.generation import GuidanceSettings
+    from spatialstudio.domain.judge_choice import JudgeSetChoice
     from spatialstudio.domain.ports import ModelCard
-    from spatialstudio.domain.record import RunRecord
     from spatialstudio.domain.relation import RelationType, SceneGraph
-    from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 
 __all__ = [
     "EvaluatedPicture",
@@ -51,9 +59,6 @@ __all__ = [
     "watch",
 ]
 
-ValueT = TypeVar("ValueT")
-
-LEFT_OF = "left_of"
 REPRODUCE = "reproduce"
 RECOMMENDED = "recommended"
 PSG = "psg"
@@ -115,25 +120,7 @@ def guide(
         PromptError: The prompt is empty or contradicts itself, or the text encoder cuts it off.
         RequestError: A setting is not known or out of its range, or a call draws something else.
     """
-    from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
-    from spatialstudio.application.run.generate_image import check_scene
-    from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
-
-    scene = _scene(prompt)
-    if method != UNGUIDED:
-        check_scene(scene)
-    model = guidable(pipe)
-    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
-    chooser = _GuidanceChooser(model, scene, (method, preset, strength), settings)
-    calls: list[_Call] = []
-
-    def begin_call(plan: CallPlan) -> ReportStep:
-        calls.append(_Call(plan))
-        return calls[-1].events.append
-
-    run = Run(scene, chooser.notes, calls)
-    guided = GuidedPipeline(model, scene, chooser.choose, capture, begin_call)
-    with guided.attached():
+    with _block(pipe, prompt, (method, preset, strength), settings, previews=previews) as run:
         yield run
 
 
@@ -195,19 +182,10 @@ def evaluate(
     """
     from spatialstudio.application.evaluate.judge_choice import judges_by_origin
     from spatialstudio.application.jobs.cancellation import CancelFlag
-    from spatialstudio.domain.judge_choice import JudgeSetChoice
 
     studio = _studio()
     path = Path(image) if isinstance(image, str | Path) else None
-    models = models or {}
-    _check_name("kind of model", models, ["second_detector", "segmenter", "depth"])
-    chosen = JudgeSetChoice(
-        detector_id=detector,
-        second_id=models.get("second_detector"),
-        segmenter_id=models.get("segmenter"),
-        depth_id=models.get("depth"),
-        cut=cut,
-    )
+    chosen = _judge_set(detector, models or {}, cut)
     is_sticker_picture = path is not None and studio.pictures.shows_stickers(path)
     choice = judges_by_origin(chosen, is_sticker_picture=is_sticker_picture)
     changes = [f"{name}={value}" for name, value in thresholds.items()]
@@ -243,7 +221,7 @@ def pos(
     object: npt.ArrayLike,  # noqa: A002 - the relation's own term
     second_object: npt.ArrayLike | None = None,
     *,
-    relation: str | RelationType = LEFT_OF,
+    relation: str | RelationType | None = None,
     depth: npt.ArrayLike | None = None,
 ) -> npt.NDArray[np.float64]:
     """Compute the Probability of Superiority: the chance that a relation holds on maps or masks.
@@ -255,7 +233,7 @@ def pos(
         subject: (..., H, W) map, not negative, or mask; x grows right, y grows down.
         object: Likewise.
         second_object: Likewise, for "between" alone.
-        relation: Id or phrase of a relation type: "left_of", "above", "near".
+        relation: Id or phrase of a relation type, as "to the left of"; None for that.
         depth: (H, W), larger is farther; for relations of depth, which take masks (H, W).
 
     Returns:
@@ -269,14 +247,98 @@ def pos(
     """
     import numpy as np
 
-    from spatialstudio.domain.perception import DepthMap
-    from spatialstudio.science.pos.relation_rules import relation_pos, relation_pos_on_masks
+    from spatialstudio.science.pos.relation_rules import relation_pos
 
     kind = _relation_type(relation)
     given = [subject, object, *([] if second_object is None else [second_object])]
     maps = _maps(given, kind)
-    if not kind.needs_depth:
-        return np.asarray(relation_pos(kind, maps))
+    return np.asarray(
+        _depth_pos(kind, maps, depth) if kind.needs_depth else relation_pos(kind, maps)
+    )
+
+
+def pse(
+    subject: npt.ArrayLike,
+    object: npt.ArrayLike,  # noqa: A002 - the relation's own term
+    second_object: npt.ArrayLike | None = None,
+    *,
+    relation: str | RelationType | None = None,
+    depth: npt.ArrayLike | None = None,
+) -> npt.NDArray[np.float64]:
+    """Compute PSE, max(0, 2 PoS - 1): how clearly a relation shows on maps or masks.
+
+    Rezaei et al. 2025, arXiv:2506.23418, equation 3. Arguments and errors as for ``pos``.
+
+    Args:
+        subject: (..., H, W) map, not negative, or mask.
+        object: Likewise.
+        second_object: Likewise, for "between" alone.
+        relation: Id or phrase of a relation type; None for "to the left of".
+        depth: (H, W), larger is farther.
+
+    Returns:
+        (...) PSE in [0, 1].
+    """
+    from spatialstudio.science.pos.superiority import pse_from_pos
+
+    chance = pos(subject, object, second_object, relation=relation, depth=depth)
+    return pse_from_pos(chance)
+
+
+@contextmanager
+def _block(
+    pipe: Any,
+    prompt: str | SceneGraph,
+    choice: tuple[str, str, float | None],
+    settings: Mapping[str, Any],
+    *,
+    previews: bool,
+) -> Iterator[Run]:
+    from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
+    from spatialstudio.application.run.generate_image import check_scene
+    from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
+
+    scene = _scene(prompt)
+    if choice[0] != UNGUIDED:
+        check_scene(scene)
+    model = guidable(pipe)
+    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
+    chooser = _GuidanceChooser(model, scene, choice, settings)
+    calls: list[RecordedCall] = []
+
+    def begin_call(plan: CallPlan) -> ReportStep:
+        call = RecordedCall(plan.scene, plan.guidance, plan.pictures)
+        calls.append(call)
+        return call.events.append
+
+    run = Run(scene, chooser.notes, calls)
+    guided = GuidedPipeline(model, scene, chooser.choose, capture, begin_call)
+    with guided.attached():
+        yield run
+
+
+def _judge_set(
+    detector: str | None, models: Mapping[str, str], cut: float | None
+) -> JudgeSetChoice:
+    from spatialstudio.domain.judge_choice import JudgeSetChoice
+
+    _check_name("kind of model", models, ["second_detector", "segmenter", "depth"])
+    return JudgeSetChoice(
+        detector_id=detector,
+        second_id=models.get("second_detector"),
+        segmenter_id=models.get("segmenter"),
+        depth_id=models.get("depth"),
+        cut=cut,
+    )
+
+
+def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
+    import numpy as np
+
+    from spatialstudio.domain.errors import EmptyMapError
+    from spatialstudio.domain.perception import DepthMap
+    from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
+
     if depth is None or maps[0].ndim != _SIDES:
         raise _request_error(
             f'The relation "{kind.id}" needs masks and a depth map.',
@@ -289,276 +351,8 @@ def pos(
     farness = DepthMap(values=distances.astype(np.float32), estimator_id="")
     chance = relation_pos_on_masks(kind, masks, farness)
     if chance is None:
-        from spatialstudio.domain.errors import EmptyMapError
-
         raise EmptyMapError("A mask is empty.", hint="Check that the object was found at all.")
-    return np.asarray(chance)
-
-
-def pse(
-    subject: npt.ArrayLike,
-    object: npt.ArrayLike,  # noqa: A002 - the relation's own term
-    second_object: npt.ArrayLike | None = None,
-    *,
-    relation: str | RelationType = LEFT_OF,
-    depth: npt.ArrayLike | None = None,
-) -> npt.NDArray[np.float64]:
-    """Compute PSE, max(0, 2 PoS - 1): how clearly a relation shows on maps or masks.
-
-    Rezaei et al. 2025, arXiv:2506.23418, equation 3. Arguments and errors as for ``pos``.
-
-    Args:
-        subject: (..., H, W) map, not negative, or mask.
-        object: Likewise.
-        second_object: Likewise, for "between" alone.
-        relation: Id or phrase of a relation type.
-        depth: (H, W), larger is farther.
-
-    Returns:
-        (...) PSE in [0, 1].
-    """
-    from spatialstudio.science.pos.superiority import pse_from_pos
-
-    chance = pos(subject, object, second_object, relation=relation, depth=depth)
-    return pse_from_pos(chance)
-
-
-class Named(Mapping[str, ValueT]):
-    """Values by name in words ("dog", "dog to the left of car"); ids ("m1", "r1") work as well.
-
-    Args:
-        values: By id or name.
-        names: Of each id, unique.
-    """
-
-    def __init__(self, values: Mapping[Any, ValueT], names: Mapping[Any, str]) -> None:
-        self._values = {names.get(each, each): value for each, value in values.items()}
-        self._names = {str(each): name for each, name in names.items()}
-
-    def __getitem__(self, key: str) -> ValueT:
-        return self._values[self._names.get(key, key)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return repr(self._values)
-
-
-class Recording:
-    """What was recorded while one picture was drawn.
-
-    Args:
-        scene: What the picture should show.
-        steps: Of its denoising.
-
-    Attributes:
-        scene: What was read of the prompt: ``mentions``, ``relations``, ``notes``.
-    """
-
-    def __init__(self, scene: SceneGraph, steps: tuple[StepEvent, ...]) -> None:
-        self.scene = scene
-        self._steps = steps
-
-    @property
-    def prompt(self) -> str:
-        """The text that was drawn."""
-        return self.scene.prompt.text
-
-    @property
-    def steps(self) -> tuple[StepEvent, ...]:
-        """Every step that has ended: PoS, loss, step size, guiding passes, maps, preview."""
-        return self._steps
-
-    @property
-    def pos(self) -> Named[npt.NDArray[np.float64]]:
-        """PoS of each relation that maps can show, (steps,) in [0, 1], before a step's updates."""
-        return self._pos_at("BEFORE")
-
-    @property
-    def pos_after(self) -> Named[npt.NDArray[np.float64]]:
-        """Like ``pos``, after a step's updates; equal to it where guidance did not act."""
-        return self._pos_at("AFTER")
-
-    @property
-    def final_pos(self) -> Named[float]:
-        """PoS of each relation on the last step, [0, 1], as last read."""
-        values = {name: float(chances[-1]) for name, chances in self.pos_after.items()}
-        return Named(values, _relation_names(self.scene))
-
-    @property
-    def maps(self) -> Named[FloatMap]:
-        """Attention to each object's words, (recorded steps, h, w) in [0, 1], before the updates.
-
-        Mean over the heads and layers that are read, of the prompt's half of the batch.
-        """
-        return self._maps_at("BEFORE")
-
-    @property
-    def maps_after(self) -> Named[FloatMap]:
-        """Like ``maps``, after a step's updates; equal to it where guidance did not act."""
-        return self._maps_at("AFTER")
-
-    @property
-    def map_steps(self) -> tuple[int, ...]:
-        """The steps, from 0, of which ``maps`` holds a map."""
-        return tuple(event.step for event in self.steps if event.attention is not None)
-
-    @property
-    def is_guided(self) -> bool:
-        """Whether guidance has moved the picture."""
-        return any(event.is_guided for event in self.steps)
-
-    def _pos_at(self, moment: str) -> Named[npt.NDArray[np.float64]]:
-        import numpy as np
-
-        readings = [event.pos_at(_moment(moment)) or event.pos for event in self.steps]
-        known = dict.fromkeys(each for reading in readings for each in reading)
-        chances = {
-            each: np.array([reading.get(each, np.nan) for reading in readings]) for each in known
-        }
-        return Named(chances, _relation_names(self.scene))
-
-    def _maps_at(self, moment: str) -> Named[FloatMap]:
-        import numpy as np
-
-        taken = [
-            event.attention_at(_moment(moment)) or event.attention
-            for event in self.steps
-            if event.attention is not None
-        ]
-        known = dict.fromkeys(each for snapshot in taken if snapshot for each in snapshot.maps)
-        maps = {each: np.stack([shot.maps[each] for shot in taken if shot]) for each in known}
-        return Named(maps, _mention_names(self.scene))
-
-    def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} of {self.prompt!r}, {len(self.steps)} steps"]
-        after = self.pos_after
-        lines += [
-            f"  {name}: PoS {chances[0]:.2f} -> {after[name][-1]:.2f}"
-            for name, chances in self.pos.items()
-        ]
-        return "\n".join(lines)
-
-
-class Run(Recording):
-    """What was recorded inside a block of ``guide`` or ``watch``.
-
-    ``steps``, ``pos`` and ``maps`` are those of the last call's first picture.
-
-    Args:
-        scene: Of the block.
-        notes: See below.
-        calls: Of the pipeline; grows while the block is open.
-
-    Attributes:
-        notes: What was not understood of the prompt, and what guidance cannot do for it.
-    """
-
-    def __init__(self, scene: SceneGraph, notes: tuple[str, ...], calls: list[_Call]) -> None:
-        super().__init__(scene, ())
-        self.notes = notes
-        self._calls = calls
-
-    @property
-    def steps(self) -> tuple[StepEvent, ...]:
-        """Every step of the last call that has ended; empty before the first call."""
-        return self.pictures[0].steps if self._calls else ()
-
-    @property
-    def prompt(self) -> str:
-        """The text that the last call drew; before the first call, that of the block."""
-        return self._calls[-1].plan.scene.prompt.text if self._calls else self.scene.prompt.text
-
-    @property
-    def pictures(self) -> tuple[Recording, ...]:
-        """A recording for each picture of the last call."""
-        return self.calls[-1] if self._calls else ()
-
-    @property
-    def calls(self) -> tuple[tuple[Recording, ...], ...]:
-        """The recordings of every call of the pipeline, in order; of a failed one, up to then."""
-        return tuple(call.recordings() for call in self._calls)
-
-    @property
-    def guidance(self) -> GuidanceSettings | None:
-        """How the last call was guided; None before the first call."""
-        return self._calls[-1].plan.guidance if self._calls else None
-
-
-class StoredRun(Recording):
-    """A run that the program has stored.
-
-    Attributes:
-        record: All that the program knows of it: request, environment, token spans, times.
-        image: (H, W, 3) uint8; None where the picture is gone.
-    """
-
-    def __init__(
-        self, record: RunRecord, steps: tuple[StepEvent, ...], image: RgbImage | None
-    ) -> None:
-        super().__init__(record.request.scene, steps)
-        self.record = record
-        self.image = image
-
-    @property
-    def evaluation(self) -> EvaluatedPicture | None:
-        """The stored verdicts; None when the picture was not judged."""
-        stored = self.record.evaluation
-        return None if stored is None else EvaluatedPicture(self.scene, stored)
-
-
-class EvaluatedPicture:
-    """The verdicts on a picture.
-
-    Attributes:
-        scene: What the picture should show.
-        evaluation: All that was found: detections, masks, settings, DA-score.
-    """
-
-    def __init__(self, scene: SceneGraph, evaluation: Evaluation) -> None:
-        self.scene = scene
-        self.evaluation = evaluation
-
-    @property
-    def verdicts(self) -> Named[Verdict]:
-        """A verdict for each relation: ``outcome``, ``reason``, ``confidence``, ``measurement``."""
-        values = {verdict.relation_id: verdict for verdict in self.evaluation.verdicts}
-        return Named(values, _relation_names(self.scene))
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """FAIL when one relation failed, else UNDECIDABLE when one is; None without relations."""
-        from spatialstudio.domain.verdict import joint_outcome
-
-        return joint_outcome(verdict.outcome for verdict in self.evaluation.verdicts)
-
-    def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} of {self.scene.prompt.text!r}"]
-        for name, verdict in self.verdicts.items():
-            reason = "" if verdict.reason is None else f" ({verdict.reason.value})"
-            lines.append(
-                f"  {name}: {verdict.outcome.value}{reason}, confidence {verdict.confidence:.2f}"
-            )
-        return "\n".join(lines)
-
-
-class _Call:
-    """One call of a pipeline inside a block, and its events: one for each picture and step."""
-
-    def __init__(self, plan: CallPlan) -> None:
-        self.plan = plan
-        self.events: list[tuple[StepEvent, ...]] = []
-
-    def recordings(self) -> tuple[Recording, ...]:
-        """Return a recording for each picture."""
-        return tuple(
-            Recording(self.plan.scene, tuple(events[number] for events in self.events))
-            for number in range(self.plan.pictures)
-        )
+    return chance
 
 
 class _GuidanceChooser:
@@ -580,16 +374,7 @@ class _GuidanceChooser:
     ) -> None:
         from dataclasses import fields
 
-        from spatialstudio.application.run.check_request import check_request
-        from spatialstudio.domain.generation import (
-            UNGUIDED,
-            GenerationRequest,
-            GuidanceSettings,
-            ModelRef,
-            SamplingSettings,
-            StepUnit,
-            new_request_id,
-        )
+        from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, StepUnit
         from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 
         self._card = _card_of(model)
@@ -603,6 +388,23 @@ class _GuidanceChooser:
         if isinstance(unit := changes.get("unit"), str):
             _check_name("unit of strength", [unit], [each.value for each in StepUnit])
             self._changes["unit"] = StepUnit(unit)
+        self._check(scene)
+        self.notes = tuple(note.message for note in scene.notes)
+        if self._method != UNGUIDED and not (scene.mentions and has_work(scene, self._method)):
+            self.notes += (
+                "There is nothing to guide: the pipeline draws as it does without guidance.",
+            )
+
+    def _check(self, scene: SceneGraph) -> None:
+        """Refuse settings that are out of their range."""
+        from spatialstudio.application.run.check_request import check_request
+        from spatialstudio.domain.generation import (
+            GenerationRequest,
+            ModelRef,
+            SamplingSettings,
+            new_request_id,
+        )
+
         request = GenerationRequest(
             id=new_request_id(),
             scene=scene,
@@ -617,11 +419,6 @@ class _GuidanceChooser:
                 "A setting of guidance has a value of another type.",
                 f"See GuidanceSettings for the types: {error}.",
             ) from error
-        self.notes = tuple(note.message for note in scene.notes)
-        if self._method != UNGUIDED and not (scene.mentions and has_work(scene, self._method)):
-            self.notes += (
-                "There is nothing to guide: the pipeline draws as it does without guidance.",
-            )
 
     def choose(self, steps: int) -> GuidanceSettings:
         """Return the settings for a number of denoising steps."""
@@ -691,25 +488,6 @@ def _scene(prompt: str | SceneGraph) -> SceneGraph:
     return read(prompt) if isinstance(prompt, str) else prompt
 
 
-def _relation_names(scene: SceneGraph) -> dict[Any, str]:
-    """Name relations in words; of those that read the same, all but the first by their ids."""
-    names: dict[Any, str] = {}
-    for relation in scene.relations:
-        sentence = scene.sentence(relation)
-        names[relation.id] = relation.id if sentence in names.values() else sentence
-    return names
-
-
-def _mention_names(scene: SceneGraph) -> dict[Any, str]:
-    return {mention.id: scene.name(mention.id) for mention in scene.mentions}
-
-
-def _moment(name: str) -> Moment:
-    from spatialstudio.domain.attention import Moment
-
-    return Moment[name]
-
-
 _SIDES = 2
 _COLOURS = 3
 
@@ -736,8 +514,11 @@ def _pixels(image: Any) -> RgbImage:
     return np.ascontiguousarray(values)
 
 
-def _relation_type(relation: str | RelationType) -> RelationType:
-    from spatialstudio.domain.relation import relation_types
+def _relation_type(relation: str | RelationType | None) -> RelationType:
+    from spatialstudio.domain.relation import LEFT_OF, relation_types
+
+    if relation is None:
+        return LEFT_OF
 
     if not isinstance(relation, str):
         return relation
