@@ -1,7 +1,9 @@
 """Importing what stands before the models loads no model library, and the terminal no window."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +54,30 @@ def test_importing_loads_no(loaded_by, packages, unwanted):
 
 def test_a_library_that_is_loaded_is_noticed(loaded_by):
     assert {"numpy", "spatialstudio"} <= loaded_by("spatialstudio.domain")
+
+
+FIRST_FRAME = """
+import sys
+from pathlib import Path
+from spatialstudio.ui.framework.window_settings import FILE_NAME, WindowSettings
+from spatialstudio.ui.window.app import FirstFrame, make_application, open_window
+from tests.ui.scripted_engine import ScriptedEngine, studio_around
+
+home = Path(sys.argv[1])
+application = make_application()
+studio = studio_around(ScriptedEngine(), home)
+window = open_window(application, studio, WindowSettings(home / FILE_NAME))
+FirstFrame(window, lambda: print("shown", "pyqtgraph" in sys.modules))
+window.settled.connect(lambda: print("settled", "pyqtgraph" in sys.modules))
+window.settled.connect(application.quit)
+window.show()
+application.exec()
+window.close()
+"""
+
+
+def test_plots_are_loaded_after_the_first_frame(tmp_path):
+    command = [sys.executable, "-c", FIRST_FRAME, str(tmp_path)]
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(Path.cwd())}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert result.stdout.splitlines() == ["shown False", "settled True"], result.stderr

@@ -1,6 +1,7 @@
 """Saves a plot as a picture, a drawing or its values, where the user wants it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QIODevice, QSaveFile
 from PySide6.QtWidgets import QFileDialog
@@ -9,11 +10,16 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.toasts import Toasts
-from spatialstudio.ui.widgets.plot import FORMATS, Plot
 from spatialstudio.ui.widgets.texts import tr
 
+if TYPE_CHECKING:  # plots are loaded after the first frame
+    from spatialstudio.ui.widgets.plot import Plot
 
-def save_plot(toasts: Toasts, plot: Plot) -> None:
+FORMATS = ("png", "svg", "csv")
+"""File endings of what a plot is saved as."""
+
+
+def save_plot(toasts: Toasts, plot: "Plot") -> None:
     """Ask for a file and write a plot into it; its ending says in which form.
 
     Args:
@@ -34,7 +40,7 @@ def save_plot(toasts: Toasts, plot: Plot) -> None:
         toasts.tell(tr("Wrote {name}.").format(name=target.name))
 
 
-def write_plot(plot: Plot, target: Path) -> None:
+def write_plot(plot: "Plot", target: Path) -> None:
     """Write a plot into a file: all of it, or nothing.
 
     Args:

@@ -1,5 +1,6 @@
 """The stage: the picture, the baseline beside it, and everything that lies on them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +22,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.bridge import FrameClock
 from spatialstudio.ui.framework.commands import ALL_CONTROLS
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.stage.layers_panel import dressed
 from spatialstudio.ui.stage.map_presenter import (
@@ -103,6 +105,7 @@ class StagePanel(Panel):
         for view in (self._picture, self._beside):
             view.view_picked.connect(self._stage.show_region)
             view.place_pointed.connect(self._stage.place_pointed)
+            view.save_asked.connect(partial(save_plot, context.toasts))
         self.words = parts.words
         self._grid = GridView(context.theme)
         self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
+from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.inspection import marginals
 from spatialstudio.application.inspect.timeline import moment_of
 from spatialstudio.application.session import OpenRun, RunState
@@ -190,4 +191,5 @@ def _profiles(
     if not weights:
         masks = _masks(run, words)
         weights = [(mask.hue, mask.pixels.astype("float32")) for mask in masks]
-    return tuple(Profile(hue, *marginals(one)) for hue, one in weights)
+    names = {word.hue: word.text for word in words_of(run.scene)}
+    return tuple(Profile(hue, *marginals(one), name=names.get(hue, "")) for hue, one in weights)

@@ -115,6 +115,7 @@ class Profile:
     along_x: npt.NDArray[np.float32]
     along_y: npt.NDArray[np.float32]
     opacity: float = 1.0
+    name: str = ""
 
 
 @frozen(eq=False, kw_only=False)

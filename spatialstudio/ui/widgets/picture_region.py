@@ -23,17 +23,18 @@ def zoomed(region: QRectF, turned: int, place: QPointF, frame: QRectF) -> QRectF
     grown = side - region.width()
     left = region.left() - grown * (place.x() - frame.left()) / frame.width()
     top = region.top() - grown * (place.y() - frame.top()) / frame.height()
-    return _kept_inside(QRectF(left, top, side, side))
+    return kept_inside(QRectF(left, top, side, side))
 
 
 def dragged(region: QRectF, by: QPointF, frame: QRectF) -> QRectF:
     """Return the part in sight after the picture was dragged, in the measure of its frame."""
     across = by.x() / frame.width() * region.width()
     down = by.y() / frame.height() * region.height()
-    return _kept_inside(region.translated(-across, -down))
+    return kept_inside(region.translated(-across, -down))
 
 
-def _kept_inside(region: QRectF) -> QRectF:
+def kept_inside(region: QRectF) -> QRectF:
+    """Return a part of the picture moved so that none of it is outside."""
     left = min(max(region.left(), 0.0), 1 - region.width())
     top = min(max(region.top(), 0.0), 1 - region.height())
     return QRectF(left, top, region.width(), region.height())

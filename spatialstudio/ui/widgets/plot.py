@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     QEvent,
     QIODevice,
     QLineF,
-    QMarginsF,
+    QObject,
     QPoint,
     QPointF,
     QRect,
@@ -47,6 +47,7 @@ from PySide6.QtWidgets import (
     QGraphicsItem,
     QGraphicsLineItem,
     QGraphicsSimpleTextItem,
+    QGraphicsView,
     QToolTip,
 )
 
@@ -54,11 +55,10 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.plot_range import PlotRange
+from spatialstudio.ui.widgets.plot_row import CACHED, PlotRow
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
-FORMATS = ("png", "svg", "csv")
-"""File endings of what a plot is saved as."""
 ZOOM = 1.25
 NOTCH = 120
 """A wheel's notch in Qt's units."""
@@ -69,10 +69,9 @@ KEYBOARD_STRIDES = 50
 PNG_SCALE = 2.0
 """Pixels of a saved picture for each pixel on the screen, at least."""
 SWATCH_EM, ENTRY_GAP_EM, LINE_EM, PAD_EM = 1.1, 0.9, 1.4, 0.5
-CACHED = QGraphicsItem.CacheMode.DeviceCoordinateCache
+GRIPS = (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 PLAIN_KEYS = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
-NO_MARGINS = QMarginsF()
 
 pg.setConfigOption("exitCleanup", False)  # Qt takes its items down by itself; twice is a crash
 
@@ -96,68 +95,13 @@ class PlotTable:
     rows: tuple[tuple[float | int | str | None, ...], ...]
 
 
-class PlotRow:
-    """A field of a plot: its y range is fixed, its x range is the plot's.
-
-    Args:
-        low: Value at its foot.
-        high: Value at its top.
-        is_upright: Whether the plot's axis runs down and values run to the right.
-    """
-
-    def __init__(self, low: float, high: float, *, is_upright: bool = False) -> None:
-        self.box = pg.ViewBox(
-            enableMouse=False, enableMenu=False, defaultPadding=0, invertY=is_upright
-        )
-        self.box.disableAutoRange()
-        self.low, self.high = low, high
-        self.area = QRectF(0, 0, 1, 1)
-        self._margins = NO_MARGINS
-        self._is_upright = is_upright
-        self._view = PlotRange()
-
-    def add(self, item: pg.GraphicsObject, z: int = 0) -> None:
-        """Show an item; it is painted again only when its data or the scale change."""
-        item.setZValue(z)
-        item.setCacheMode(CACHED)
-        self.box.addItem(item, ignoreBounds=True)
-
-    def position_of(self, place: float, value: float) -> QPointF:
-        """Return where a value at a place of the axis lies on the plot's surface, pixels."""
-        along = (place - self._view.first) / self._view.length
-        across, area = (value - self.low) / (self.high - self.low), self.area
-        if self._is_upright:
-            return QPointF(area.left() + across * area.width(), area.top() + along * area.height())
-        return QPointF(area.left() + along * area.width(), area.bottom() - across * area.height())
-
-    def place(self, area: QRectF, margins: QMarginsF = NO_MARGINS) -> None:
-        """Lay the field into an area, pixels; marks may reach into the margins around it."""
-        self.area, self._margins = area, margins
-        self.box.setGeometry(area.marginsAdded(margins))
-
-    def show_range(self, view: PlotRange) -> None:
-        """Show a stretch of the axis over the width of the area."""
-        self._view = view
-        area, margins = self.area, self._margins
-        width, height = max(area.width(), 1.0), max(area.height(), 1.0)
-        along, across = view.length, self.high - self.low
-        if self._is_upright:
-            along, across = along / height, across / width
-            y = view.first - margins.top() * along, view.last + margins.bottom() * along
-            x = self.low - margins.left() * across, self.high + margins.right() * across
-        else:
-            along, across = along / width, across / height
-            x = view.first - margins.left() * along, view.last + margins.right() * along
-            y = self.low - margins.bottom() * across, self.high + margins.top() * across
-        self.box.setRange(xRange=x, yRange=y, padding=0)
-
-
 class Plot(QFrame):
     """Shows rows of curves over one axis, and the values under the pointer or the keyboard's line.
 
     The left and right arrows move the line that values are read at, + and - zoom around it, Home
-    shows all again; Ctrl and the wheel zoom around the pointer, a sideways wheel or the middle
-    button pans. The menu of the right button saves the plot. Nothing moves by itself.
+    shows all again. Ctrl and the wheel zoom around the pointer; a sideways wheel, the middle button
+    and, where it does nothing else, the left one pan. The menu of the right button saves the plot.
+    Nothing moves by itself.
 
     Emits ``save_asked`` with itself when the user wants a file of it.
 
@@ -185,6 +129,9 @@ class Plot(QFrame):
         self.surface.setCentralItem(None)
         self.surface.scene().addItem(self._cursor)
         self.surface.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.surface.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
+        self.surface.scene().installEventFilter(self)
+        self.surface.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.surface.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setProperty("kind", "plot")
         self.setAccessibleName(name)
@@ -264,6 +211,18 @@ class Plot(QFrame):
         self.show_range(self.range)
         self._dress()
 
+    def paint_soon(self) -> None:
+        """Have the plot painted with all else that changed in this turn of the event loop."""
+        self.surface.viewport().update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Drop the scene's queued calls.
+
+        WORKAROUND: for each scene that changed they paint the whole window at once; every change
+        of a plot ends with ``paint_soon`` instead.
+        """
+        return event.type() is QEvent.Type.MetaCall or super().eventFilter(watched, event)
+
     def zoom(self, factor: float, around: float | None = None) -> None:
         """Show ``factor`` times as much of the axis; ``around`` stays, else the line or middle."""
         if around is None:
@@ -316,7 +275,7 @@ class Plot(QFrame):
         """Return the plot as a file: its picture, its drawing or its values.
 
         Args:
-            ending: One of ``FORMATS``.
+            ending: ``png``, ``svg`` or ``csv``.
         """
         match ending:
             case "svg":
@@ -377,12 +336,12 @@ class Plot(QFrame):
         QToolTip.showText(at, plain_tip(self.text_at(self.snapped(place))), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the view with the middle button."""
-        if event.button() is Qt.MouseButton.MiddleButton:
+        """Take hold of the view."""
+        if event.button() in GRIPS:
             self._grip = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pan while the middle button is down, else read what is under the pointer."""
+        """Pan while the view is held, else read what is under the pointer."""
         if self._grip is not None:
             moved, self._grip = self._grip, event.position()
             self.pan(self.place_at(moved) - self.place_at(event.position()))
@@ -401,7 +360,7 @@ class Plot(QFrame):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let the view go."""
-        if event.button() is Qt.MouseButton.MiddleButton:
+        if event.button() in GRIPS:
             self._grip = None
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -441,11 +400,13 @@ class Plot(QFrame):
         self._cursor.setVisible(is_seen and bool(self.rows))
         if self._cursor.isVisible() and place is not None:
             self._cursor.setLine(self.line_at(place))
+        self.paint_soon()
 
     def _dress(self) -> None:
         self.surface.setBackground(self.ground())
         self._cursor.setPen(QPen(self.theme.colour("muted"), 1, Qt.PenStyle.DashLine))
         self.dress()
+        self.paint_soon()
 
     def ground(self) -> QColor:
         """Return the colour under the plot."""

@@ -283,7 +283,7 @@ def test_a_plot_is_saved_where_the_user_wants_it(plot, tmp_path, monkeypatch, en
     plot.save_asked.connect(lambda asked: save_plot(toasts, asked))
     action(plot, "Save plot").trigger()
     assert target.read_bytes() == plot.contents(ending)
-    assert [toast.message for toast in toasts.earlier] == [f"mine.{ending} is written."]
+    assert [toast.message for toast in toasts.earlier] == [f"Wrote mine.{ending}."]
 
 
 def test_a_plot_that_cannot_be_written_is_reported(plot, tmp_path, monkeypatch):

@@ -34,6 +34,7 @@ class DepthHistogram(QWidget):
         column.setSpacing(0)
         self._profiles: tuple[DepthProfile, ...] = ()
         self._names = PlainLabel()
+        self._names.setTextFormat(Qt.TextFormat.RichText)  # every name is escaped
         self._names.setFont(font(SMALL, bold=True))
         self._names.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self._names)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtCore import QMarginsF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF
 
 from spatialstudio.domain.frozen import frozen
@@ -17,8 +17,9 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.plot import CACHED, Plot, PlotKey, PlotTable
+from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
+from spatialstudio.ui.widgets.plot_row import CACHED
 from spatialstudio.ui.widgets.texts import tr
 
 Weights: TypeAlias = npt.NDArray[np.float64]
@@ -90,7 +91,8 @@ class DepthPlot(Plot):
         measure = QFontMetricsF(font(SMALL))
         margin = max(measure.horizontalAdvance(tr(end)) for end in ENDS) / 2 + em(GAP_EM)
         area = room.adjusted(margin, 0, -margin, -em(AXIS_EM))
-        self._row.place(QRectF(area.topLeft(), area.size().expandedTo(LEAST_SIZE)))
+        sides = QMarginsF(margin, 0, margin, 0)
+        self._row.place(QRectF(area.topLeft(), area.size().expandedTo(LEAST_SIZE)), sides)
         box = self._row.box.geometry()
         self._axis.setHeight(em(AXIS_EM))
         self._axis.setGeometry(QRectF(box.left(), box.bottom(), box.width(), em(AXIS_EM)))

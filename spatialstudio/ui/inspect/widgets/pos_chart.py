@@ -27,8 +27,9 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
 )
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.plot import CACHED, CONTROL, Plot, PlotKey, PlotTable, place_text
+from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
+from spatialstudio.ui.widgets.plot_row import CACHED
 from spatialstudio.ui.widgets.texts import tr
 
 AXIS_EM = 3.2
@@ -126,6 +127,7 @@ class PosChart(Plot):
             self._span = span
             for row in self._rows_of_steps:
                 row.show_span(span)
+            self.paint_soon()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
         """Zoom around the playhead where no place is given."""
@@ -340,6 +342,7 @@ class PosChart(Plot):
         for lane in self._shown_lanes:
             lane.show_values(self._step)
         self.describe(self.text_at(self._step))
+        self.paint_soon()
 
     def _all_curves(self) -> list[tuple[TimeLine, PosCurve]]:
         lines = (self._contents.first, self._contents.second)

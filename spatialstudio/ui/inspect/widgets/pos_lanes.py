@@ -19,7 +19,8 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.plot import CACHED, Plot, Values, place_text
+from spatialstudio.ui.widgets.plot import Plot, Values, place_text
+from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve
 from spatialstudio.ui.widgets.texts import tr
 
 DASHES, DOTS = Qt.PenStyle.DashLine, Qt.PenStyle.DotLine
@@ -38,6 +39,8 @@ EDGE_EM = 0.4
 """Around a row, for marks at its edge."""
 LABEL_GAP_EM = 0.6
 """Between what is written at the left and the first step, whose bar reaches out a little."""
+EDGE = 0.1
+"""Of a lane, for the width of its lines."""
 ASIDE = 0.65
 """How far above its dot the open run's value stands, in its heights; the second's as far below."""
 BAR_SHARE, BAR_EM, THINNEST_BAR = 0.55, 0.7, 2.0
@@ -137,6 +140,7 @@ class PosLane(StepRow):
         self._shown: tuple[LaneCurve, ...] = ()
         self._guided = Bars()
         self._guided_steps: tuple[int, ...] = ()
+        self._last = 1.0
         self._ends: tuple[float, float | None] | None = None
         self._levels = [pg.PlotCurveItem() for _ in scale.levels]
         self._goal = pg.PlotCurveItem()
@@ -171,6 +175,7 @@ class PosLane(StepRow):
 
     def show_levels(self, last: float, goal: float | None) -> None:
         """Draw the levels up to the last step, and a line at the PoS at which guidance pauses."""
+        self._last = last
         if self._ends == (last, goal):
             return
         self._ends = last, goal
@@ -194,13 +199,24 @@ class PosLane(StepRow):
         before, self._shown = self._shown, tuple(curves)
         for pool, z in ((self._fills, BEHIND), (self._curves, CURVES)):
             while len(pool) < len(curves):
-                pool.append(pg.PlotCurveItem(antialias=True, skipFiniteCheck=True, pen=None))
+                pool.append(PlotCurve(QRectF()))
                 self.row.add(pool[-1], z)
             for unused in pool[len(curves) :]:
                 unused.hide()
+        bounds = self._bounds_of_curves()
+        for curve in (*self._fills, *self._curves):
+            if curve.bounds != bounds:
+                curve.prepareGeometryChange()
+                curve.bounds = bounds
         for number, (shown, known) in enumerate(zip_longest(curves, before[: len(curves)])):
             if shown != known:
                 self._draw(number, shown)
+
+    def _bounds_of_curves(self) -> QRectF:
+        """Return where curves lie, with room for their width."""
+        last, height = self._last, self.scale.high - self.scale.low
+        bounds = QRectF(0, self.scale.low, last, height)
+        return bounds.adjusted(-EDGE * last, -EDGE * height, EDGE * last, EDGE * height)
 
     def show_values(self, step: int) -> None:
         """Put a dot on each curve, and write as many values as have room, the open run's first."""

@@ -1,6 +1,10 @@
 """A picture on the stage: its overlays, and the marginals that share its axes."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QImage,
     QMouseEvent,
@@ -8,13 +12,14 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
     QPen,
+    QResizeEvent,
     QTransform,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from spatialstudio.domain.relation import Axis
 from spatialstudio.ui.stage.widgets.map_painter import MapPainter
-from spatialstudio.ui.stage.widgets.profile_bands import ProfileBands
 from spatialstudio.ui.theme.metrics import (
     SMALL,
     em,
@@ -36,10 +41,21 @@ from spatialstudio.ui.widgets.picture_layers import (
 from spatialstudio.ui.widgets.picture_region import (
     WHOLE,
     dragged,
+    kept_inside,
     zoomed,
 )
 from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
 
+if TYPE_CHECKING:  # plots are loaded after the first frame
+    from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
+    from spatialstudio.ui.widgets.plot_range import PlotRange
+
+BAND_EM = 2.8
+DEEP_BAND_EM = 4.6
+"""Of marginals over which cumulative curves are drawn as well."""
+DEEPEST_SHARE = 0.2
+"""Of the room that picture and marginals share, with the gap: the picture stays the largest."""
+DIVIDER_WIDTH = 0.9
 GAP_EM = 0.4
 LEAST_EM = 4
 TITLE_EM = 1.7
@@ -52,11 +68,13 @@ class PictureView(QWidget):
 
     Emits ``view_picked`` with the part in sight, as shares of the picture, when the user zooms
     (wheel) or drags; a double click shows the whole again. Emits ``place_pointed`` with the place
-    under the pointer, as shares of the picture, None when it leaves. ``show_*`` never emit.
+    under the pointer, as shares of the picture, None when it leaves, and ``save_asked`` with a plot
+    of the marginals that the user wants a file of. ``show_*`` never emit.
     """
 
     view_picked = Signal(QRectF)
     place_pointed = Signal(object)
+    save_asked = Signal(object)
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -69,7 +87,7 @@ class PictureView(QWidget):
         self._grip: QPointF | None = None
         self._overlays: tuple[StageOverlay, ...] = ()
         self._held: StageOverlay | None = None
-        self._bands = ProfileBands(theme)
+        self._marginals: dict[Axis, MarginalPlot] = {}
         self._maps = MapPainter(theme)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -94,11 +112,13 @@ class PictureView(QWidget):
             self._outlines = tuple(mask_outline(mask.pixels) for mask in scene.masks)
         self._scene = scene
         self._maps.show_maps(scene.maps)
+        self._show_marginals()
         self._redraw()
 
     def show_view(self, view: QRectF) -> None:
         """Show a part of the picture, as shares of its sides."""
         self._view = QRectF(view)
+        self._place_marginals()
         self.update()
 
     def show_smooth(self, smooth: bool) -> None:
@@ -132,6 +152,10 @@ class PictureView(QWidget):
         top = em(TITLE_EM) + max((room.height() - height) / 2, 0)
         return QRectF(round(left), round(top), round(width), round(height))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_marginals()
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -147,11 +171,6 @@ class PictureView(QWidget):
         painter.restore()
         painter.setPen(QPen(self._theme.colour("line"), 1))
         painter.drawPath(shape)
-        if self._scene.profiles:
-            scene = self._scene
-            self._bands.draw(
-                painter, frame, self._margins(), self._view, scene.profiles, scene.crossings
-            )
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -209,7 +228,12 @@ class PictureView(QWidget):
         self.place_pointed.emit(self.place.to_share(position) if inside else None)
 
     def _margins(self) -> QSizeF:
-        return self._bands.margins(QSizeF(self.size()), self._scene.crossings)
+        """Return what the marginals take of the room, each with the gap before it, pixels."""
+        deep = {crossing.axis for crossing in self._scene.crossings}
+        beside, under = (
+            em(GAP_EM) + em(DEEP_BAND_EM if axis in deep else BAND_EM) for axis in (Axis.Y, Axis.X)
+        )
+        return QSizeF(beside, under).boundedTo(QSizeF(self.size()) * DEEPEST_SHARE)
 
     def _pick_view(self, view: QRectF) -> None:
         self.show_view(view)
@@ -240,7 +264,7 @@ class PictureView(QWidget):
             painter.drawImage(self._stretched(frame), self._picture)
         self._draw_depth(painter, frame)
         self._maps.draw(painter, self._stretched(frame))
-        self._bands.draw_lines(painter, self._stretched(frame), self._scene.crossings)
+        self._draw_dividers(painter, self._stretched(frame))
         for mask, outline in zip(self._scene.masks, self._outlines, strict=True):
             self._draw_mask(painter, frame, mask, outline)
         labels = PictureLabels(frame)
@@ -252,6 +276,75 @@ class PictureView(QWidget):
             overlay.draw(painter, self.place, labels)
             painter.restore()
         labels.draw(painter)
+
+    def _draw_dividers(self, painter: QPainter, whole: QRectF) -> None:
+        """Draw the lines at which cumulative curves cross through the picture in ``whole``."""
+        for crossing in self._scene.crossings:
+            x = whole.left() + crossing.place * whole.width()
+            y = whole.top() + crossing.place * whole.height()
+            if crossing.axis is Axis.X:
+                ends = QPointF(x, whole.top()), QPointF(x, whole.bottom())
+            else:
+                ends = QPointF(whole.left(), y), QPointF(whole.right(), y)
+            for role, width in (("raised", DIVIDER_WIDTH * 4), ("text", DIVIDER_WIDTH)):
+                painter.setPen(QPen(self._theme.colour(role, 0.8), width))
+                painter.drawLine(*ends)
+
+    def _show_marginals(self) -> None:
+        """Show the marginals, in plots that are made when they are first needed."""
+        scene = self._scene
+        if scene.profiles and not self._marginals:
+            self._make_marginals()
+        for plot in self._marginals.values():
+            plot.setVisible(bool(scene.profiles))
+            if scene.profiles:
+                plot.show_profiles(scene.profiles, scene.crossings)
+        self._place_marginals()
+
+    def _make_marginals(self) -> None:
+        from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
+
+        for axis in (Axis.X, Axis.Y):
+            plot = self._marginals[axis] = MarginalPlot(self._theme, axis)
+            plot.setParent(self)
+            plot.setCursor(Qt.CursorShape.ArrowCursor)
+            plot.save_asked.connect(self.save_asked)
+            plot.range_asked.connect(partial(self._follow_range, axis))
+            plot.installEventFilter(self)
+
+    def _place_marginals(self) -> None:
+        """Lay the marginals under and beside the picture, and show the part that it shows."""
+        if not self._scene.profiles:
+            return
+        frame, margins, gap = self.frame(), self._margins(), em(GAP_EM)
+        deep, wide = margins.height() - gap, margins.width() - gap
+        areas = {
+            Axis.X: QRectF(frame.left(), frame.bottom() + gap, frame.width(), deep),
+            Axis.Y: QRectF(frame.right() + gap, frame.top(), wide, frame.height()),
+        }
+        starts = {Axis.X: self._view.left(), Axis.Y: self._view.top()}
+        for axis, plot in self._marginals.items():
+            plot.setGeometry(areas[axis].toRect().adjusted(-1, -1, 1, 1))  # its border's pixel
+            shown = replace(plot.range, start=starts[axis], span=self._view.width())
+            if shown != plot.range:
+                plot.show_range(shown)
+
+    def _follow_range(self, axis: Axis, wanted: "PlotRange") -> None:
+        """Show the part of the picture that a plot of the marginals asks for."""
+        view, side = self._view, wanted.length
+        moved = QRectF(0, 0, side, side)
+        moved.moveCenter(view.center())
+        if axis is Axis.X:
+            moved.moveLeft(wanted.first)
+        else:
+            moved.moveTop(wanted.first)
+        self._pick_view(kept_inside(moved))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell that the pointer is on the marginals, not on the picture."""
+        if event.type() is QEvent.Type.Enter:
+            self.place_pointed.emit(None)
+        return super().eventFilter(watched, event)
 
     def _draw_depth(self, painter: QPainter, frame: QRectF) -> None:
         if (depth := self._scene.depth) is not None:

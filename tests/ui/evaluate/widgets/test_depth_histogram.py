@@ -1,5 +1,8 @@
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocumentFragment
+from PySide6.QtWidgets import QLabel
 
 from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
 from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
@@ -51,3 +54,25 @@ def test_it_follows_the_colours_of_the_theme(histogram, theme):
     theme.use(palette_of(ThemeChoice.DARK))
     assert colours(histogram, 200) == {theme.colour("sunken").name()}
     assert not before & colours(histogram, 50)
+
+
+def test_names_are_written_without_markup(histogram):
+    histogram.show_profiles((DepthProfile("<b>cat</b>", 0, NEAR), DepthProfile("dog", 1, FAR)), "")
+    shown = QTextDocumentFragment.fromHtml(histogram.findChild(QLabel).text()).toPlainText()
+    assert histogram.findChild(QLabel).textFormat() is Qt.TextFormat.RichText
+    assert shown.split() == ["<b>cat</b>", "dog"]
+
+
+def test_the_pointer_reads_the_share_of_each_thing(histogram):
+    histogram.show_profiles((DepthProfile("cat", 0, NEAR), DepthProfile("dog", 1, FAR)), "Near.")
+    histogram.plot.read(0.1)
+    said = histogram.plot.accessibleDescription().splitlines()
+    assert said == ["Near.", "depth 0.12, from near to far", "cat: 100.0%", "dog: 0.0%"]
+
+
+def test_the_values_of_each_slice_can_be_saved(histogram):
+    histogram.show_profiles((DepthProfile("cat", 0, NEAR), DepthProfile("dog", 1, FAR)), "")
+    table = histogram.plot.table()
+    assert table.columns == ("depth", "cat", "dog")
+    assert table.rows[0] == (0.125, 1.0, 0.0)
+    assert table.rows[-1] == (0.875, 0.0, 1.0)

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 
 from spatialstudio.domain.perception import Box
 from spatialstudio.domain.relation import Axis
+from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.picture_layers import (
@@ -118,6 +120,122 @@ def test_profiles_lie_outside_the_picture_on_its_axes(view):
     profile = Profile(0, weights.sum(0) / weights.sum(), weights.sum(1) / weights.sum())
     view.show_scene(PictureScene(picture=PICTURE, profiles=(profile,)))
     assert view.grab().toImage().pixelColor(below) != before
+
+
+CROSSINGS = tuple(
+    Crossing(
+        axis=axis,
+        hues=(0, 1),
+        rising=np.linspace(0, 1, 9, dtype=np.float32),
+        falling=np.linspace(1, 0, 9, dtype=np.float32),
+        place=0.5,
+        share=0.5,
+    )
+    for axis in (Axis.X, Axis.Y)
+)
+
+
+@pytest.fixture
+def marginals(view):
+    """The plots under and beside a picture: the dog is left and above, the car right and below."""
+    near, far = np.float32([0.7, 0.2, 0.1, 0]), np.float32([0, 0.1, 0.2, 0.7])
+    profiles = Profile(0, near, near, name="dog"), Profile(1, far, far, name="car")
+    view.show_scene(PictureScene(picture=PICTURE, profiles=profiles, crossings=CROSSINGS))
+    plots = view.findChildren(MarginalPlot)
+    assert all(plot.isVisible() for plot in plots)
+    return plots
+
+
+def test_a_view_without_marginals_has_no_plots(view):
+    assert not view.findChildren(MarginalPlot)
+
+
+def test_marginals_lie_on_the_pictures_axes(view, marginals):
+    under, beside = marginals
+    frame = view.frame()
+    for share in (0.0, 0.25, 1.0):
+        x = under.mapTo(view, under.position_of(share)).x()
+        y = beside.mapTo(view, beside.position_of(share)).y()
+        assert x == pytest.approx(frame.left() + share * frame.width(), abs=1)
+        assert y == pytest.approx(frame.top() + share * frame.height(), abs=1)
+
+
+def test_zooming_the_picture_zooms_its_marginals(view, marginals):
+    view.show_view(QRectF(0.25, 0.5, 0.5, 0.5))
+    under, beside = marginals
+    assert (under.range.first, under.range.last) == (0.25, 0.75)
+    assert (beside.range.first, beside.range.last) == (0.5, 1.0)
+
+
+def test_the_keys_of_a_marginal_zoom_the_picture_with_it(qtbot, view, marginals):
+    _, beside = marginals
+    with qtbot.waitSignal(view.view_picked) as picked:
+        qtbot.keyClick(beside, Qt.Key.Key_Plus)
+    assert picked.args[0].height() == beside.range.length < 1
+    with qtbot.waitSignal(view.view_picked) as picked:
+        qtbot.keyClick(beside, Qt.Key.Key_Home)
+    assert picked.args == [WHOLE]
+
+
+def test_a_marginal_reads_each_words_share(qtbot, marginals):
+    under, _ = marginals
+    under.read(0.1)
+    said = under.accessibleDescription().splitlines()
+    assert said[:3] == ["12% from the left", "dog: 70.00%", "car: 0.00%"]
+    assert "dog up to here: 12%" in said[3]
+    under.setFocus()
+    qtbot.keyClick(under, Qt.Key.Key_Right)
+    assert under.place == pytest.approx(0.375)
+
+
+def test_a_marginal_says_the_share_at_the_crossing(marginals):
+    for plot in marginals:
+        texts = [each.text() for each in plot.surface.scene().items() if hasattr(each, "text")]
+        assert texts == ["50%"]
+
+
+@pytest.mark.parametrize("side", [110, 400])
+def test_the_share_at_the_crossing_stays_within_its_band(view, marginals, side):
+    view.resize(side, side)
+    for plot in marginals:
+        (text,) = (each for each in plot.surface.scene().items() if hasattr(each, "text"))
+        area = plot.rows[0].area.adjusted(-1, -1, 1, 1)
+        assert area.contains(text.sceneBoundingRect().center())
+        assert text.sceneBoundingRect().width() <= area.width()
+
+
+def test_the_values_of_a_marginal_can_be_saved(marginals):
+    table = marginals[1].table()
+    assert table.columns == ("place", "dog", "car")
+    assert [round(row[1], 3) for row in table.rows] == [0.7, 0.2, 0.1, 0.0]
+
+
+def test_a_wish_to_save_a_marginal_is_passed_on(qtbot, view, marginals):
+    with qtbot.waitSignal(view.save_asked) as asked:
+        marginals[0].actions()[0].trigger()
+    assert asked.args == [marginals[0]]
+
+
+def test_marginals_go_with_their_maps(view, marginals):
+    view.show_scene(PictureScene(picture=PICTURE))
+    assert not any(plot.isVisible() for plot in marginals)
+
+
+def test_the_wheel_over_a_marginal_zooms_the_picture(view, marginals):
+    under, _ = marginals
+    there = QPointF(under.rect().center())
+    event = QWheelEvent(
+        there,
+        under.mapToGlobal(there),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(under, event)
+    assert view.view.width() == under.range.length < 1
 
 
 def test_the_wheel_zooms_and_a_double_click_shows_the_whole_again(qtbot, view):
