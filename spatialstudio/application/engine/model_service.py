@@ -8,7 +8,7 @@ from spatialstudio.application.evaluate.evaluate_image import (
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.plugins import open_registry
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.run.generate_image import generate_image, search_image
+from spatialstudio.application.run.generate_image import search_image
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
@@ -66,13 +66,13 @@ class RegistryModelService:
         *,
         choice: JudgeSetChoice = STICKER_JUDGES,
     ) -> GenerationFinished:
-        """Draw a request; see ``generate_image`` and ``search_image``."""
+        """Draw a request that was checked; see ``search_image``."""
         request = with_savings(request)
         backend = self._registry.backend(request.backend_id)
         if request.search.candidates > 1:
             judges = make_judge_set(self._registry, choice)
             return search_image(request, model, backend, judges, token, report)
-        return generate_image(request, model, backend, token, report)
+        return backend.generate(request, model, token, report)
 
     def evaluate(
         self,

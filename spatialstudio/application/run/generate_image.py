@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.application.models.model_settings import choose_guidance
-from spatialstudio.application.run.check_request import check_request
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -79,25 +78,6 @@ def check_scene(scene: SceneGraph) -> None:
         )
 
 
-def generate_image(
-    request: GenerationRequest,
-    model: ModelCard,
-    backend: GenerationBackend,
-    token: CancelToken,
-    report: ReportEvent,
-) -> GenerationFinished:
-    """Check a request, then draw it; see ``GenerationBackend.generate``.
-
-    Raises:
-        RequestError: A number of the request is out of its range, or the model cannot be drawn
-            with its sampler.
-        BackendError: The model is damaged or does not fit the request.
-        Cancelled: The token was cancelled.
-    """
-    check_request(request, model)
-    return backend.generate(request, model, token, report)
-
-
 @frozen(eq=False)
 class _Drawn:
     score: CandidateScore
@@ -130,8 +110,6 @@ def search_image(
         The best picture, with the ranking.
 
     Raises:
-        RequestError: The scene has no relation to go by, more attention shall be kept than one
-            picture's, or a number is out of its range.
         BackendError: The model is damaged or does not fit the request.
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
@@ -181,7 +159,7 @@ def _draw(
         events.append(event)
         report(event)
 
-    finished = generate_image(request, model, backend, token, note)
+    finished = backend.generate(request, model, token, note)
     scene, image = request.scene, finished.image
     seen = perceive_image(image, scene, judges, token)
     second = None

@@ -45,6 +45,10 @@ def test_the_usual_request_is_let_through():
         {"width": 64, "height": 4096},
         {"search": NoiseSearch(candidates=1000, enough=1.0)},
         {"capture": CaptureSettings(attention_every=0, preview_every=0)},
+        {
+            "search": NoiseSearch(candidates=2),
+            "capture": CaptureSettings(detail=AttentionDetail.EVERYTHING, attention_every=0),
+        },
         presence(paper_loss=True, presence_weight=0),
         guided(goal=1.0, decay=1.0, strength=0.0),
     ],

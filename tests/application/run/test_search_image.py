@@ -1,18 +1,16 @@
 """Best of several pictures: who is kept, when the search ends, and what is told of it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.run.generate_image import search_image
-from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.errors import Cancelled, RequestError
+from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
     MAX_SEED,
     CandidateJudged,
-    CaptureSettings,
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
@@ -125,15 +123,3 @@ def test_after_the_greatest_seed_comes_the_least(search):
 def test_a_cancelled_search_draws_no_further(search):
     with pytest.raises(Cancelled):
         search(set(), token=CountingToken(stop_at=5))
-
-
-def test_a_scene_without_relations_cannot_be_searched(search):
-    with pytest.raises(RequestError, match="at least one relation"):
-        search(set(), scene=replace(SCENE, relations=()))
-
-
-def test_attention_that_goes_to_disk_is_refused_before_one_picture_takes_anothers_place(search):
-    capture = CaptureSettings(detail=AttentionDetail.EVERYTHING)
-    with pytest.raises(RequestError, match="Attention to every word"):
-        search({10}, capture=capture)
-    assert search({10}, capture=replace(capture, attention_every=0))
