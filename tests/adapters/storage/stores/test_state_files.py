@@ -1,17 +1,21 @@
 """What was typed and what was asked outlive a program, however it ends."""
 
 import errno
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import (
     PSG,
@@ -147,6 +151,42 @@ def test_settings_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "presets" / "mine.json"
     PlainStateFiles().write_settings(path, SETTINGS)
     assert PlainStateFiles().read_settings(path) == SETTINGS
+
+
+STORED = Path(__file__).parents[3] / "golden" / "state_files_of_november_2026"
+STORED_SAMPLING = SamplingSettings(
+    seed=7,
+    steps=30,
+    scheduler_id="EulerDiscreteScheduler",
+    guidance=GuidanceSettings(method_id=PSG, strength=20.0, last_step=24, goal=0.95),
+    savings=(Saving.TILING,),
+    device="cuda:1",
+    dtype="bfloat16",
+)
+
+
+def test_settings_and_drafts_of_before_the_shared_value_are_read():
+    settings = PlainStateFiles().read_settings(STORED / "settings.json")
+    assert settings.sampling == STORED_SAMPLING
+    assert PlainStateFiles().read_draft(STORED / "draft.json").settings == settings
+
+
+def test_a_queue_of_before_the_shared_value_is_read(tmp_path, journal):
+    shutil.copy(STORED / "queue.journal", tmp_path / "1-a.journal")
+    (request,) = journal.interrupted()
+    assert request.sampling == STORED_SAMPLING
+
+
+def test_settings_are_written_with_the_same_names_as_before(tmp_path):
+    PlainStateFiles().write_settings(
+        tmp_path / "settings.json", PlainStateFiles().read_settings(STORED / "settings.json")
+    )
+    before, after = (
+        json.loads((folder / "settings.json").read_bytes()) for folder in (STORED, tmp_path)
+    )
+    before.pop("guidance")
+    after.pop("guidance")
+    assert after == before
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"steps": 3}', b"\xff"])
