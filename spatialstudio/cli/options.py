@@ -3,27 +3,29 @@
 import argparse
 import os
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spatialstudio.application.models.model_settings import choose_guidance
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.devices import NUMBER_FORMATS, Saving
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     PSG,
+    SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
     NoiseSearch,
 )
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
@@ -224,6 +226,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 ONE_PICTURE = NoiseSearch()
+FLAGS = {"dtype": "number-format"}
+"""Options of a run whose flag has another name than the setting."""
 
 
 def add_guidance_options(parser: argparse.ArgumentParser) -> None:
@@ -327,6 +331,20 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         help="classifier-free guidance scale; 1 is off (default: the model's)",
     )
     sampling.add_argument("--negative", default="", metavar="TEXT", help="negative prompt")
+    for option in SAMPLING_OPTIONS:
+        _add_option(sampling, option)
+
+
+def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
+    """Add the flag of a setting that its option describes; it is named after the option's id."""
+    flag = f"--{FLAGS.get(option.id, option.id).replace('_', '-')}"
+    kinds: Mapping[OptionKind, Mapping[str, Any]] = {
+        OptionKind.BOOL: {"action": "store_true"},
+        OptionKind.INT: {"type": int, "metavar": "N", "default": option.default},
+        OptionKind.FLOAT: {"type": float, "metavar": "VALUE", "default": option.default},
+        OptionKind.CHOICE: {"choices": [*filter(None, option.choices)], "default": option.default},
+    }
+    group.add_argument(flag, dest=option.id, help=option.help, **kinds[option.kind])
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -354,12 +372,6 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ID",
         help="device, for example cuda:1 (default: the fastest available)",
-    )
-    memory.add_argument(
-        "--number-format",
-        choices=NUMBER_FORMATS,
-        default="",
-        help="precision of the weights (default: the model's, or suitable for the device)",
     )
     memory.add_argument(
         "--save-memory",
@@ -413,7 +425,7 @@ def with_guidance(
         ),
         savings=tuple(options.save_memory),
         device=options.device,
-        dtype=options.number_format,
+        **{option.id: getattr(options, option.id) for option in SAMPLING_OPTIONS},
         guidance_scale=request.guidance_scale if scale is None else scale,
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         capture=replace(request.capture, detail=options.keep_attention),

@@ -14,10 +14,10 @@ from spatialstudio.domain.attention import (
     Moment,
     TextLayer,
 )
-from spatialstudio.domain.devices import MemoryEstimate, MemoryFix, Saving
+from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, frozen
-from spatialstudio.domain.options import OptionValue
+from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
 from spatialstudio.domain.prompt import MentionId, TokenSpan
 from spatialstudio.domain.relation import RelationId, SceneGraph
 from spatialstudio.domain.sweep import SweepCell
@@ -153,6 +153,9 @@ class SamplingSettings:
         savings: What is given up to draw with less memory.
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
         dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
+
+    A field that an ``Option`` describes has a flag of the terminal, named after its id, and is checked,
+    swept, and compared with other pictures' by that description alone.
     """
 
     seed: int = 0
@@ -161,7 +164,20 @@ class SamplingSettings:
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     savings: tuple[Saving, ...] = ()
     device: str = ""
-    dtype: str = ""
+    dtype: str = described_by(
+        Option(
+            id="dtype",
+            label="Precision",
+            help="precision of the weights (default: the model's, or suitable for the device)",
+            kind=OptionKind.CHOICE,
+            default="",
+            choices=("", *NUMBER_FORMATS),
+        )
+    )
+
+
+SAMPLING_OPTIONS = options_of(SamplingSettings)
+"""Settings of every run that are read by their description."""
 
 
 @frozen

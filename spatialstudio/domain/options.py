@@ -1,13 +1,15 @@
 """Options of registered parts: one named setting with its type, range and default.
 
 A registration (a guidance method, a metric, an export kind) lists its options; the window makes a
-field of each, the terminal accepts each by id, and requests are checked against them.
+field of each, the terminal accepts each by id, and requests are checked against them. Settings of
+every run are described likewise: ``SAMPLING_OPTIONS``.
 """
 
 from collections.abc import Mapping
+from dataclasses import field, fields
 from enum import Enum
 from math import isfinite
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
@@ -95,6 +97,12 @@ class Option:
         """Return the option's value in a mapping from option id to value, else the default."""
         return values.get(self.id, self.default)
 
+    def in_words(self, value: OptionValue) -> str:
+        """Return a value for a comparison of settings; empty for the default."""
+        if value == self.default:
+            return ""
+        return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
     @property
     def is_number(self) -> bool:
         """Whether its value is a number, so that it can be swept."""
@@ -131,3 +139,13 @@ class Option:
         if (low is not None and value < low) or (high is not None and value > high):
             return None
         return int(value) if self.kind is OptionKind.INT else float(value)
+
+
+def described_by(option: Option) -> Any:
+    """Return the dataclass field of a setting that an option describes; it has the option's id."""
+    return field(default=option.default, metadata={"option": option})
+
+
+def options_of(kind: Any) -> tuple[Option, ...]:
+    """Return the options that describe fields of a dataclass, in the order of the fields."""
+    return tuple(each.metadata["option"] for each in fields(kind) if "option" in each.metadata)

@@ -5,7 +5,7 @@ from dataclasses import asdict, field, fields
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
 
 _SHOWN_SEPARATELY = ("method_id", "strength")
 """Fields of the guidance that stand in rows of their own."""
@@ -36,7 +36,7 @@ class PictureSettings:
         preview_every: Steps between previews; likewise.
         search: How many first noises were tried, in words; empty for one; likewise.
         savings: What was given up to draw with less memory; likewise.
-        dtype: Number format of the weights, where it was asked for; likewise.
+        options: Of ``SAMPLING_OPTIONS``, by id, in words; empty for the usual; likewise.
         device: Where to draw, where it was asked for; likewise.
         extras: All else, by its name there.
         left_out: Names of fields that are too long to be used.
@@ -64,7 +64,7 @@ class PictureSettings:
     preview_every: int | None = None
     search: str = ""
     savings: tuple[str, ...] = ()
-    dtype: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     extras: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
@@ -148,7 +148,8 @@ class FieldDifference:
 
 _NOT_COMPARED = frozenset({"dialect", "extras", "left_out", "record", "is_marked_as_generated"})
 _MAY_BE_EMPTY = frozenset(
-    {"negative", "sampler", "guidance", "search", "savings", "dtype", "device"}
+    {"negative", "sampler", "guidance", "search", "savings", "device"}
+    | {option.id for option in SAMPLING_OPTIONS}
 )
 """Fields that our pictures leave empty for what is usual."""
 
@@ -158,7 +159,7 @@ def compare_settings(mine: PictureSettings, theirs: PictureSettings) -> tuple[Fi
 
     What only the other program has comes last.
     """
-    names = [f.name for f in fields(PictureSettings) if f.name not in _NOT_COMPARED]
+    names = [name for f in fields(PictureSettings) for name in _rows_of(f.name)]
     extras = (
         FieldDifference(name=name, mine="", theirs=value, is_extra=True)
         for name, value in theirs.extras.items()
@@ -166,8 +167,21 @@ def compare_settings(mine: PictureSettings, theirs: PictureSettings) -> tuple[Fi
     return (*(_difference(name, mine, theirs) for name in names), *extras)
 
 
+def _rows_of(field_name: str) -> tuple[str, ...]:
+    """Return what is compared of a field: itself, each of the options, or nothing."""
+    if field_name == "options":
+        return tuple(option.id for option in SAMPLING_OPTIONS)
+    return () if field_name in _NOT_COMPARED else (field_name,)
+
+
+def _value_of(settings: PictureSettings, name: str) -> object:
+    if any(option.id == name for option in SAMPLING_OPTIONS):
+        return settings.options.get(name, "")
+    return getattr(settings, name)
+
+
 def _difference(name: str, mine: PictureSettings, theirs: PictureSettings) -> FieldDifference:
-    set_now, stated = _in_words(getattr(mine, name)), _in_words(getattr(theirs, name))
+    set_now, stated = _in_words(_value_of(mine, name)), _in_words(_value_of(theirs, name))
     has_meaning = name != "guidance" or theirs.method != UNGUIDED
     is_usual = bool(theirs.record) and name in _MAY_BE_EMPTY and has_meaning
     return FieldDifference(

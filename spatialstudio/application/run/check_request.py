@@ -7,9 +7,11 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
+    SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
+    SamplingSettings,
     is_search,
 )
 from spatialstudio.domain.ports import ModelCard
@@ -61,7 +63,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
     yield from _search_faults(request)
     yield from _sampler_faults(request.sampling.scheduler_id, model)
     yield from _guidance_faults(request.sampling.guidance)
-    yield from _option_faults(request.sampling.guidance)
+    yield from _option_faults(request.sampling)
     yield from _number_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):
@@ -120,12 +122,14 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
         )
 
 
-def _option_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
-    if guidance.method_id != UNGUIDED:
-        try:
-            method_named(guidance.method_id).check(guidance)
-        except RequestError as error:
-            yield error
+def _option_faults(sampling: SamplingSettings) -> Iterator[RequestError]:
+    try:
+        for option in SAMPLING_OPTIONS:
+            option.check(getattr(sampling, option.id))
+        if sampling.guidance.method_id != UNGUIDED:
+            method_named(sampling.guidance.method_id).check(sampling.guidance)
+    except RequestError as error:
+        yield error
 
 
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:

@@ -9,7 +9,7 @@ from math import floor, isfinite
 from spatialstudio.application.run.check_request import check_request
 from spatialstudio.application.run.choose_settings import recommended_strength, with_steps
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import SAMPLING_OPTIONS, GenerationRequest
 from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import (
@@ -134,7 +134,8 @@ def sweep_fields(settings: RunSettings) -> tuple[SweepField, ...]:
     """Return what can be swept: fields of every run, then options of the guidance method."""
     method_id = settings.sampling.guidance.method_id
     options = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
-    swept = (option_field(each) for each in options if each.kind is not OptionKind.CHOICE)
+    described = (*SAMPLING_OPTIONS, *options)
+    swept = (option_field(each) for each in described if each.kind is not OptionKind.CHOICE)
     return (*RUN_FIELDS.values(), *swept)
 
 
@@ -159,13 +160,17 @@ def _set(point: SweepPoint, settings: RunSettings) -> RunSettings:
     """Return settings with the value of an option; a switch takes 0 and 1."""
     option, value = _option(point.field, settings), point.value
     is_switch = option is not None and option.kind is OptionKind.BOOL and value in {0, 1}
-    guidance = with_option(
-        settings.sampling.guidance, point.field.id, bool(value) if is_switch else value
-    )
+    chosen = bool(value) if is_switch else value
+    if option in SAMPLING_OPTIONS:
+        return with_values(settings, **{point.field.id: option.check(chosen)})
+    guidance = with_option(settings.sampling.guidance, point.field.id, chosen)
     return with_values(settings, guidance=guidance)
 
 
 def _option(field: SweepField, settings: RunSettings) -> Option | None:
+    for option in SAMPLING_OPTIONS:
+        if option.id == field.id:
+            return option
     method_id = settings.sampling.guidance.method_id
     known = method_id in GUIDANCE_METHODS and field.id not in RUN_FIELDS
     return GUIDANCE_METHODS[method_id].option(field.id) if known else None

@@ -7,6 +7,7 @@ from spatialstudio.application.models.model_settings import usual_settings, with
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     MAX_SEED,
+    SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
@@ -31,11 +32,17 @@ NEEDS = {RELATIONS: PROMPT}
 """Relations are between words of their prompt, so they come with it."""
 PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
+
+
+def _taking(name: str) -> Callable[[GenerationRequest], Mapping[str, object]]:
+    return lambda request: {name: getattr(request.sampling, name)}
+
+
 OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
     "sampler": lambda request: {"scheduler_id": request.sampling.scheduler_id},
     "search": lambda request: {"candidates": request.search.candidates},
     "savings": lambda request: {"savings": request.sampling.savings},
-    "dtype": lambda request: {"dtype": request.sampling.dtype},
+    **{option.id: _taking(option.id) for option in SAMPLING_OPTIONS},
 }
 """Fields that are taken of our pictures alone, to the form's settings."""
 MULTIPLE_OF = 8
@@ -172,7 +179,10 @@ def tell_form(
         search=search_in_words(form.candidates, NoiseSearch().enough),
         savings=tuple(saving.value for saving in form.sampling.savings),
         device=form.sampling.device,
-        dtype=form.sampling.dtype,
+        options={
+            option.id: option.in_words(getattr(form.sampling, option.id))
+            for option in SAMPLING_OPTIONS
+        },
         relations=_claims_of(scene) if scene else (),
     )
 

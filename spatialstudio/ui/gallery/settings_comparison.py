@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.theme.metrics import em
@@ -41,12 +42,12 @@ NAMES = {
     "preview_every": "Preview interval",
     "search": "Search",
     "savings": "Memory savings",
-    "dtype": "Precision",
+    **{option.id: option.label for option in SAMPLING_OPTIONS},
     "device": "Device",
     "relations": "Relations",
 }
 """Fields by their names, untranslated."""
-USUAL = frozenset({"guidance", "dtype", "device"})
+USUAL = frozenset({"guidance", "device"} | {option.id for option in SAMPLING_OPTIONS})
 """Fields that are as usual where nothing is told; others are nothing then."""
 
 PROGRAMS = {

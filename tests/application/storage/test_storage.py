@@ -26,6 +26,7 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import (
+    SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationFinished,
     GenerationRequest,
@@ -214,9 +215,10 @@ def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, publish
     theirs = storage.metadata.read(only(RunStored, published).path)
     wanted = storage.request_in(theirs)
     names = usable_fields(theirs, ["stickers"], wanted)
+    assert {option.id for option in SAMPLING_OPTIONS} <= set(names)
     others = {field.name for field in fields(PictureSettings)} - set(names)
     assert others == {
-        *("dialect", "scheduler", "model_hash", "device"),
+        *("dialect", "scheduler", "model_hash", "device", "options"),
         *("extras", "left_out", "record", "is_marked_as_generated"),
     }
     taken = with_fields(USUAL, theirs, names, STICKERS, wanted)

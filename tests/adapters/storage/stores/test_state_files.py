@@ -158,7 +158,9 @@ STORED_SAMPLING = SamplingSettings(
     seed=7,
     steps=30,
     scheduler_id="EulerDiscreteScheduler",
-    guidance=GuidanceSettings(method_id=PSG, strength=20.0, last_step=24, goal=0.95),
+    guidance=GuidanceSettings(
+        method_id=PSG, strength=20.0, last_step=24, goal=0.95, options={"paper_loss": False}
+    ),
     savings=(Saving.TILING,),
     device="cuda:1",
     dtype="bfloat16",

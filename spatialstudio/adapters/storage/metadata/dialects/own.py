@@ -19,6 +19,8 @@ from spatialstudio.adapters.storage.metadata.parse_values import (
     parse_text,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import OWN_RECORD, XMP
+from spatialstudio.domain.generation import SAMPLING_OPTIONS
+from spatialstudio.domain.options import Option
 from spatialstudio.domain.picture_settings import (
     PictureSettings,
     claim_in_words,
@@ -61,7 +63,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         preview_every=parse_int(capture.get("preview_every")),
         search=_search(_inside(request, "search")),
         savings=_texts(request.get("savings")),
-        dtype=parse_text(request.get("dtype")),
+        options={each.id: _option(each, request.get(each.id)) for each in SAMPLING_OPTIONS},
         device=parse_text(request.get("device")),
         relations=tuple(_claims(_rows(fields, "relations"), _rows(scene, "relations"))),
         record=record,
@@ -76,6 +78,14 @@ def _inside(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _rows(fields: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     rows = fields.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _option(option: Option, value: object) -> str:
+    """Return a setting in words, a choice of a later version as well."""
+    if isinstance(value, bool):
+        return option.in_words(value)
+    number = None if isinstance(value, str) else parse_float(value)
+    return option.in_words(parse_text(value) or option.default if number is None else number)
 
 
 def _texts(value: object) -> tuple[str, ...]:
