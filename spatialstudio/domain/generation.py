@@ -154,8 +154,8 @@ class SamplingSettings:
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
         dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
 
-    A field that an ``Option`` describes has a flag of the terminal, named after its id, and is checked,
-    swept, and compared with other pictures' by that description alone.
+    A field that an ``Option`` describes gets its flag in the terminal, its field in the form, its
+    check, sweep and row in comparisons from that description.
     """
 
     seed: int = 0

@@ -9,12 +9,17 @@ from spatialstudio.application.run.choose_settings import request_of
 from spatialstudio.application.run.plan_sweep import (
     plan_of,
     read_axis,
+    settings_at,
+    suggested_values,
+    sweep_fields,
     sweep_requests,
 )
 from spatialstudio.domain.errors import RequestError, SettingsError
 from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.sweep import (
     SweepAxis,
+    SweepCell,
     SweepField,
     SweepPoint,
 )
@@ -135,3 +140,13 @@ def test_a_baseline_belongs_to_no_sweep(requests_with):
 )
 def test_values_are_labelled_shortly(point, label):
     assert point.label == label
+
+
+def test_a_setting_of_a_run_that_an_option_describes_is_swept(monkeypatch):
+    settings = usual_settings(STICKERS)
+    device = Option(id="device", label="Card", help="Number", kind=OptionKind.INT, default=0)
+    monkeypatch.setattr("spatialstudio.application.run.plan_sweep.SAMPLING_OPTIONS", (device,))
+    (field,) = (each for each in sweep_fields(settings) if each.id == "device")
+    cell = SweepCell(sweep_id="s", column=SweepPoint(field=field, value=2))
+    assert settings_at(cell, settings, STICKERS).sampling.device == 2
+    assert suggested_values(field, settings, STICKERS) == "0, 1"

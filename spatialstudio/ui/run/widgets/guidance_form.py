@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
-from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
 from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.options import Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
@@ -62,6 +62,8 @@ LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
 MOST_BETWEEN = 100
 MOST_CANDIDATES = 64
+OFFERED_APART = frozenset({"dtype"})
+"""Options of a run whose choices depend on the device."""
 OPTIONS_FROM = 2
 """Row of the method's first option, below the method and whose settings it has."""
 LOWEST_GOAL, NEVER = 0.51, 1.0
@@ -79,9 +81,12 @@ class GuidanceForm(QWidget):
     method_picked = Signal(str, object)
     devices_wanted = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, run_options: Sequence[Option] = SAMPLING_OPTIONS) -> None:
         super().__init__()
         self._settings: RunSettings | None = None
+        self._run_options = {
+            option: OptionField(option) for option in run_options if option.id not in OFFERED_APART
+        }
         self._methods: dict[str, MethodCard] = {}
         self._options: dict[Option, OptionField] = {}
         self._method = ChoiceBox(tr("Guidance method"))
@@ -169,6 +174,8 @@ class GuidanceForm(QWidget):
         self._preview.setSuffix(tr(" step") if settings.preview_every == 1 else tr(" steps"))
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
         self._show_savings(settings.sampling.savings)
+        for option, field in self._run_options.items():
+            field.show_value(getattr(settings.sampling, option.id))
         for blocker in blocked:
             blocker.unblock()
         self.show_kept("")
@@ -234,6 +241,11 @@ class GuidanceForm(QWidget):
             changed = replace(guidance, options=options)
             self._edit(name, with_values(self._settings, guidance=changed))
 
+    def _pick_run_option(self, option: Option, value: OptionValue) -> None:
+        if self._settings is not None:
+            name = tr("other {option}").format(option=tr(option.label).lower())
+            self._edit(name, with_values(self._settings, **{option.id: value}))
+
     def _show_savings(self, savings: tuple[Saving, ...]) -> None:
         offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
         self._memory.clear()
@@ -261,6 +273,8 @@ class GuidanceForm(QWidget):
         self._device.choice_picked.connect(self._pick_device)
         self._device.list_opened.connect(self.devices_wanted)
         self._format.currentIndexChanged.connect(self._pick_format)
+        for option, run_field in self._run_options.items():
+            run_field.value_picked.connect(partial(self._pick_run_option, option))
 
     def _guide(self, name: str, key: str) -> Callable[[float], None]:
         def tell(value: float) -> None:
@@ -330,6 +344,7 @@ class GuidanceForm(QWidget):
             (tr("Device"), self._device),
             (tr("Numbers"), self._format),
             (tr("Memory"), self._memory),
+            *((tr(option.label), field) for option, field in self._run_options.items()),
             (tr("Keep"), self._detail),
         ):
             form.addRow(_label(name, field), field)

@@ -225,3 +225,17 @@ def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
 
 def test_without_a_scale_of_ones_own_it_is_the_models(form):
     assert named(form, QDoubleSpinBox, "Guidance scale").text() == "model default"
+
+
+def test_a_setting_of_a_run_that_an_option_describes_has_a_field(qtbot):
+    steps = Option(
+        id="steps", label="Denoising steps", help="How many", kind=OptionKind.INT, default=25
+    )
+    form = GuidanceForm(run_options=(steps,))
+    qtbot.addWidget(form)
+    form.show_settings(SETTINGS, tuple(Preset), 7)
+    field = named(form, QSpinBox, "Denoising steps")
+    assert field.value() == SETTINGS.sampling.steps
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        field.setValue(9)
+    assert edited.args[1] == with_values(SETTINGS, steps=9)
