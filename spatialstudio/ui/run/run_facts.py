@@ -1,15 +1,18 @@
 """The facts of a run: seed, model, steps, time, folder."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
+    SAMPLING_OPTIONS,
     CandidateScore,
     GenerationRequest,
     ModelSetup,
+    SamplingSettings,
 )
 from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -17,6 +20,9 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
+
+STATED_BY_SETUP = frozenset(each.name for each in fields(ModelSetup))
+"""Options of which the setup states what was used."""
 
 
 def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
@@ -41,9 +47,19 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         text = time.format(seconds=f"{run.seconds:.1f}", device=run.device or "cpu")
         facts.append((tr("Time"), text))
     facts += setup_facts(run.setup)
+    if request is not None:
+        facts += option_facts(request.sampling)
     if run.folder is not None:
         facts.append((tr("Folder"), str(run.folder)))
     return tuple(facts)
+
+
+def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
+    """Return the options of a run that are not the usual and that no other fact states."""
+    for option in SAMPLING_OPTIONS:
+        value = option.in_words(getattr(sampling, option.id))
+        if value and option.id not in STATED_BY_SETUP:
+            yield tr(option.label), value
 
 
 def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
