@@ -11,7 +11,7 @@ SAMPLER = {
     "domain/generation.py": "declares it",
     "adapters/diffusion/diffusers_backend.py": "draws with it",
     "adapters/diffusion/load_pipeline.py": "makes the scheduler",
-    "adapters/storage/metadata/own.py": "is named like other programs' samplers",
+    "adapters/storage/metadata/dialects/own.py": "is named like other programs' samplers",
     "adapters/storage/stores/picture_record.py": "is written for other programs",
     "application/models/model_settings.py": "depends on the model",
     "application/run/check_request.py": "depends on the model",

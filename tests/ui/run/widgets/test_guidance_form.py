@@ -178,7 +178,7 @@ def test_showing_options_does_not_echo_them(qtbot, many):
 def test_a_method_that_is_not_installed_is_named_by_its_id(form):
     gone = with_values(SETTINGS, guidance=GuidanceSettings(method_id="gone", strength=1.0))
     form.show_settings(gone, (Preset.RECOMMENDED,), 7)
-    methods = named(form, QComboBox, "Method of guidance")
+    methods = named(form, QComboBox, "Guidance method")
     assert methods.currentText() == "gone"
     form.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
     assert methods.findText("gone") == -1
