@@ -55,7 +55,7 @@ def make_board(context: WindowContext) -> QWidget:
 
 ATTENTION = DockPlan(
     id="attention",
-    title="Attention of the words",
+    title="Attention maps of the words",
     area=BOTTOM,
     size_em=17.5,
     make=make_attention,

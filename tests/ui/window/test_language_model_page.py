@@ -78,7 +78,7 @@ def test_another_address_is_another_server(qtbot, page):
 def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, choices):
     button = press(qtbot, page, "Test")
     assert not button.isEnabled()
-    assert says(page, "Asking")
+    assert says(page, "Testing")
     choices.may_answer.set()
     qtbot.waitUntil(lambda: says(page, "It answers."))
     assert button.isEnabled()
