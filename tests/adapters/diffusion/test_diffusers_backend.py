@@ -306,7 +306,7 @@ def test_an_unknown_guidance_method_is_refused(draw, tiny_request):
 
 def test_a_mention_beyond_the_encoders_limit_is_refused(draw, tiny_request):
     scene = scene_of("dog" + " of the left" * 8, "car")
-    with pytest.raises(PromptError, match=r'does not read .*"car"'):
+    with pytest.raises(PromptError, match=r'too long: .*"car"'):
         draw(replace(tiny_request, scene=scene))
 
 
