@@ -222,7 +222,7 @@ def test_a_model_that_brings_code_is_refused_by_name(root, pwned, file, settings
     change(path, **settings)
     (path.parent / "evil.py").write_text(EVIL.format(path=str(pwned)))
     told = damage_listed(root)
-    assert '"bad" asks to run custom code' in told.message
+    assert '"bad" requires custom code' in told.message
     assert "custom code" in sentence_when_loaded(root)
 
 

@@ -323,7 +323,7 @@ def test_a_single_file_that_nothing_completes_is_told(tmp_path):
 def test_a_single_file_that_cannot_draw_is_told_what_it_is(tmp_path, weight, content):
     write_header(tmp_path / "file.safetensors", weight)
     told = ModelFolders([tmp_path]).damaged()["file"]
-    assert f"holds {content}, which cannot draw" in str(told)
+    assert f"contains {content}, not a complete model" in str(told)
 
 
 @pytest.mark.parametrize("header", [b"[1, 2]", b"5", b"[" * 100_000, b""])
