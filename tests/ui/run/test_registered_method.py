@@ -38,7 +38,7 @@ def registered():
 def chosen(registered, window):
     """The window in which the method was chosen by hand."""
     window.prompt.use_prompt(PROMPT)
-    box = named(window, QComboBox, "Method of guidance")
+    box = named(window, QComboBox, "Guidance method")
     box.setCurrentIndex(box.findText(METHOD.label))
     return window
 

@@ -102,7 +102,7 @@ def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
     chosen = replace(BEFORE, averages=averaged, is_chosen=True)
     assert maps_at(run, 1, chosen)["m1"].max() == 9
     told = moment_note(run, 1, chosen)
-    assert told.startswith("Read after the step's updates. Captured layers")
+    assert told.startswith("Read after the step's updates. Recorded layers")
 
 
 def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(run, averaged):
