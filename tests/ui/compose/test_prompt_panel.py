@@ -263,17 +263,17 @@ def test_the_tokens_of_the_model_are_counted(qtbot, panel, engine):
 
 def test_a_thing_beyond_the_limit_is_told_and_blocks_the_run(qtbot, panel, engine, window):
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("ends before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs == []
 
 
 def test_a_shorter_prompt_lets_the_run_go_on(qtbot, panel, engine, window):
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("ends before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
     panel.use_prompt("a dog left of a car")
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: not any("ends before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: not any("is reached before car" in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs
 
@@ -321,7 +321,7 @@ def test_a_prompt_that_is_cut_off_has_no_estimate_and_settings_can_be_changed(
     qtbot, panel, engine, window
 ):
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("ends before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
     window.generation.use_seed(11)
     assert window.generation.settings.sampling.seed == 11
     (estimate,) = [

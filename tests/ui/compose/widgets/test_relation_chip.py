@@ -164,13 +164,13 @@ def test_why_stands_on_the_chip_once_asked_for(make, menu_of):
 def test_a_doubtful_relation_is_mended_in_one_step(qtbot, make, menu_of):
     chip = make(doubt="It contradicts another.", fix="Leave out it")
     with qtbot.waitSignal(chip.fix_asked):
-        qtbot.mouseClick(button(chip, "Mend"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(button(chip, "Fix"), Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(chip.fix_asked):
         entry(menu_of(chip), "Leave out it").trigger()
 
 
 def test_a_relation_without_doubt_has_nothing_to_mend(chip):
-    assert button(chip, "Mend").isHidden()
+    assert button(chip, "Fix").isHidden()
 
 
 def test_a_word_opens_the_list_of_things(qtbot, chip):

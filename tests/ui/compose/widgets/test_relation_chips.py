@@ -86,7 +86,7 @@ def test_arrows_lead_along_a_chip_and_from_chip_to_chip(qtbot, chips, keys, reac
 def test_the_way_to_mend_a_doubtful_relation_is_among_the_stops(qtbot, chips):
     doubtful = row("r1", DOG, CAR, doubt="It cannot hold.", fix="Remove it")
     chips.show_rows((doubtful, row("r2", DOG, CAT)), (DOG, CAR, CAT))
-    assert press(qtbot, chips, RIGHT_KEY, RIGHT_KEY) == "Mend: Remove it"
+    assert press(qtbot, chips, RIGHT_KEY, RIGHT_KEY) == "Fix: Remove it"
 
 
 def test_the_keyboard_stays_on_its_relation_when_others_come(qtbot, chips):
