@@ -240,7 +240,7 @@ def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
     qtbot.keyClick(panel.grid, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: not before.exists())
     trigger(drawn, commands.IMPORT)
-    qtbot.waitUntil(lambda: "Took in 1 run." in told(drawn))
+    qtbot.waitUntil(lambda: "Imported 1 run." in told(drawn))
     assert len(studio.library.list()) == 2
 
 

@@ -107,7 +107,7 @@ def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, choices):
     qtbot.waitUntil(lambda: says(page, "Saved."))
     assert choices.keys == {CHOICE.url: "secret"}
     assert field(page, "Key").text() == ""
-    qtbot.waitUntil(lambda: "known" in field(page, "Key").placeholderText())
+    qtbot.waitUntil(lambda: "stored" in field(page, "Key").placeholderText())
 
 
 def test_the_key_is_never_readable(page):
@@ -118,7 +118,7 @@ def test_a_key_can_be_forgotten(qtbot, page, choices):
     choices.keys[CHOICE.url] = "secret"
     pick(page, "Near")
     button = next(
-        each for each in page.findChildren(QPushButton) if "Remove from the list" in each.text()
+        each for each in page.findChildren(QPushButton) if "Delete the key" in each.text()
     )
     qtbot.waitUntil(button.isVisible)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

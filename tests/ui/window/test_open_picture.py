@@ -189,7 +189,8 @@ def test_a_usual_picture_takes_back_what_was_set_by_hand(qtbot, window, studio, 
     window.generation._edit("fog", replace(window.generation.settings, negative="fog"))
     dialog = offered(window, path)
     assert (
-        box(dialog, "Negative prompt").accessibleDescription() == "now fog, in the picture nothing"
+        box(dialog, "Negative prompt").accessibleDescription()
+        == "current fog, in the picture nothing"
     )
     press(qtbot, dialog, "Apply")
     assert window.generation.settings.negative == ""

@@ -159,7 +159,7 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
     qtbot.waitUntil(lambda: bool(told))
     assert np.array_equal(studio.session.run.image, PIXELS)
     (toast,) = told
-    assert "no model" in toast.message
+    assert "No model" in toast.message
     assert [each.text for each in toast.offers] == ["Show the models folder", "Refresh"]
 
 
