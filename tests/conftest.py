@@ -4,6 +4,7 @@ import gc
 import logging
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 
@@ -15,6 +16,10 @@ os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["HF_HUB_CACHE"] = ""  # what the machine has downloaded is no test's business
+
+# A shell that starts a job in the background has it ignore Ctrl+C, and its children as well.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is no failure, and what fails does so on any day. To hunt for more, at random:
 # pytest -o faulthandler_timeout=0 --hypothesis-profile=explore FILES
