@@ -1,1 +1,1 @@
-"""Shared by all features: panels, bridge, actions, undo, toasts."""
+"""Shared by all features: panel API, event bridge, actions, undo, toasts."""

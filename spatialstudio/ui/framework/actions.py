@@ -1,4 +1,4 @@
-"""Makes the actions of all commands: what is bound can be done, by menu, key, button or palette."""
+"""Builds a ``QAction`` per command and manages shortcuts and their scopes."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -20,16 +20,15 @@ NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
 class Actions(QObject):
-    """One ``QAction`` for each command, with the user's keys and an icon in the theme's ink.
+    """One ``QAction`` per command, with the user's shortcut and a tinted icon.
 
-    A command that nobody has bound is switched off, and an icon is drawn when it is first needed:
-    the window opens sooner. Emits ``keys_changed`` when the user takes other keys, ``dressed`` when
-    the icons have another ink.
+    An unbound command is disabled, and an icon is drawn on first use, so the window opens sooner.
+    Emits ``keys_changed`` when a shortcut changes and ``dressed`` when the icons are recoloured.
 
     Args:
         theme: Tints the icons.
-        settings: Where the user's own keys are kept.
-        commands: All of the window, in the order of menus and palette.
+        settings: Stores custom shortcuts.
+        commands: All commands of the window, in the order of menus and palette.
     """
 
     keys_changed = Signal()
@@ -50,38 +49,38 @@ class Actions(QObject):
         return self._actions[command]
 
     def bind(self, command: Command, do: Callable[[], object]) -> None:
-        """Say what a command does; what it did before is forgotten."""
+        """Set the callback of a command, replacing the previous one."""
         self._connect(command, lambda _checked: do())
 
     def bind_switch(self, command: Command, switch: Callable[[bool], object]) -> None:
-        """Say what a switch does; called with its new state, by the user's hand only."""
+        """Set the callback of a switch; it receives the new state, on user action only."""
         self._connect(command, lambda on: switch(on))  # else Qt may pass no state
 
     def use_stage_keys(self, widget: QWidget, *, without: tuple[Command, ...] = ()) -> None:
-        """Let the keys of the stage work in a widget and all within it."""
+        """Enable the stage's shortcuts in a widget and its children."""
         for command, action in self._actions.items():
             if command.scope is Scope.STAGE and command not in without:
                 widget.addAction(action)
 
     def of_scope(self, scope: Scope) -> tuple[QAction, ...]:
-        """Return the actions whose keys work in one place."""
+        """Return the actions with the given shortcut scope."""
         return tuple(action for command, action in self._actions.items() if command.scope is scope)
 
     def of_menu(self, menu: Menu) -> tuple[tuple[Command, QAction], ...]:
-        """Return a menu's actions in order; see ``draw_icons``."""
+        """Return the commands and actions of a menu in order; see ``draw_icons``."""
         return tuple(pair for pair in self._actions.items() if pair[0].menu is menu)
 
     def draw_icons(self, menu: Menu) -> None:
-        """Give a menu its icons, as it is about to be seen."""
+        """Draw a menu's icons just before it opens."""
         for command, _action in self.of_menu(menu):
             self._draw_icon(command)
 
     def keys_in_words(self, command: Command) -> str:
-        """Return the keys as they stand on the user's keyboard; empty for none."""
+        """Return the shortcut as displayed to the user; empty for none."""
         return self._actions[command].shortcut().toString(NATIVE)
 
     def clash(self, command: Command, keys: QKeySequence) -> Command | None:
-        """Return another command that these keys, or their beginning, belong to already."""
+        """Return another command whose shortcut equals these keys or shares a prefix with them."""
         if keys.isEmpty():
             return None
         for other, action in self._actions.items():
@@ -94,13 +93,13 @@ class Actions(QObject):
         return None
 
     def use_keys(self, command: Command, keys: QKeySequence) -> None:
-        """Give a command other keys, now and at the next start; empty ones take them away."""
+        """Set and store a command's shortcut; an empty string removes it."""
         portable = keys.toString(QKeySequence.SequenceFormat.PortableText)
         self._settings.keep_keys(command.id, None if portable == command.keys else portable)
         self._take_keys()
 
     def use_usual_keys(self) -> None:
-        """Give every command the keys it came with."""
+        """Reset all shortcuts to their defaults."""
         for command in self._actions:
             self._settings.keep_keys(command.id, None)
         self._take_keys()
@@ -143,16 +142,16 @@ class Actions(QObject):
 
 
 def may_meet(one: Command, other: Command) -> bool:
-    """Whether the keys of two commands can be heard in the same place."""
+    """Return True if the shortcuts of two commands can be active in the same place."""
     return one.scope is other.scope or Scope.GALLERY not in (one.scope, other.scope)
 
 
 class ScopedKeys(QObject):
-    """Carries actions out by their keys, whatever else those keys do in the window.
+    """Triggers scoped actions by key, ahead of other uses of the same keys in the window.
 
     Args:
-        actions: Whose keys are heard.
-        widget: Where.
+        actions: Actions to trigger.
+        widget: Where their shortcuts are active.
     """
 
     def __init__(self, actions: Sequence[QAction], widget: QWidget) -> None:
@@ -173,15 +172,15 @@ class ScopedKeys(QObject):
 
 
 class KeysOfOthers(QObject):
-    """Keeps the keys of other places out of a widget in the menu bar.
+    """Blocks other scopes' shortcuts in a widget inside the menu bar.
 
-    Qt holds what stands in a menu to be meant wherever the menu bar reaches: Space on a button
-    would play, and a digit that means two things would do nothing.
+    Qt activates the shortcuts of an action in a menu wherever the menu bar is reachable: Space on a
+    button would start playback, and an ambiguous digit would do nothing.
 
     Args:
-        others: Actions of other places.
+        others: Actions of other scopes.
         own: Actions of the whole window, some with the same keys.
-        widget: Where the others' keys are not heard.
+        widget: Where the other scopes' shortcuts are blocked.
     """
 
     def __init__(self, others: Sequence[QAction], own: Sequence[QAction], widget: QWidget) -> None:
@@ -190,7 +189,7 @@ class KeysOfOthers(QObject):
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Claim the others' keys; the window's action goes first, then the widget."""
+        """Consume the other scopes' keys; window actions take precedence, then the widget."""
         if not isinstance(event, QKeyEvent) or action_of(event, self._others) is None:
             return super().eventFilter(watched, event)
         if event.type() is QEvent.Type.ShortcutOverride:
@@ -204,11 +203,11 @@ class KeysOfOthers(QObject):
 
 
 def action_of(event: QKeyEvent, actions: Sequence[QAction]) -> QAction | None:
-    """Return the action whose shortcut was pressed; None for none."""
+    """Return the action whose shortcut matches the key event, or None."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     pressed = QKeySequence(QKeyCombination(modifiers, Qt.Key(event.key())))
     return next((each for each in actions if each.shortcut() == pressed), None)
 
 
 KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
-"""Qt asks before it looks for a shortcut, then presses the key."""
+"""Qt sends ShortcutOverride before it looks for a shortcut, then KeyPress."""

@@ -1,4 +1,4 @@
-"""How the window looks, as the user wants it: colours, size of the text."""
+"""The window's theme and text size, as set by the user."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
@@ -16,14 +16,14 @@ USUAL_PERCENT = 100
 
 
 class Appearance(QObject):
-    """Dresses the application as the settings say, and anew when they change.
+    """Applies the theme and text size from the settings, and again when they change.
 
-    Emits ``chosen`` when the colours were chosen or followed the desktop, ``text_resized`` when
-    the size of the text changed: what was laid out for another size is to be built anew then.
+    Emits ``chosen`` when the theme is chosen or follows the desktop, and ``text_resized`` when the
+    text size changes, so that size-dependent layouts can be rebuilt.
 
     Args:
-        application: What is dressed.
-        settings: Where the user's choice is kept.
+        application: Receives the palette, style sheet and font.
+        settings: Stores the user's choices.
     """
 
     chosen = Signal()
@@ -41,22 +41,22 @@ class Appearance(QObject):
 
     @property
     def choice(self) -> ThemeChoice:
-        """The colours the user chose."""
+        """The chosen theme."""
         return self._settings.theme
 
     def choose(self, choice: ThemeChoice) -> None:
-        """Take other colours, now and at the next start."""
+        """Apply a theme and store it."""
         self._settings.theme = choice
         self._take_colours()
 
     @property
     def text_percent(self) -> int:
-        """Size of the text in percent of the usual."""
+        """Text size in percent of the default."""
         chosen = self._settings.text_percent
         return USUAL_PERCENT if chosen is None else min(max(chosen, TEXT_PERCENTS[0]), 200)
 
     def use_text_percent(self, percent: int) -> None:
-        """Take another size of text, now and at the next start."""
+        """Set the text size in percent and store it."""
         if percent != self.text_percent:
             self._settings.text_percent = percent
             self._size_text()
@@ -64,7 +64,7 @@ class Appearance(QObject):
             self.text_resized.emit()
 
     def step_text(self, steps: int) -> None:
-        """Take the next larger or smaller size of text, as far as there is one."""
+        """Step to the next larger or smaller text size, within the available sizes."""
         nearest = min(TEXT_PERCENTS, key=lambda percent: abs(percent - self.text_percent))
         place = TEXT_PERCENTS.index(nearest) + steps
         self.use_text_percent(TEXT_PERCENTS[min(max(place, 0), len(TEXT_PERCENTS) - 1)])
@@ -95,5 +95,5 @@ class Appearance(QObject):
 
 
 def palette_of(choice: ThemeChoice) -> Palette:
-    """Return the palette of a theme that comes along."""
+    """Return the palette of a built-in theme."""
     return load_theme(resources_folder() / "themes" / f"{choice.value}.toml")

@@ -1,4 +1,4 @@
-"""Carries events to the GUI thread: the only way from the studio's threads into the window."""
+"""Delivers events to the GUI thread; the only path from worker threads into the window."""
 
 from collections.abc import Callable
 
@@ -11,22 +11,22 @@ from spatialstudio.ui.framework.file_reading import FileReading
 from spatialstudio.ui.framework.panel_api import Panel
 
 FRAME_MS = 33
-"""Redrawing faster than 30 times a second shows nothing more and costs the engine time."""
+"""Redrawing faster than 30 times a second is not visible and slows the engine."""
 TURN_MS = 1
-"""What takes longer in one turn of the event loop is drawn in the next: keys come in between."""
+"""Drawing beyond this budget waits for the next turn of the event loop, after input."""
 HAND_FRAME_MS = 12
-"""What the user scrubs through is redrawn faster: every step of 60 a second is seen."""
+"""Shorter interval while scrubbing, so that playback at 60 steps a second shows every step."""
 
 
 class Bridge(QObject):
     """Receives every event of the bus on the GUI thread, in order.
 
-    The studio's session and queue hear an event first, then the reader of files, then each panel.
+    The studio's session and queue receive an event first, then the file reader, then each panel.
 
     Args:
-        bus: Carries the events.
-        studio: Hears them first.
-        reading: Hears them next.
+        bus: Source of the events.
+        studio: Receives events first.
+        reading: Receives events next.
     """
 
     _arrived = Signal(object)
@@ -40,13 +40,13 @@ class Bridge(QObject):
         self._unsubscribe = bus.subscribe(self._carry)
 
     def serve(self, panel: Panel) -> None:
-        """Hand events to this panel as well, first those that say how things stand."""
+        """Subscribe a panel to events, starting with events that describe the current state."""
         for event in self._studio.present():
             panel.handle(event)
         self._panels = (*self._panels, panel)
 
     def close(self) -> None:
-        """Hear no more."""
+        """Unsubscribe from the bus."""
         self._unsubscribe()
         self._panels = ()
 
@@ -61,9 +61,9 @@ class Bridge(QObject):
 
 
 class Turn:
-    """A turn of Qt's event loop with the next, in which Qt paints what was drawn in the first.
+    """Time budget for drawing, shared by two turns of the event loop (draw, then paint).
 
-    What is drawn or painted keeps the user's hand waiting.
+    Drawing and painting delay user input.
     """
 
     def __init__(self) -> None:
@@ -71,11 +71,11 @@ class Turn:
 
     @property
     def has_time(self) -> bool:
-        """Whether more may be drawn before Qt looks for events again."""
+        """Whether the budget allows more drawing before Qt processes events."""
         return not self._since_drawn.isValid() or self._since_drawn.elapsed() < TURN_MS
 
     def begin(self) -> None:
-        """Count the time from the first drawing on."""
+        """Start the time budget with the first drawing."""
         if not self._since_drawn.isValid():
             self._since_drawn.start()
             QTimer.singleShot(0, self._paint)
@@ -88,14 +88,14 @@ class Turn:
 
 
 class FrameClock(QObject):
-    """Redraws on request, at most 30 times a second; what came last is drawn.
+    """Redraws on request, at most 30 times a second, always with the latest state.
 
-    When many clocks are due at once, they draw in several turns of the event loop; what the user's
-    hand asks for is drawn at once.
+    When many clocks are due at once, they draw in several turns of the event loop; redraws caused
+    by user input are immediate.
 
     Args:
         draw: Draws the present state.
-        parent: Whose state is drawn; the clock ends with it.
+        parent: Owner; the clock is deleted with it.
     """
 
     _turn = Turn()
@@ -110,10 +110,10 @@ class FrameClock(QObject):
         self._timer.timeout.connect(self._draw_in_turn)
 
     def request(self, *, by_hand: bool = False) -> None:
-        """Ask for a redraw: at once when the last one is long past, else at the next frame.
+        """Request a redraw: immediately if the last one is old enough, else at the next frame.
 
         Args:
-            by_hand: Whether the user waits for it; then frames come closer to each other.
+            by_hand: Whether user input caused the request; shortens the frame interval.
         """
         frame = HAND_FRAME_MS if by_hand else FRAME_MS
         passed = self._since_drawn.elapsed() if self._since_drawn.isValid() else frame
@@ -138,11 +138,11 @@ class FrameClock(QObject):
 
 
 class VisibleFrameClock(FrameClock):
-    """Redraws a panel only while it is shown; what it missed is drawn when it is shown again.
+    """Redraws a panel only while it is visible; a missed redraw happens when it is shown.
 
     Args:
         draw: Draws the present state.
-        panel: What is drawn.
+        panel: The panel to watch.
     """
 
     def __init__(self, draw: Callable[[], None], panel: QWidget) -> None:
@@ -152,14 +152,14 @@ class VisibleFrameClock(FrameClock):
         panel.installEventFilter(self)
 
     def request(self, *, by_hand: bool = False) -> None:
-        """Ask for a redraw: as soon as others are, but not before the panel is shown."""
+        """Request a redraw as in ``FrameClock``, deferred until the panel is visible."""
         if self._panel.isVisible():
             super().request(by_hand=by_hand)
         else:
             self._is_behind = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - Qt's signature
-        """Catch up when the panel comes into sight."""
+        """Perform a missed redraw when the panel becomes visible."""
         if self._is_behind and event.type() is QEvent.Type.Show:
             self._is_behind = False
             super().request(by_hand=True)

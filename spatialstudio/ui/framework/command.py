@@ -1,4 +1,4 @@
-"""What a command is: an id, words, keys and an icon. What it does is bound elsewhere."""
+"""The command data type: id, text, keys and icon; its callback is bound elsewhere."""
 
 from enum import Enum, auto
 
@@ -19,12 +19,11 @@ class Menu(Enum):
 
 
 class Scope(Enum):
-    """Where a command's keys work.
+    """Where a command's shortcut is active.
 
-    Arrows, Space and Home belong to other controls elsewhere, so the keys of ``STAGE`` work on the
-    stage only, and in the docks that ask for them. The keys of ``PROMPT`` work where the prompt is
-    written, those of ``SKETCH`` where things are sketched; those of ``GALLERY`` work in its grid
-    only, and go before those of the window there.
+    Arrows, Space and Home have other uses elsewhere, so ``STAGE`` shortcuts are active on the stage
+    and in docks that request them. ``PROMPT`` shortcuts are active in the prompt editor, ``SKETCH``
+    in the layout sketch, ``GALLERY`` in the gallery's grid, where they override the window's.
     """
 
     WINDOW = auto()
@@ -36,19 +35,19 @@ class Scope(Enum):
 
 @frozen(kw_only=False)
 class Command:
-    """One thing the user can do.
+    """A user command.
 
     Attributes:
-        id: Names it in the settings file; never changes.
-        menu: Where it stands.
+        id: Key in the settings file; never changes.
+        menu: Menu that contains it.
         text: In menus and palette, untranslated.
-        keys: Its shortcut unless the user chose another; empty for none. Single letters rest while
-            a text field has the focus.
+        keys: Default shortcut; empty for none. Single letters are inactive while a text field has
+            the focus.
         icon: Name of its icon; empty for none.
-        tip: What it does, for tooltips and the palette; empty where the text says it all.
-        is_switch: Whether it stays on or off.
-        starts_group: Whether a line stands above it in its menu.
-        scope: Where its keys work.
+        tip: Description for tooltips and the palette; empty where the text is enough.
+        is_switch: Whether it is checkable.
+        starts_group: Whether a separator precedes it in its menu.
+        scope: Where its shortcut is active.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""A button for a command, in the bar of the window or anywhere else."""
+"""A tool button for a command."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
@@ -10,7 +10,7 @@ ICON_EM = 1.15
 
 
 def command_button(action: QAction, kind: str) -> QToolButton:
-    """Return a button for an action; kinds are those of the stylesheet."""
+    """Return a button for an action; ``kind`` selects its style in the style sheet."""
     button = QToolButton()
     button.setDefaultAction(action)
     button.setProperty("kind", kind)

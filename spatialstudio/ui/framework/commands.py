@@ -1,4 +1,4 @@
-"""Commands of the window itself: files, edits, workspaces, looks, help."""
+"""Commands of the window: files, edits, workspaces, appearance, help."""
 
 from spatialstudio.ui.framework.command import Command, Menu
 

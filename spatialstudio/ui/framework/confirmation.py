@@ -1,4 +1,4 @@
-"""Asks the user before something happens that cannot be taken back."""
+"""Confirmation boxes for actions that cannot be undone."""
 
 import os
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 def is_confirmed(parent: QWidget, question: str, consequence: str, action: str) -> bool:
-    """Ask in a box whose default is to leave everything as it is; shows plain text only.
+    """Ask in a plain-text box whose default button cancels.
 
     Args:
-        parent: Stands behind the box.
-        question: As one sentence.
-        consequence: What happens then.
-        action: On the button that does it.
+        parent: Parent window of the box.
+        question: One sentence.
+        consequence: What the action does.
+        action: Text of the button that confirms.
     """
     box = QMessageBox(parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
@@ -31,12 +31,12 @@ def is_confirmed(parent: QWidget, question: str, consequence: str, action: str) 
 
 
 def may_write(parent: QWidget, chosen: Path, targets: Sequence[Path]) -> bool:
-    """Ask before files are replaced that no file dialog has asked about.
+    """Ask before replacing files that the file dialog did not confirm.
 
     Args:
-        parent: Stands behind the box.
-        chosen: What the user chose in a file dialog, which asks about that name alone.
-        targets: What will be written.
+        parent: Parent window of the box.
+        chosen: Path from a file dialog, which confirms that name only.
+        targets: Files to write.
     """
     taken = [path for path in targets if path != chosen and os.path.lexists(path)]
     if not taken:
@@ -53,12 +53,12 @@ def may_write(parent: QWidget, chosen: Path, targets: Sequence[Path]) -> bool:
 
 
 def file_to_write(parent: QWidget, chosen: Path, ending: str) -> Path | None:
-    """Return a chosen file with its ending; None when it may not be replaced.
+    """Return a chosen path with its suffix; None if the user declines to replace a file.
 
     Args:
-        parent: Stands behind the box.
-        chosen: What the user chose in a file dialog.
-        ending: For a name without one.
+        parent: Parent window of the box.
+        chosen: Path from a file dialog.
+        ending: Suffix for a name without one.
     """
     target = chosen if chosen.suffix else chosen.with_name(f"{chosen.name}.{ending}")
     return target if may_write(parent, chosen, [target]) else None

@@ -1,6 +1,6 @@
-"""Reads the files that the user opens outside the GUI thread, and shows them in it.
+"""Reads files that the user opens outside the GUI thread and shows the results on it.
 
-What others wrote may take seconds to decode; meanwhile the window answers.
+Decoding a foreign file may take seconds, during which the window stays responsive.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Subject(Enum):
-    """Where something that was read is shown; of each, the latest read wins."""
+    """Where a read result is shown; for each subject the latest read wins."""
 
     STAGE = "stage"
     BESIDE = "beside"
@@ -31,7 +31,7 @@ class Subject(Enum):
 
 @frozen(eq=False)
 class _Waiting:
-    """A read that has not ended: where its outcome goes."""
+    """A pending read and the callbacks for its result."""
 
     subject: Subject
     title: str
@@ -40,7 +40,7 @@ class _Waiting:
 
 
 class FileReading:
-    """Reads files in the thread of ``Keeping.reading``. Lives on the GUI thread.
+    """Reads files in a background job and reports on the GUI thread.
 
     Args:
         background_jobs: Returns the queue that reads files.
@@ -58,14 +58,14 @@ class FileReading:
         show: Callable[[T], object],
         fail: Callable[[ErrorReport], object],
     ) -> None:
-        """Have something read; returns at once. An earlier read of the subject is given up.
+        """Start a read and return at once; supersedes an earlier read of the same subject.
 
         Args:
             subject: Where the result is shown; the latest wins.
-            title: Of the report when it fails: "Opening a.png".
+            title: Title of the error report: "Opening a.png".
             work: Reads and decodes, outside the GUI thread.
-            show: Takes what was read, on the GUI thread; may raise StudioError.
-            fail: Takes the report, on the GUI thread.
+            show: Receives the result on the GUI thread; may raise StudioError.
+            fail: Receives the error report on the GUI thread.
         """
         for job_id, waiting in tuple(self._waiting.items()):
             if waiting.subject == subject:
@@ -75,7 +75,7 @@ class FileReading:
         self._waiting[job_id] = _Waiting(subject=subject, title=title, show=show, fail=fail)
 
     def handle(self, event: object) -> None:
-        """Show what was read, or say why it was not."""
+        """Show the result of a finished read, or report its error."""
         if not isinstance(event, BackgroundJobEnded):
             return
         waiting = self._waiting.pop(event.job_id, None)

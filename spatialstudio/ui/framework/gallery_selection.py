@@ -1,4 +1,4 @@
-"""What is chosen in the gallery, for all parts of the window that show it or work on it."""
+"""The gallery's selection, shared by all parts of the window."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -6,19 +6,19 @@ from spatialstudio.domain.library import EntryId, LibraryEntry
 
 
 class GalleryView(QObject):
-    """Belongs to the window; the grid says what is chosen, docks and commands follow.
+    """The gallery's selection, set by the grid and followed by docks and commands.
 
-    Emits ``chosen_changed`` when other runs are chosen or their marks change, ``line_offered``
-    with a filter line to use, ``day_offered`` with the number of a day to bring into sight,
-    ``days_changed`` when others are listed, ``tags_asked`` when tags shall be written,
-    ``grid_asked`` when the keyboard shall go back to the grid and ``sweep_asked`` with the id of a
-    sweep to show. ``stars_picked``, ``tags_written``
-    (added, dropped) and ``note_written`` tell what the user says of all chosen runs.
+    One per window. Emits ``chosen_changed`` when the selection or the marks of selected runs
+    change, ``line_offered`` with a filter line to apply, ``day_offered`` with the index of a day to
+    scroll to, ``days_changed`` when the listed days change, ``tags_asked`` to open the tag editor,
+    ``grid_asked`` to focus the grid and ``sweep_asked`` with the id of a sweep to show.
+    ``stars_picked``, ``tags_written`` (added, dropped) and ``note_written`` carry the user's edits
+    of all selected runs.
 
     Attributes:
-        ids: Of the runs that are chosen, from top to bottom.
-        current: The run that the keyboard is on; None when there is none.
-        days: What is listed, as titles and numbers of runs.
+        ids: Ids of the selected runs, from top to bottom.
+        current: The run with keyboard focus; None when there is none.
+        days: The listed days, as titles and numbers of runs.
         line: The filter in use.
     """
 
@@ -42,19 +42,19 @@ class GalleryView(QObject):
         self.line = ""
 
     def show_chosen(self, ids: tuple[EntryId, ...], current: LibraryEntry | None) -> None:
-        """Take other runs as chosen."""
+        """Set the selected runs and the current one."""
         if (ids, current) != (self.ids, self.current):
             self.ids, self.current = ids, current
             self.chosen_changed.emit()
 
     def show_days(self, days: tuple[tuple[str, int], ...]) -> None:
-        """Take other days as listed."""
+        """Set the listed days."""
         if days != self.days:
             self.days = days
             self.days_changed.emit()
 
     def show_line(self, line: str) -> None:
-        """Take another filter as the one in use."""
+        """Set the active filter line."""
         if line != self.line:
             self.line = line
             self.line_changed.emit()

@@ -1,4 +1,4 @@
-"""How attention maps are looked at: which words, on which scale, on the picture or as a grid."""
+"""View state of the attention maps: words, scale, overlay or grid."""
 
 from dataclasses import replace
 from enum import Enum
@@ -16,11 +16,11 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.prompt import MentionId
 
 MOST_AVERAGES = 3
-"""Runs of which averages are held beside the newest."""
+"""Number of older runs whose averages are kept."""
 
 
 class MapSource(Enum):
-    """Of which run something is shown; the value says it to people."""
+    """Which run a map grid shows; the value is the label."""
 
     FIRST = "This run"
     SECOND = "Second run"
@@ -32,10 +32,10 @@ class MapLook:
     """How maps are drawn.
 
     Attributes:
-        scale: Which value is drawn in full colour.
-        has_isolines: Whether lines around shares of the mass are drawn.
-        is_grid: Whether all words and some steps are shown as a grid instead of the picture.
-        source: Of which run the grid is.
+        scale: Which value maps to full colour.
+        has_isolines: Whether isolines around shares of the mass are drawn.
+        is_grid: Whether a grid of words and steps replaces the picture.
+        source: Which run the grid shows.
         moment: Which reading of a guided step is shown.
     """
 
@@ -47,17 +47,18 @@ class MapLook:
 
 
 class MapView(QObject):
-    """Belongs to the window, as the stage's layers do; kept while workspaces are switched.
+    """Selected words and drawing options of attention maps.
 
-    Emits ``changed`` when other words, layers or another look are wanted, or other maps are there.
+    One per window, like the stage's layers; persists across workspaces. Emits ``changed`` when the
+    words, layers, look or maps change.
 
     Attributes:
-        pins: The words looked at, in the order in which they were pinned.
-        hovered: The word looked at in passing; None for none.
+        pins: Pinned words, in the order in which they were pinned.
+        hovered: The word under the pointer or focus; None for none.
         look: How maps are drawn.
-        is_peeking: Whether the picture is shown bare for a moment.
-        choice: The model's layers that are averaged, and the head.
-        averages: What was averaged last, by run.
+        is_peeking: Whether the picture is temporarily shown without overlays.
+        choice: The model's layers to average, and the head.
+        averages: The latest averages, by run.
     """
 
     changed = Signal()
@@ -73,52 +74,52 @@ class MapView(QObject):
 
     @property
     def words(self) -> tuple[MentionId, ...]:
-        """The words looked at now: the one in passing, or those that are pinned."""
+        """The shown words: the hovered word, or the pinned ones."""
         return self.pins if self.hovered is None else (self.hovered,)
 
     def pin(self, *words: MentionId) -> None:
-        """Look at these words and no others."""
+        """Pin exactly these words."""
         self._set("pins", tuple(dict.fromkeys(words)))
 
     def toggle(self, word: MentionId) -> None:
-        """Pin a word beside the others, or let it go."""
+        """Pin or unpin a word."""
         is_pinned = word in self.pins
         others = tuple(pin for pin in self.pins if pin != word)
         self.pin(*others, *(() if is_pinned else (word,)))
 
     def compare(self, word: MentionId) -> None:
-        """Set a word beside the one that was pinned last, and let all others go."""
+        """Pin a word next to the last pinned one and unpin all others."""
         others = [pin for pin in self.pins if pin != word]
         self.pin(*others[-1:], word)
 
     def hover(self, word: MentionId | None) -> None:
-        """Look at a word in passing; None to look at what is pinned again."""
+        """Set the hovered word; None returns to the pinned ones."""
         self._set("hovered", word)
 
     def show_look(self, **changes: object) -> None:
-        """Draw maps otherwise: any attributes of ``MapLook``."""
+        """Change attributes of ``MapLook``."""
         self._set("look", replace(self.look, **changes))  # type: ignore[arg-type]
 
     def show_next_scale(self) -> None:
-        """Draw on the next of the scales, from the last on the first."""
+        """Switch to the next scale, cyclically."""
         scales = list(MapScale)
         following = scales[(scales.index(self.look.scale) + 1) % len(scales)]
         self.show_look(scale=following)
 
     def peek(self, peeking: bool) -> None:
-        """Show the picture bare, or with all that lies on it again."""
+        """Hide or show the overlays of the picture."""
         self._set("is_peeking", peeking)
 
     def average(self, layers: frozenset[str]) -> None:
-        """Average these layers of the model; none for those that guide."""
+        """Average these layers of the model; an empty set selects the guiding layers."""
         self._set("choice", replace(self.choice, layers=layers))
 
     def show_head(self, head: int | None) -> None:
-        """Look at one head of each layer, from 0; None for the mean of all."""
+        """Show one attention head, counted from 0; None for the mean of all heads."""
         self._set("choice", replace(self.choice, head=head))
 
     def take(self, averaged: LayersAveraged) -> None:
-        """Show what was averaged of a run from now on."""
+        """Set the averaged maps of a run."""
         others = list(self.averages.items())[-MOST_AVERAGES:]
         self._set("averages", {**dict(others), averaged.request_id: averaged})
 

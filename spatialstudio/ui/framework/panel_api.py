@@ -1,4 +1,4 @@
-"""What a panel is, built-in or plugin, and what it may use of the window around it.
+"""The panel base class and the parts of the window that a panel may use.
 
 With ``spatialstudio.plugin_api`` this is all that a plugin imports: the names in ``__all__``.
 """
@@ -57,20 +57,20 @@ __all__ = [
 
 @frozen(eq=False)
 class WindowContext:
-    """All that a panel may use; each window makes one.
+    """Services that a panel may use; one per window.
 
     Attributes:
-        studio: Asked for everything; ``studio.session`` is what is open and selected.
-        theme: Colours, icons, and word of their change.
-        settings: What is kept between starts.
-        actions: A panel binds the commands that it carries out.
-        edits: Every edit goes through here, so that it can be undone.
-        toasts: News, offers and problems.
+        studio: The application; ``studio.session`` is what is open and selected.
+        theme: Colours, icons and a signal when they change.
+        settings: Persistent window settings.
+        actions: Commands; a panel binds the ones it implements.
+        edits: The undo stack; every edit goes through it.
+        toasts: Messages to the user.
         stage: Layers, zoom and overlays of the picture.
-        maps: Which attention maps lie on it, and how they are drawn.
+        maps: Which attention maps are shown, and how.
         window_signals: Requests to other panels.
-        judgement: Which evidence is lit, and what is tried otherwise.
-        gallery: What is chosen among the kept runs.
+        judgement: Highlighted evidence and trial settings.
+        gallery: Selection among the stored runs.
         reading: Reads files outside the GUI thread.
     """
 
@@ -110,22 +110,22 @@ class WindowContext:
 
 
 class Panel(QWidget):
-    """Part of a dock with a purpose: builds widgets, connects them, translates events.
+    """Content of a dock: builds widgets, connects them, translates events.
 
-    Emits ``problem_met`` with an ``ErrorReport`` when what the user asked for cannot be done.
+    Emits ``problem_met`` with an ``ErrorReport`` when a user request fails.
     """
 
     title: ClassVar[str] = ""
     problem_met = Signal(object)
 
     def handle(self, event: object) -> None:
-        """Follow an event of the studio, on the GUI thread; returns at once.
+        """Handle an event of the studio on the GUI thread; return at once.
 
-        A panel that is made late is first told how things stand, by the same events.
+        A panel that is created late first receives events that describe the current state.
 
         Args:
-            event: Any event of the bus; what is of no interest is let pass.
+            event: Any event of the bus; ignore irrelevant ones.
         """
 
     def use_density(self, density: Density) -> None:
-        """Show what this density wants; also called once when the panel is taken in."""
+        """Adapt to the density; also called once when the panel is added."""

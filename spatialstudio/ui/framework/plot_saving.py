@@ -1,4 +1,4 @@
-"""Saves a plot as a picture, a drawing or its values, where the user wants it."""
+"""Saves a plot as an image, a vector graphic or a table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +16,15 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
     from spatialstudio.ui.widgets.plot import Plot
 
 FORMATS = ("png", "svg", "csv")
-"""File endings of what a plot is saved as."""
+"""File suffixes of the plot formats."""
 
 
 def save_plot(toasts: Toasts, plot: "Plot") -> None:
-    """Ask for a file and write a plot into it; its ending says in which form.
+    """Ask for a file and write a plot to it; the suffix selects the format.
 
     Args:
-        toasts: Tells what was written, or why nothing was.
-        plot: What to save.
+        toasts: Reports the saved file or the error.
+        plot: Plot to save.
     """
     kinds = f"{tr('Plot')} ({' '.join(f'*.{ending}' for ending in FORMATS)})"
     start = f"{plot.name.lower().replace(' ', '-')}.{FORMATS[0]}"
@@ -41,14 +41,14 @@ def save_plot(toasts: Toasts, plot: "Plot") -> None:
 
 
 def write_plot(plot: "Plot", target: Path) -> None:
-    """Write a plot into a file: all of it, or nothing.
+    """Write a plot to a file, completely or not at all.
 
     Args:
-        plot: What to save.
-        target: Its ending is one of ``FORMATS``; a file of this name is replaced.
+        plot: Plot to save.
+        target: Its suffix is one of ``FORMATS``; an existing file is replaced.
 
     Raises:
-        ExportError: The ending is another, or the file cannot be written.
+        ExportError: The suffix is unknown or the file cannot be written.
     """
     ending = target.suffix.lower().lstrip(".")
     if ending not in FORMATS:

@@ -1,4 +1,4 @@
-"""How the verdicts of the open picture are looked at, and what is tried otherwise."""
+"""Highlighted evidence and trial checker settings of the open picture."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,15 +15,15 @@ from spatialstudio.ui.framework.undo import Edits
 
 
 class SelectedEvidence(QObject):
-    """Belongs to the window. Trying is an edit like any other: it can be undone.
+    """Highlighted evidence and trial settings; one per window. A trial is an undoable edit.
 
     Emits ``changed``.
 
     Args:
-        edits: Takes what is tried.
+        edits: Receives the trial edits.
 
     Attributes:
-        lit: The reason whose evidence is lit on the picture; None for none.
+        lit: The reason whose evidence is highlighted on the picture; None for none.
     """
 
     changed = Signal()
@@ -35,29 +35,29 @@ class SelectedEvidence(QObject):
         self.lit: AbstentionReason | None = None
 
     def light(self, reason: AbstentionReason | None) -> None:
-        """Light the evidence of a reason on the picture; None for none."""
+        """Highlight the evidence of a reason on the picture; None for none."""
         if reason is not self.lit:
             self.lit = reason
             self.changed.emit()
 
     def adjustment_of(self, run: OpenRun) -> Adjustment | None:
-        """Return what is tried with a judged run: its own settings at first."""
+        """Return the trial settings of an evaluated run; initially the run's own settings."""
         if run.evaluation is None:
             return None
         return self._tried.get(run.id, Adjustment(checker=run.evaluation.checker))
 
     def is_tried(self, run: OpenRun) -> bool:
-        """Whether something is tried that differs from what the run was judged by."""
+        """Return True if the trial settings differ from those the run was evaluated with."""
         return run.id in self._tried
 
     def try_setting(self, run: OpenRun, setting: str, value: float, name: str) -> None:
-        """Judge with another value of one of the checker's settings.
+        """Try another value of a checker setting.
 
         Args:
             run: The run.
             setting: Name of the setting.
             value: In its range.
-            name: Of the edit, for undo.
+            name: Name of the edit, for undo.
         """
         self._change(
             run,
@@ -69,7 +69,7 @@ class SelectedEvidence(QObject):
     def try_choice(
         self, run: OpenRun, mention_id: MentionId, choice: Detection | None, name: str
     ) -> None:
-        """Judge by another instance of a mention; None for the surest."""
+        """Try another instance of a mention; None for the most confident one."""
 
         def chosen(now: Adjustment) -> Adjustment:
             others = tuple(each for each in now.choices if each.mention_id != mention_id)
@@ -78,7 +78,7 @@ class SelectedEvidence(QObject):
         self._change(run, name, chosen)
 
     def try_nothing(self, run: OpenRun, name: str) -> None:
-        """Judge as the run was judged."""
+        """Reset the trial to the settings the run was evaluated with."""
         if run.evaluation is not None:
             own = Adjustment(checker=run.evaluation.checker)
             self._change(run, name, lambda _now: own)

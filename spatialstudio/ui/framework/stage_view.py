@@ -1,4 +1,4 @@
-"""How the stage is looked at: its layers, the part in sight, what is drawn over it."""
+"""View state of the stage: layers, visible region, overlays."""
 
 from PySide6.QtCore import QObject, QRectF, Signal
 
@@ -14,23 +14,24 @@ WHOLE = QRectF(0, 0, 1, 1)
 
 
 class StageView(QObject):
-    """Belongs to the window, not to a workspace: zoom and picture stay when one is switched.
+    """View state of the stage; zoom and picture persist when the workspace changes.
 
-    Emits ``layers_changed``, ``region_changed``, ``words_changed``, ``smoothing_changed``,
-    ``overlays_changed``, ``sketching_changed``, ``ending_changed``, and ``place_pointed`` with the
-    place of the picture under the pointer, as shares of its sides, None for none.
+    One per window. Emits ``layers_changed``, ``region_changed``, ``words_changed``,
+    ``smoothing_changed``, ``overlays_changed``, ``sketching_changed``, ``ending_changed``, and
+    ``place_pointed`` with the position under the pointer, as fractions of the picture's sides, None
+    for none.
 
     Attributes:
-        layers: What is switched on.
-        looks: How single layers are drawn; those that are not named are drawn plainly.
-        solo: The one layer that is in sight on the picture; None for all that are switched on.
-        region: The part in sight, as shares of the picture's sides.
-        shows_words: Whether the prompt's words stand over the picture.
+        layers: Enabled layers.
+        looks: Looks of single layers; unlisted layers use the default look.
+        solo: The only visible layer; None for all enabled layers.
+        region: The visible region, as fractions of the picture's sides.
+        shows_words: Whether the prompt's words are shown above the picture.
         is_smooth: Whether pictures are scaled smoothly.
-        has_beside: Whether a second run stands beside the first, when there is one.
-        overlays: Drawn over the picture and asked for the mouse, the last one first.
-        is_sketching: Whether the layout sketch stands in the place of the picture.
-        shows_ending: Whether the finished picture is seen, whichever step is picked.
+        has_beside: Whether a second run, if any, is shown next to the first.
+        overlays: Drawn over the picture; they receive mouse events, the last one first.
+        is_sketching: Whether the layout sketch replaces the picture.
+        shows_ending: Whether the finished picture is shown, regardless of the picked step.
     """
 
     layers_changed = Signal()
@@ -58,43 +59,43 @@ class StageView(QObject):
 
     @property
     def visible(self) -> frozenset[Layer]:
-        """The layers that are seen now."""
+        """The visible layers."""
         return self.layers if self.solo is None else frozenset({Layer.PICTURE, self.solo})
 
     def look_of(self, layer: Layer) -> LayerLook:
-        """Return how a layer is drawn."""
+        """Return the look of a layer."""
         return self.looks.get(layer, PLAIN_LOOK)
 
     def show_look(self, layer: Layer, look: LayerLook) -> None:
-        """Draw a layer so."""
+        """Set the look of a layer."""
         if look != self.look_of(layer):
             self.looks = {**self.looks, layer: look}
             self.layers_changed.emit()
 
     def show_solo(self, layer: Layer | None) -> None:
-        """Show one layer alone on the picture; None for all that are switched on."""
+        """Show only one layer on the picture; None for all enabled layers."""
         if layer is not self.solo:
             self.solo = layer
             self.layers_changed.emit()
 
     def show_layers(self, layers: frozenset[Layer]) -> None:
-        """Show only these layers."""
+        """Enable exactly these layers."""
         if layers != self.layers:
             self.layers = layers
             self.layers_changed.emit()
 
     def toggle(self, layer: Layer) -> None:
-        """Switch one layer."""
+        """Toggle one layer."""
         self.show_layers(self.layers ^ {layer})
 
     def show_region(self, region: QRectF) -> None:
-        """Show a part of the picture, as shares of its sides."""
+        """Set the visible region, as fractions of the picture's sides."""
         if region != self.region:
             self.region = QRectF(region)
             self.region_changed.emit()
 
     def show_words(self, shown: bool) -> None:
-        """Set the prompt's words over the picture, or take them away."""
+        """Show or hide the prompt's words above the picture."""
         if shown is not self.shows_words:
             self.shows_words = shown
             self.words_changed.emit()
@@ -110,25 +111,25 @@ class StageView(QObject):
             self.smoothing_changed.emit()
 
     def show_beside(self, wanted: bool) -> None:
-        """Show a second run beside the first, or the first alone."""
+        """Show or hide the second run."""
         if wanted is not self.has_beside:
             self.has_beside = wanted
             self.beside_changed.emit()
 
     def show_sketch(self, sketching: bool) -> None:
-        """Show the layout sketch in the place of the picture, or the picture again."""
+        """Switch between the layout sketch and the picture."""
         if sketching is not self.is_sketching:
             self.is_sketching = sketching
             self.sketching_changed.emit()
 
     def show_ending(self, wanted: bool) -> None:
-        """Show the finished picture, whichever step is picked, or the picked step again."""
+        """Switch between the finished picture and the picked step."""
         if wanted is not self.shows_ending:
             self.shows_ending = wanted
             self.ending_changed.emit()
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
-        """Draw these over the picture, and let them have the mouse."""
+        """Set the overlays of the picture, which also receive mouse events."""
         if overlays != self.overlays:
             self.overlays = overlays
             self.overlays_changed.emit()

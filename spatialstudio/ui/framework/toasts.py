@@ -1,4 +1,4 @@
-"""Messages to the user: news, offers and problems, kept to be read again."""
+"""Messages to the user (news, offers and problems) and their history."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ MOST_KEPT = 100
 
 
 class Toasts(QObject):
-    """Takes messages from any part of the window.
+    """Receives messages from any part of the window.
 
     Emits ``toast_raised`` with each ``Toast``, and ``cleared`` when visible ones are outdated.
     """
@@ -29,17 +29,17 @@ class Toasts(QObject):
         self.earlier: tuple[Toast, ...] = ()
 
     def tell(self, message: str, hint: str = "") -> None:
-        """Tell news; it goes by itself."""
+        """Show a message that closes by itself."""
         self._show(Toast(kind=ToastKind.NEWS, message=message, hint=hint))
 
     def offer(self, message: str, offer: str, accept: Callable[[], object]) -> None:
-        """Tell news with a button: "Moved to the trash." with "Undo"."""
+        """Show a message with a button: "Moved to the trash." with "Undo"."""
         self._show(Toast(kind=ToastKind.NEWS, message=message, offers=(Offer(offer, accept),)))
 
     def report(self, report: ErrorReport, *offers: Offer) -> None:
-        """Tell of a problem, and of what can be done about it.
+        """Show a problem with its hint.
 
-        It stays until the user closes it, or something new begins.
+        It stays until the user closes it or a new action begins.
         """
         self._show(
             Toast(
@@ -53,7 +53,7 @@ class Toasts(QObject):
         )
 
     def clear(self) -> None:
-        """Take what is in sight away: something new begins. It can be read again later."""
+        """Close the visible messages when a new action begins; the history keeps them."""
         self.cleared.emit()
 
     def _show(self, toast: Toast) -> None:
@@ -62,11 +62,11 @@ class Toasts(QObject):
 
 
 def report_text(report: ErrorReport) -> str:
-    """Return a report to send: what failed and where in the program, nothing of the user's."""
+    """Return an error report to send: what failed and where in the program, without user data."""
     parts = (report.title, report.message, report.hint, without_home(report.details))
     return "\n".join(part for part in parts if part)
 
 
 def without_home(text: str) -> str:
-    """Return a text in which the user's folder is not named."""
+    """Return the text with the user's home folder replaced."""
     return text.replace(str(Path.home()), "~")

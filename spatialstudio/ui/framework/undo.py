@@ -1,4 +1,4 @@
-"""Undo and redo: one stack for every edit of the window."""
+"""Undo and redo: one stack for all edits of the window."""
 
 import time
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 Value = TypeVar("Value")
 MOST_EDITS = 500
 PAUSE_S = 1.0
-"""Neighbours that may be one edit are two when the hand rested for longer between them."""
+"""Edits further apart never merge."""
 
 
 class Edits(QUndoStack):
-    """Takes every edit of the user; the newest can be taken back first.
+    """The undo stack of the window.
 
     Args:
-        clock: Tells seconds; only differences count.
+        clock: Returns seconds; only differences count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,29 +33,29 @@ class Edits(QUndoStack):
         *,
         merge_key: str = "",
     ) -> None:
-        """Do an edit that can be undone: ``apply(after)`` now, ``apply(before)`` when undone.
+        """Apply an undoable edit: ``apply(after)`` now, ``apply(before)`` on undo.
 
         Args:
             name: For messages: "other seed".
-            before: What was there.
-            after: What shall be there; nothing happens when it equals ``before``.
-            apply: Brings either about; it must not record an edit itself.
-            merge_key: Neighbours with the same key in quick succession are one edit: a drag, a
-                burst of typing. Empty for an edit of its own.
+            before: Previous value.
+            after: New value; nothing happens when it equals ``before``.
+            apply: Sets either value; it must not record an edit itself.
+            merge_key: Consecutive edits with the same key merge into one, such as a drag or a burst
+                of typing. Empty for a separate edit.
         """
         if before != after:
             self.push(Change(name, (before, after), apply, merge_key, self._now()))
 
 
 class Change(QUndoCommand):
-    """One edit.
+    """One edit on the undo stack.
 
     Args:
         name: For messages.
-        values: What was there before, and after.
-        apply: Brings either about.
-        merge_key: With what it may merge; empty for nothing.
-        when_s: Seconds of any steady clock.
+        values: Values before and after.
+        apply: Sets either value.
+        merge_key: Edits with the same key may merge; empty for never.
+        when_s: Time in seconds of any monotonic clock.
     """
 
     def __init__(
@@ -73,19 +73,19 @@ class Change(QUndoCommand):
         self._apply = apply
 
     def redo(self) -> None:
-        """Bring about what the user wanted."""
+        """Apply the new value."""
         self._apply(self.after)
 
     def undo(self) -> None:
-        """Bring back what was there."""
+        """Apply the previous value."""
         self._apply(self.before)
 
     def id(self) -> int:
-        """Tell Qt which edits may be one: those that can merge at all."""
+        """Return Qt's merge id; -1 for an edit that never merges."""
         return 1 if self.merge_key else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Take in the next edit when it goes on with this one."""
+        """Merge the next edit if it continues this one."""
         if not isinstance(other, Change) or other.merge_key != self.merge_key:
             return False
         if other.when_s - self.when_s > PAUSE_S:

@@ -1,4 +1,4 @@
-"""What the window remembers between starts, in one file."""
+"""Window settings stored between starts, in one file."""
 
 from enum import Enum
 from pathlib import Path
@@ -8,11 +8,11 @@ from PySide6.QtCore import QByteArray, QSettings
 FILE_NAME = "window.ini"
 OFF = "off"
 LAYOUT_VERSION = 2
-"""Rises when docks are renamed or regrouped: older layouts are then let go."""
+"""Incremented when docks are renamed or regrouped; older layouts are discarded."""
 
 
 class ThemeChoice(Enum):
-    """The colours that can be chosen; the value is the theme's file, or the desktop's wish."""
+    """Available themes; the value is the theme's file, or follows the desktop."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -21,17 +21,17 @@ class ThemeChoice(Enum):
 
 
 class Density(Enum):
-    """How much is on show; what is hidden can still be had from the palette."""
+    """How many controls are shown; hidden ones stay reachable from the command palette."""
 
     SIMPLE = "simple"
     FULL = "full"
 
 
 class WindowSettings:
-    """Reads and writes the window's state; a missing or damaged file is an empty one.
+    """Reads and writes the window's settings; a missing or damaged file counts as empty.
 
     Args:
-        path: The file; it and its folder are made when something is written.
+        path: The file; it and its folder are created on the first write.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +39,7 @@ class WindowSettings:
 
     @property
     def theme(self) -> ThemeChoice:
-        """The colours the user chose."""
+        """The chosen theme."""
         known = {choice.value: choice for choice in ThemeChoice}
         return known.get(self._text("theme"), ThemeChoice.SYSTEM)
 
@@ -49,7 +49,7 @@ class WindowSettings:
 
     @property
     def density(self) -> Density:
-        """How much the user wants to see; little until something was chosen."""
+        """The chosen density; the simple one by default."""
         known = {choice.value: choice for choice in Density}
         return known.get(self._text("density"), Density.SIMPLE)
 
@@ -59,12 +59,12 @@ class WindowSettings:
 
     @property
     def is_density_chosen(self) -> bool:
-        """Whether the user ever said how much to show."""
+        """Whether the user has chosen a density."""
         return bool(self._text("density"))
 
     @property
     def text_percent(self) -> int | None:
-        """Size of the text in percent of the usual; None when the user never chose one."""
+        """Text size in percent of the default; None if never chosen."""
         text = self._text("text_percent")
         return int(text) if text.isdecimal() else None
 
@@ -74,7 +74,7 @@ class WindowSettings:
 
     @property
     def marks_pictures(self) -> bool:
-        """Whether new pictures say that a model drew them; so until the user says otherwise."""
+        """Whether new pictures carry an AI-generation mark; True by default."""
         return self._text("marks_pictures") != OFF
 
     @marks_pictures.setter
@@ -83,7 +83,7 @@ class WindowSettings:
 
     @property
     def second_detector(self) -> str:
-        """Id of the detector that gives a second opinion; empty for none."""
+        """Id of the second detector; empty for none."""
         return self._text("second_detector")
 
     @second_detector.setter
@@ -92,7 +92,7 @@ class WindowSettings:
 
     @property
     def extractor(self) -> str:
-        """Id of a plugin's relation extractor that reads prompts; empty for the grammar."""
+        """Id of a plugin's relation extractor for prompts; empty for the grammar."""
         return self._text("extractor")
 
     @extractor.setter
@@ -101,9 +101,9 @@ class WindowSettings:
 
     @property
     def earlier_prompts(self) -> tuple[str, ...]:
-        """Prompts that were drawn, the oldest first."""
+        """Prompt history, the oldest first."""
         value = self._file.value("earlier_prompts")
-        texts = value if isinstance(value, list) else [value]  # Qt gives a list of one as its item
+        texts = value if isinstance(value, list) else [value]  # Qt unwraps a list of one
         return tuple(text for text in texts if isinstance(text, str))
 
     @earlier_prompts.setter
@@ -112,7 +112,7 @@ class WindowSettings:
 
     @property
     def workspace(self) -> str:
-        """Id of the workspace that was open last; empty at the first start."""
+        """Id of the last open workspace; empty at the first start."""
         return self._text("workspace")
 
     @workspace.setter
@@ -121,7 +121,7 @@ class WindowSettings:
 
     @property
     def geometry(self) -> QByteArray:
-        """Where the window stood, as Qt tells it; empty at the first start."""
+        """Geometry of the window in Qt's format; empty at the first start."""
         return self._bytes("geometry")
 
     @geometry.setter
@@ -129,31 +129,31 @@ class WindowSettings:
         self._file.setValue("geometry", geometry)
 
     def layout_of(self, workspace_id: str) -> QByteArray:
-        """Return where the docks of a workspace stood; empty when it was never left."""
+        """Return the stored dock layout of a workspace; empty if none is stored."""
         return self._bytes(f"layout/{LAYOUT_VERSION}/{workspace_id}")
 
     def keep_layout(self, workspace_id: str, layout: QByteArray) -> None:
-        """Remember where the docks of a workspace stand."""
+        """Store the dock layout of a workspace."""
         self._file.setValue(f"layout/{LAYOUT_VERSION}/{workspace_id}", layout)
 
     def forget_layouts(self) -> None:
-        """Let every workspace begin with its own arrangement again."""
+        """Reset every workspace to its default dock layout."""
         self._file.remove("layout")
 
     def keys_of(self, command_id: str) -> str | None:
-        """Return the keys that the user gave a command; None where the usual ones hold."""
+        """Return the custom shortcut of a command; None for the default."""
         name = f"keys/{command_id}"
         return self._text(name) if self._file.contains(name) else None
 
     def keep_keys(self, command_id: str, keys: str | None) -> None:
-        """Remember the user's keys for a command; None for the usual ones."""
+        """Store the custom shortcut of a command; None for the default."""
         if keys is None:
             self._file.remove(f"keys/{command_id}")
         else:
             self._file.setValue(f"keys/{command_id}", keys)
 
     def write(self) -> None:
-        """Write to disk now, whole or not at all."""
+        """Write to disk now, completely or not at all."""
         self._file.sync()
 
     def _text(self, name: str) -> str:

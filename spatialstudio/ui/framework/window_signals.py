@@ -1,4 +1,4 @@
-"""What one part of the window asks of another, without knowing it."""
+"""Signals between parts of the window that do not know each other."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -7,17 +7,17 @@ from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 
 PICTURES_PAGE, LANGUAGE_MODEL_PAGE = "Pictures", "Language model"
-"""Titles of pages of the settings that other parts lead to."""
+"""Titles of settings pages that other parts open."""
 
 
 @frozen(kw_only=False)
 class OfferedSettings:
-    """What a picture tells of its making, which fields are wanted, and all of it where it is ours.
+    """Settings read from a picture, the fields to apply, and the full request of a stored run.
 
     Attributes:
-        settings: What it tells.
-        names: Of the wanted fields.
-        request: Of one of our pictures, whole; None for those of others.
+        settings: Settings read from the picture.
+        names: Names of the fields to apply.
+        request: Full request of a Spatial Studio picture; None for pictures of other programs.
     """
 
     settings: PictureSettings
@@ -29,21 +29,21 @@ class WindowSignals(QObject):
     """Requests that any part of the window may emit and any other may handle.
 
     Attributes:
-        prompt_offered: A prompt to take over, as text.
+        prompt_offered: A prompt to use, as text.
         seed_offered: The seed of the next picture.
-        prompt_wanted: The prompt is needed as it stands now: what was just typed is read at once.
+        prompt_wanted: Parse the prompt's pending text now.
         path_offered: A run's folder or a picture to open, as ``Path``.
-        model_picked: Id of the model to draw with.
-        model_wanted: Id of a model that shall be drawn with from now on.
-        capture_asked: How much attention the next run shall keep, as ``AttentionDetail``.
-        fix_wanted: What to give up in the next pictures to save memory, as ``MemoryFix``.
+        model_picked: Id of the model for the next picture.
+        model_wanted: Id of the model to select from now on.
+        capture_asked: How much attention the next run captures, as ``AttentionDetail``.
+        fix_wanted: A setting to change in the next pictures to save memory, as ``MemoryFix``.
         workspace_asked: Id of the workspace to show.
-        settings_asked: Title of the page of the settings to open; empty for the first.
-        library_moved: Runs are kept in another folder: whoever shows the library shows it anew.
-        settings_offered: Settings of a picture to take over, as ``OfferedSettings``.
-        extractor_chosen: Another relation extractor reads prompts from now on.
-        judges_chosen: Others look at what is judged from now on.
-        server_reported: What became of a language model's server, as an event of ``LanguageModel``.
+        settings_asked: Title of the settings page to open; empty for the first.
+        library_moved: The library folder changed; views of the library reload.
+        settings_offered: Settings of a picture to apply, as ``OfferedSettings``.
+        extractor_chosen: The relation extractor for prompts changed.
+        judges_chosen: The judge set changed.
+        server_reported: State of a language model's server, as an event of ``LanguageModel``.
     """
 
     prompt_offered = Signal(str)

@@ -1,4 +1,4 @@
-"""What a workspace is: docks, tools, layers and overlays around the one stage."""
+"""The workspace data type: docks, tools, layers and overlays around the stage."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -17,28 +17,27 @@ RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 VERDICT_DOCK = "verdict"
-"""Id of the dock that docks of other features are tabs of."""
+"""Id of the dock that other features' docks share a tab bar with."""
 
 DockArea: TypeAlias = Qt.DockWidgetArea
 
 
 @frozen
 class DockPlan:
-    """A dock: what it holds, and where it stands until the user moves it.
+    """A dock: its content and default position.
 
     Attributes:
-        id: Names it in stored layouts; a dock of two workspaces is one plan in both.
-        title: Over it, untranslated.
+        id: Key in stored layouts; a dock shared by two workspaces is one plan in both.
+        title: Title of the dock, untranslated.
         area: Which side of the stage.
         size_em: Its width at the sides, its height at the bottom.
-        make: Builds the content, once; all ``Panel``s within it follow the studio's events.
-        in_simple: Whether the simple window has it in sight.
-        can_wait: Whether it is filled a moment after the window is shown; then ``make`` imports
-            what it needs by itself, and the window opens sooner.
-        tab_of: Id of the dock that it is a tab of; empty to stand alone.
-        breadth_em: Its width at the bottom beside others; 0 for what they leave.
-        is_across: Whether it stands across its side, low and without a title, under the docks
-            before it.
+        make: Builds the content, once; all ``Panel``s within it receive the studio's events.
+        in_simple: Whether it is visible at the simple density.
+        can_wait: Whether it is built shortly after the window is shown; then ``make`` does its own
+            imports, and the window opens sooner.
+        tab_of: Id of the dock that it shares a tab bar with; empty to stand alone.
+        breadth_em: Its width in a row at the bottom; 0 for the remaining width.
+        is_across: Whether it spans its side below the docks before it, low and without a title.
     """
 
     id: str
@@ -55,22 +54,21 @@ class DockPlan:
 
 @frozen
 class Workspace:
-    """One way to look at the work.
+    """A named arrangement of docks, tools and layers for one task.
 
     Attributes:
-        id: Names it in the settings.
-        command: Chooses it.
-        docks: In the order in which they are put up.
-        tools: Commands with a button at the top, while it is chosen.
-        layers: On the stage when it is first chosen; then the user's own choice holds.
-        shows_words: Whether the prompt's words stand over the picture.
-        shows_ending: Whether the finished picture is seen, whichever step is picked.
-        begins_at_prompt: Whether the prompt has the keyboard when it is chosen; else what stands in
-            the middle has it.
-        make_overlays: Builds what lies over the picture, once.
-        make_centre: Builds what stands in the stage's place, once; None for the stage itself.
-        prepare: What the docks and the centre need and takes its time: each is done in a turn of
-            its own before they are made, so that none of them keeps the user's hand waiting.
+        id: Key in the settings.
+        command: Selects it.
+        docks: In creation order.
+        tools: Commands with a toolbar button while it is selected.
+        layers: Initial layers of the stage; later the user's choice is kept.
+        shows_words: Whether the prompt's words are shown above the picture.
+        shows_ending: Whether the finished picture is shown, regardless of the picked step.
+        begins_at_prompt: Whether selecting it focuses the prompt; otherwise the centre is focused.
+        make_overlays: Builds the overlays of the picture, once.
+        make_centre: Builds the widget that replaces the stage, once; None for the stage itself.
+        prepare: Slow preparations for docks and centre; each runs in a separate turn of the event
+            loop beforehand, to keep the window responsive.
     """
 
     id: str
