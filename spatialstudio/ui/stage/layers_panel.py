@@ -1,4 +1,4 @@
-"""What is shown on the stage."""
+"""The dock that lists the layers of the stage."""
 
 from dataclasses import replace
 from typing import TypeVar
@@ -25,7 +25,7 @@ from spatialstudio.ui.widgets.picture_layers import (
 
 
 class LayersPanel(Panel):
-    """Lets the user switch layers, choose their looks, and have pictures scaled smoothly."""
+    """Lets the user toggle layers, set their looks, and choose smooth scaling."""
 
     title = "Layers"
 
@@ -46,7 +46,7 @@ class LayersPanel(Panel):
         self._show()
 
     def use_density(self, density: Density) -> None:
-        """Leave the eyes alone in the simple window."""
+        """Hide the look controls at the simple density."""
         self._list.show_all(density is Density.FULL)
 
     def _show(self) -> None:
@@ -60,16 +60,16 @@ class LayersPanel(Panel):
 LayerT = TypeVar("LayerT", MapLayer, MaskLayer, BoxLayer, Profile)
 
 DEPTH_OPACITY = 0.75
-"""Lets the things be seen through it."""
+"""Keeps the objects visible through the depth map."""
 
 
 def dressed(scene: PictureScene, run: OpenRun, stage: StageView) -> PictureScene:
-    """Return what a picture view shows, each layer in its look.
+    """Return the scene with each layer in its look.
 
     Args:
-        scene: What lies on the picture.
-        run: Whose picture it is.
-        stage: Knows the looks and what is in sight.
+        scene: Content of a picture view.
+        run: The run of the picture.
+        stage: Looks and visible layers.
     """
     maps, masks, boxes, marginals = (
         stage.look_of(layer) for layer in (Layer.MAPS, Layer.MASKS, Layer.BOXES, Layer.MARGINALS)
@@ -86,7 +86,7 @@ def dressed(scene: PictureScene, run: OpenRun, stage: StageView) -> PictureScene
 
 def _tinted(layer: LayerT, look: LayerLook) -> LayerT:
     if look == PLAIN_LOOK:
-        return layer  # what is cached by identity stays so
+        return layer  # keep the identity: caches use it as a key
     hue = layer.hue if look.hue is None else look.hue
     return replace(layer, hue=hue, opacity=layer.opacity * look.opacity)
 

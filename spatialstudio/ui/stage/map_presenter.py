@@ -1,4 +1,4 @@
-"""Turns a run's attention into what the stage shows of it: words, maps, crossings, legends."""
+"""Converts a run's attention into what the stage shows: words, maps, crossings, legends."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
@@ -65,14 +65,14 @@ NO_MAP = "No map of this word was recorded: by default only objects have maps"
 
 @frozen
 class MapSelection:
-    """Which maps are looked at, and how.
+    """Which maps are shown, and how.
 
     Attributes:
-        words: Asked for by hand; empty for those of the first relation.
+        words: Words chosen by the user; empty for those of the first relation.
         look: How they are drawn.
-        peak: Of all maps that share one scale; 0 where none do.
-        averages: Maps over parts of the model, by run.
-        is_chosen: Whether these parts were chosen, and take the place of the guiding layers' maps.
+        peak: Maximum of all maps that share one scale; 0 where none do.
+        averages: Averaged maps over parts of the model, by run.
+        is_chosen: Whether the user chose these parts, which replaces the guiding layers' maps.
     """
 
     words: tuple[MentionId, ...] = ()
@@ -83,7 +83,7 @@ class MapSelection:
 
 
 def map_selection(maps: MapView, *runs: OpenRun | None) -> MapSelection:
-    """Return what is looked at now in runs that share one scale."""
+    """Return the map selection with one scale for the given runs."""
     there = [run for run in runs if run is not None]
     averages = {run.id: maps.averages[run.id] for run in there if run.id in maps.averages}
     is_chosen = maps.choice != LayerChoice()
@@ -100,7 +100,7 @@ def map_selection(maps: MapView, *runs: OpenRun | None) -> MapSelection:
 
 
 def maps_at(run: OpenRun, step: int, selection: MapSelection) -> Maps:
-    """Return a run's maps at a step, all of one reading; none where it was not captured."""
+    """Return a run's maps at a step, all of one reading; empty if not captured."""
     event = step_at(run, step)
     own = _own_maps(event, shown_moment(run, selection))
     average = selection.averages.get(run.id)
@@ -115,14 +115,14 @@ def maps_at(run: OpenRun, step: int, selection: MapSelection) -> Maps:
 
 
 def shown_moment(run: OpenRun, selection: MapSelection) -> Moment:
-    """Return when within guided steps the maps in sight were read, captured layers or not."""
+    """Return when within guided steps the shown maps were read, whichever layers they average."""
     if selection.is_chosen and run.id in selection.averages:
         return layers_read(run) or selection.look.moment
     return moment_of(run, selection.look.moment)
 
 
 def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
-    """Say when within a step the maps in sight were read."""
+    """Return a note on when within a step the shown maps were read."""
     event = step_at(run, step)
     if event is None:
         return ""
@@ -142,12 +142,12 @@ def _own_maps(event: StepEvent | None, moment: Moment) -> Maps:
 
 
 def step_at(run: OpenRun, step: int) -> StepEvent | None:
-    """Return what happened at a step; None when it did not happen (yet)."""
+    """Return the event of a step; None if the step has not run."""
     return next((event for event in run.steps if event.step == step), None)
 
 
 def shown_words(scene: SceneGraph, selection: MapSelection) -> tuple[MentionId, ...]:
-    """Return the words asked for that are of this scene; else those of the first relation."""
+    """Return the chosen words that are in the scene, else those of the first relation."""
     known = {word.key for word in words_of(scene)}
     if asked := tuple(word for word in selection.words if word in known):
         return asked
@@ -157,14 +157,14 @@ def shown_words(scene: SceneGraph, selection: MapSelection) -> tuple[MentionId, 
 
 
 def hues_of(scene: SceneGraph) -> Mapping[MentionId, int]:
-    """Return the hue of every word of a scene."""
+    """Return the hue of each word of a scene."""
     return {word.key: word.hue for word in words_of(scene)}
 
 
 def map_layers(
     scene: SceneGraph, maps: Maps, words: Iterable[MentionId], selection: MapSelection
 ) -> tuple[MapLayer, ...]:
-    """Return the maps of some words as they are drawn; words without a map are left out."""
+    """Return the map layers of some words; words without a map are left out."""
     hues = hues_of(scene)
     return tuple(
         MapLayer(
@@ -181,7 +181,7 @@ def map_layers(
 def shown_relation(
     scene: SceneGraph, maps: Maps, words: tuple[MentionId, ...]
 ) -> RelationReading | None:
-    """Return what the maps say of the relation of two words; None when they are not of one."""
+    """Return the map reading of the relation of two words; None if they share no relation."""
     if len(words) != PAIR:
         return None
     relation = relation_between(scene, *words)
@@ -189,7 +189,7 @@ def shown_relation(
 
 
 def crossings_of(reading: RelationReading | None, scene: SceneGraph) -> tuple[Crossing, ...]:
-    """Return the cumulative curves of a relation as they are drawn."""
+    """Return the cumulative curves of a relation as draw data."""
     hues = hues_of(scene)
     return tuple(
         Crossing(
@@ -205,7 +205,7 @@ def crossings_of(reading: RelationReading | None, scene: SceneGraph) -> tuple[Cr
 
 
 def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> str:
-    """Say what the maps of some words show, and the relation of two."""
+    """Describe the maps of some words, and the relation of two."""
     words = tuple(words)
     texts = {word.key: word.text for word in words_of(scene)}
     said = [map_in_words(texts[word], maps[word]) for word in words if word in maps]
@@ -218,9 +218,9 @@ def maps_in_words(scene: SceneGraph, maps: Maps, words: Iterable[MentionId]) -> 
 def words_to_script(
     run: OpenRun, step: int, selection: MapSelection
 ) -> tuple[tuple[MentionId, ...], LayerChoice | None]:
-    """Return the words in sight that have maps, and what a script averages to make these.
+    """Return the shown words that have maps, and the layers a script averages to reproduce them.
 
-    None where the maps of the step itself are shown.
+    None for the layers where the step's original maps are shown.
     """
     maps = maps_at(run, step, selection)
     words = tuple(word for word in shown_words(run.scene, selection) if word in maps)
@@ -232,25 +232,25 @@ def words_to_script(
 
 
 def word_tags(run: OpenRun, maps: Maps) -> tuple[WordTag, ...]:
-    """Return the chips of a run's words; those without a map say why."""
+    """Return the chips of a run's words; chips without a map give the reason."""
     return tuple(_tag(word, maps) for word in words_of(run.scene))
 
 
 def map_source_choices() -> dict[object, tuple[str, str]]:
-    """Return the choice between two runs and their difference, for ``Segments``."""
+    """Return the options of a ``Segments``: either run, or their difference."""
     return {source: (tr(source.value), tr(tip)) for source, tip in MAP_SOURCE_TIPS.items()}
 
 
 def grid_rows(
     run: OpenRun, beside: OpenRun | None, selection: MapSelection, pins: Collection[MentionId]
 ) -> tuple[GridRow, ...]:
-    """Return a row for every word that has maps, things first.
+    """Return a row for each word that has maps, objects first.
 
     Args:
         run: The open run.
-        beside: The run beside it; None for none, whatever is wanted.
-        selection: Says of which of them the maps are wanted, or their difference.
-        pins: The words that are pinned.
+        beside: The second run; None shows the open run only.
+        selection: Selects one of the runs or their difference.
+        pins: The pinned words.
     """
     source = selection.look.source if beside is not None else MapSource.FIRST
     shown = beside if beside is not None and source is MapSource.SECOND else run
@@ -271,7 +271,7 @@ def grid_rows(
 def legend_of(
     scene: SceneGraph, maps: Maps, words: Iterable[MentionId], selection: MapSelection
 ) -> tuple[LegendEntry, ...]:
-    """Return the colour scale of each map in sight."""
+    """Return the colour scale of each shown map."""
     entries = {word.key: (word.text, word.hue) for word in words_of(scene)}
     return tuple(
         LegendEntry(*entries[word], top_of(maps[word], selection.look.scale, selection.peak))
@@ -283,7 +283,7 @@ def legend_of(
 def place_in_words(
     scene: SceneGraph, maps: Maps, words: Iterable[MentionId], x: float, y: float
 ) -> str:
-    """Say what the maps in sight hold at a place, x and y as shares of the picture's sides."""
+    """Describe the shown maps' values at x, y, given as fractions of the picture's sides."""
     texts = {word.key: word.text for word in words_of(scene)}
     readings = ((texts[word], reading_at(maps[word], x, y)) for word in words if word in maps)
     template = tr("{word} {value:.4f}, {share:.2%} of its mass")

@@ -1,4 +1,4 @@
-"""The stage: the picture, the baseline beside it, and everything that lies on them."""
+"""The central panel: the picture, the baseline next to it, and their overlays."""
 
 from functools import partial
 from pathlib import Path
@@ -50,7 +50,7 @@ class EvidenceLayer(Protocol):
         """The overlay on the picture."""
 
     def draw(self, step: int, *, is_bare: bool = False) -> None:
-        """Show the marks of the selected verdict at a step; none where the picture is bare."""
+        """Show the selected verdict's marks at a step; none if overlays are hidden."""
 
 
 @frozen
@@ -58,8 +58,8 @@ class StageParts:
     """What features contribute to the stage.
 
     Attributes:
-        words: Chooses the words whose maps are shown; stands above the picture.
-        sketch: Replaces the picture while a layout is sketched.
+        words: Word selector above the picture.
+        sketch: Layout editor that replaces the picture.
         evidence: Marks the selected verdict's evidence on the picture.
     """
 
@@ -69,13 +69,13 @@ class StageParts:
 
 
 class StagePanel(Panel):
-    """Shows the run at the picked step; opens what is dropped on it.
+    """Shows the run at the picked step; opens dropped files.
 
     Args:
-        context: What the window works with.
-        parts: What features contribute.
+        context: Services of the window.
+        parts: Contributions of the features.
 
-    Emits ``pin_asked`` with the word of a map that the user wants pinned or released.
+    Emits ``pin_asked`` with the word of a map that the user wants pinned or unpinned.
     """
 
     title = "Stage"
@@ -128,20 +128,20 @@ class StagePanel(Panel):
         self.setAcceptDrops(True)
 
     def use_density(self, density: Density) -> None:  # noqa: ARG002 - the panel's signature
-        """Ask how much to show until the user has said so."""
+        """Ask for a density if the user has not chosen one."""
         self._empty.ask_density(not self._settings.is_density_chosen)
 
     def leave_room(self, height: int) -> None:
-        """Keep the first things to click clear of messages that high, in pixels."""
+        """Keep the empty stage's buttons clear of messages ``height`` pixels high."""
         self._empty.leave_room(height)
 
     def take_focus(self) -> None:
-        """Give the keyboard to what is in sight: the picture, or what stands in its place."""
+        """Focus the visible part: the picture or its replacement."""
         parts = (self._empty, self.sketch, self._grid, self._picture)
         next(part for part in parts if not part.isHidden()).setFocus()
 
     def handle(self, event: object) -> None:
-        """Follow the run, the picked step and word; tell of pictures that were not judged."""
+        """Follow the run, picked step and word; warn about pictures that were not evaluated."""
         match event:
             case RunChanged() | BaselineChanged() | MentionPicked() | RelationPicked():
                 self._clock.request()
@@ -161,7 +161,7 @@ class StagePanel(Panel):
             self._window_signals.path_offered.emit(Path(paths[0]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Esc end the lighting of evidence."""
+        """Clear the highlighted evidence on Esc."""
         if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
             self._judgement.light(None)
         else:
@@ -190,7 +190,7 @@ class StagePanel(Panel):
         self._picture.show_overlays((self._evidence.overlay, *self._stage.overlays))
 
     def _show_sketch(self) -> None:
-        """Let the sketch stand in the place of all else, or all else come back."""
+        """Switch between the sketch and the other parts."""
         sketching, holder = self._stage.is_sketching, self._keyboard_holder()
         for part in (self._empty, self.words, self._pictures, self._grid):
             part.hide()
@@ -200,13 +200,13 @@ class StagePanel(Panel):
         self._pass_keyboard_on(holder)
 
     def _keyboard_holder(self) -> QWidget | None:
-        """Return which of the parts that take turns has the keyboard; None when none has."""
+        """Return the swappable part with keyboard focus; None when none has it."""
         focus = self.window().focusWidget()
         parts = (self._empty, self.sketch, self._grid, self._pictures)
         return next((part for part in parts if focus and part.isAncestorOf(focus)), None)
 
     def _pass_keyboard_on(self, holder: QWidget | None) -> None:
-        """Give the keyboard to what came in the place of the part that had it."""
+        """Move the focus from the hidden part to its replacement."""
         if holder is not None and holder.isHidden():
             self.take_focus()
 
@@ -234,7 +234,7 @@ class StagePanel(Panel):
             self._show(self._beside, baseline, selection, tr(name_beside(run, baseline)))
 
     def _show(self, view: PictureView, run: OpenRun, selection: MapSelection, title: str) -> None:
-        """Show a run in a view, unless just that stands there: painting takes its time."""
+        """Show a run in a view; skip an unchanged scene, as painting is slow."""
         stage, step = self._stage, self._step_of(run)
         layers = BARE if self._maps.is_peeking else stage.visible
         asked = (run, step, selection, title, layers, stage.looks, stage.visible)

@@ -1,4 +1,4 @@
-"""Turns an open run into what the picture views and the map strip show."""
+"""Converts an open run into the contents of the picture views and the map strip."""
 
 from collections.abc import Collection, Mapping
 
@@ -47,22 +47,22 @@ FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
 def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
-    """Return a mention's hue, the same everywhere."""
+    """Return a mention's hue, which is the same in all views."""
     return scene.hues[mention_id]
 
 
 def shows_result(run: OpenRun, step: int) -> bool:
-    """Whether at this step the finished picture is seen rather than a preview."""
+    """Return True if the finished picture is shown at this step, not a preview."""
     return run.image is not None and step >= len(run.steps) - 1
 
 
 def step_seen(run: OpenRun, step: int, *, of_ending: bool) -> int:
-    """Return the step of a run that is in sight: never one that it has not reached yet.
+    """Return the shown step of a run, at most the last one it reached.
 
     Args:
-        run: Live, replayed, or only judged.
-        step: The picked one.
-        of_ending: Whether the last one is wanted, whichever is picked.
+        run: Live, replayed, or evaluated only.
+        step: The picked step.
+        of_ending: Whether to show the last step, regardless of the picked one.
     """
     newest = max(len(run.steps) - 1, 0)
     return newest if of_ending else min(step, newest)
@@ -75,16 +75,16 @@ def picture_scene(
     layers: Collection[Layer],
     title: str,
 ) -> PictureScene:
-    """Return what one picture view shows of a run.
+    """Return the content of one picture view.
 
-    Once the picture is judged, masks and boxes take the place of maps that nobody asked for.
+    Once the picture is evaluated, masks and boxes replace maps that the user did not select.
 
     Args:
-        run: Live, replayed, or only judged.
-        step: The picked one.
-        selection: Which maps are looked at, and how.
-        layers: What is switched on.
-        title: Over the picture.
+        run: Live, replayed, or evaluated only.
+        step: The picked step.
+        selection: Which maps are shown, and how.
+        layers: Enabled layers.
+        title: Title above the picture.
     """
     event = step_at(run, step)
     at_result = shows_result(run, step)
@@ -138,7 +138,7 @@ def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
 def _read(
     event: StepEvent | None, run: OpenRun, selection: MapSelection, drawn: tuple[MapLayer, ...]
 ) -> str:
-    """Say when within a guided step the maps that are drawn were read."""
+    """Return a note on when within a guided step the drawn maps were read."""
     if event is None or not event.is_guided or not drawn:
         return ""
     return tr(shown_moment(run, selection).value)
@@ -160,7 +160,7 @@ def _masks(run: OpenRun, words: tuple[MentionId, ...]) -> tuple[MaskLayer, ...]:
 
 
 def _boxes(run: OpenRun) -> tuple[BoxLayer, ...]:
-    """Return each mention's best box that is sure enough; its rival where nobody could choose."""
+    """Return each mention's best box above the score threshold, and its rival if ambiguous."""
     if run.evaluation is None:
         return ()
     perception, least = run.evaluation.perception, run.evaluation.checker.detection_score
@@ -186,7 +186,7 @@ def _box(scene: SceneGraph, found: Detection, *, is_rival: bool) -> BoxLayer:
 def _profiles(
     run: OpenRun, maps: tuple[MapLayer, ...], words: tuple[MentionId, ...]
 ) -> tuple[Profile, ...]:
-    """Return the marginals of the maps; of the masks where nothing was attended to."""
+    """Return the marginals of the maps, or of the masks if there are no maps."""
     weights = [(layer.hue, layer.weights) for layer in maps]
     if not weights:
         masks = _masks(run, words)

@@ -1,4 +1,4 @@
-"""The stage before there is a picture: a drawing, a sentence, and something to click."""
+"""The stage before the first picture: an illustration, an introduction and examples."""
 
 from functools import partial
 
@@ -31,8 +31,8 @@ class Example:
     """A prompt to start from.
 
     Attributes:
-        prompt: What to draw.
-        seed: With it, the embedded model fails the prompt unguided and meets it guided.
+        prompt: Prompt text.
+        seed: A seed with which the embedded model fails the prompt unguided and meets it guided.
     """
 
     prompt: str
@@ -50,23 +50,22 @@ WELCOME = (
 )
 DRAWING_EM = (13, 6.5)
 COLUMN_EM, EDGE_EM = 26, 0.6
-"""Of the column in the middle: its width, and what is left free around it where there is room."""
+"""Width of the column, and its margins where there is room."""
 NARROWEST_EM = 22
 LOWEST_EM = 8
 BLOB_TINT = 0.25
 AS_BROKEN = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 AS_BROKEN.setHeightForWidth(True)
-"""Of a text that is as high as its lines are in the room it has, and never asks for more."""
+"""Size policy of wrapped text: height for width, no extra room requested."""
 
 
 class SceneDrawing(SmallDrawing):
-    """Shows two things in a frame with an arrow between them: what the studio is about."""
+    """An illustration of two objects in a frame with an arrow between them."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, DRAWING_EM)
 
     def draw(self, painter: QPainter) -> None:
-        """Draw the frame, the two blobs, the arrow."""
         frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         painter.drawRoundedRect(frame, em(0.6), em(0.6))
         radius = frame.height() * 0.24
@@ -92,11 +91,7 @@ class SceneDrawing(SmallDrawing):
 
 
 class EmptyStage(QScrollArea):
-    """Shows what to do first, scrolled where there is little room.
-
-    Emits ``example_picked`` with a prompt and its seed, ``sketch_asked``, or ``density_picked``
-    with True for all controls and False for few.
-    """
+    """Shows the first steps and examples, scrolled where there is little room."""
 
     example_picked = Signal(str, int)
     sketch_asked = Signal()
@@ -137,19 +132,19 @@ class EmptyStage(QScrollArea):
         column.addStretch(3)
 
     def ask_density(self, asked: bool) -> None:
-        """Ask how much of the window is to be in sight, or no longer."""
+        """Show or hide the question of which density to use."""
         self._question.setVisible(asked)
 
     def leave_room(self, height: int) -> None:
-        """Keep clear of what lies over the foot of the stage, that many pixels high."""
+        """Reserve ``height`` pixels at the bottom for messages over the stage."""
         self.setViewportMargins(0, 0, 0, height)
 
     def minimumSizeHint(self) -> QSize:
-        """Be smaller than the content would like, so that the docks keep their sizes."""
+        """Return a size smaller than the content needs, so that docks keep their sizes."""
         return QSize(em(NARROWEST_EM), em(LOWEST_EM))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the column narrow enough to read; do without the drawing where the stage is low."""
+        """Limit the column to a readable width; hide the illustration where the height is small."""
         super().resizeEvent(event)
         edge = em(EDGE_EM)
         self._column.setContentsMargins(0, edge, 0, edge)

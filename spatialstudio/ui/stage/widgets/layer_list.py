@@ -1,4 +1,4 @@
-"""What is shown on the picture: one row a layer."""
+"""The list of the picture's layers, one row each."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 FULL = 100
 OWN_HUES = 3
-"""Dots that stand for "each word in its own hue"."""
+"""Number of dots in the icon for a hue per word."""
 HUES = ("Orange", "Violet", "Green", "Pink", "Blue", "Olive", "Brown", "Slate")
 HUELESS = frozenset({Layer.PICTURE, Layer.DEPTH})
 SWATCH_SIDE = 48
@@ -40,18 +40,18 @@ KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
 
 
 class LayerRow(QWidget):
-    """Lets the user show a layer, alone or not, and choose its strength and hue.
+    """Lets the user toggle a layer, solo it, and choose its opacity and hue.
 
-    Its eye alone takes the keyboard: Space shows or hides, left and right change the opacity, S
-    shows the layer alone, H opens its hues.
+    Only its eye takes keyboard focus: Space toggles, left and right change the opacity, S solos the
+    layer, H opens its hues.
 
-    Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, by the user's
-    hand only.
+    Emits ``shown_picked``, ``look_picked`` with a ``LayerLook`` and ``solo_picked``, on user action
+    only.
 
     Args:
-        theme: The look of the window.
-        layer: Which one.
-        key: On the keyboard, for the eye.
+        theme: Colours and icons.
+        layer: The layer.
+        key: Shortcut of the eye.
     """
 
     shown_picked = Signal(bool)
@@ -91,22 +91,22 @@ class LayerRow(QWidget):
 
     @property
     def eye(self) -> QPushButton:
-        """What takes the keyboard."""
+        """The toggle button, which takes keyboard focus."""
         return self._eye
 
     @property
     def is_shown(self) -> bool:
-        """Whether its eye is open."""
+        """Whether the layer is enabled."""
         return self._eye.isChecked()
 
     def show_shown(self, shown: bool) -> None:
-        """Open or close the eye."""
+        """Show whether the layer is enabled."""
         with QSignalBlocker(self._eye):
             self._eye.setChecked(shown)
         self._dress()
 
     def show_look(self, look: LayerLook) -> None:
-        """Show how the layer is drawn."""
+        """Show the layer's look."""
         self._look = look
         with QSignalBlocker(self._opacity):
             self._opacity.setValue(round(look.opacity * FULL))
@@ -116,23 +116,23 @@ class LayerRow(QWidget):
         self._dress()
 
     def show_solo(self, solo: bool) -> None:
-        """Show whether the layer is alone on the picture."""
+        """Show whether the layer is soloed."""
         with QSignalBlocker(self._solo):
             self._solo.setChecked(solo)
 
     def show_all(self, shown: bool) -> None:
-        """Show opacity, hue and solo beside the eye, or the eye alone."""
+        """Show opacity, hue and solo controls, or the eye only."""
         self._opacity.setVisible(shown)
         self._hue.setVisible(shown and self._has_hue)
         self._solo.setVisible(shown)
 
     @property
     def breadth(self) -> int:
-        """The least width with all parts, in pixels."""
+        """Minimum width with all controls, in pixels."""
         return self._breadth_of(self._opacity, self._hue, self._solo)
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for the eye and its key alone: the other parts have keys as well."""
+        """Return the size of the eye and its key; the other controls have shortcuts."""
         return QSize(self._breadth_of(), super().minimumSizeHint().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -235,7 +235,7 @@ class LayerRow(QWidget):
             action.setIcon(self._swatch_of(action.data()))
 
     def _swatch_of(self, hue: int | None) -> QIcon:
-        """Return a dot in a hue; several small ones for each word's own."""
+        """Return a dot in a hue; several small dots stand for a hue per word."""
         pixmap = QPixmap(SWATCH_SIDE, SWATCH_SIDE)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
@@ -260,13 +260,13 @@ def _ink(shown: bool) -> str:
 
 
 class LayerList(QWidget):
-    """Lets the user switch layers, choose how each is drawn, and have pictures scaled smoothly.
+    """Lets the user toggle layers, set their looks, and choose smooth scaling.
 
-    All rows are one stop of Tab; up and down lead from row to row.
+    All rows share one tab stop; up and down move between rows.
 
-    Emits ``layers_picked`` with the frozen set of layers that are switched on, ``look_picked`` with
-    a layer and its ``LayerLook``, ``solo_picked`` with the layer to show alone, None for all, and
-    ``smoothing_picked``, by the user's hand only.
+    Emits ``layers_picked`` with the frozen set of enabled layers, ``look_picked`` with a layer and
+    its ``LayerLook``, ``solo_picked`` with the layer to solo, None for all, and
+    ``smoothing_picked``, on user action only.
     """
 
     layers_picked = Signal(object)
@@ -297,7 +297,7 @@ class LayerList(QWidget):
 
     @property
     def layers(self) -> frozenset[Layer]:
-        """The layers that are switched on."""
+        """The enabled layers."""
         return frozenset(layer for layer, row in self._rows.items() if row.is_shown)
 
     def row(self, layer: Layer) -> LayerRow:
@@ -305,12 +305,12 @@ class LayerList(QWidget):
         return self._rows[layer]
 
     def show_layers(self, layers: frozenset[Layer]) -> None:
-        """Show which layers are switched on."""
+        """Show which layers are enabled."""
         for layer, row in self._rows.items():
             row.show_shown(layer in layers)
 
     def show_all(self, shown: bool) -> None:
-        """Show all that can be chosen of a layer where there is room for it, or its eye alone."""
+        """Show all controls of the layers where there is room, or only their eyes."""
         self._shows_all = shown
         self._smooth.setVisible(shown)
         self._give_room()
@@ -320,7 +320,7 @@ class LayerList(QWidget):
         self._give_room()
 
     def show_solo(self, alone: Layer | None) -> None:
-        """Show which layer is alone on the picture; None for none."""
+        """Show which layer is soloed; None for none."""
         for layer, row in self._rows.items():
             row.show_solo(layer is alone)
 

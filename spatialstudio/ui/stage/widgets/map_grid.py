@@ -1,4 +1,4 @@
-"""Small multiples: a row for every word, a column for every few steps."""
+"""A grid of small maps: a row for each word, columns for sampled steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,13 +33,13 @@ class GridRow:
     """One word's maps.
 
     Attributes:
-        key: Comes back when a map is picked.
+        key: Id emitted when a map is picked.
         text: The word.
         hue: Its hue.
         maps: Step to (h, w), not negative unless the row is signed.
-        tops: Step to the value in full colour.
+        tops: Step to the value that maps to full colour.
         is_pinned: Whether the word is pinned.
-        is_signed: Whether the maps are differences, of both signs.
+        is_signed: Whether the maps are differences, which may be negative.
     """
 
     key: str
@@ -52,10 +52,10 @@ class GridRow:
 
 
 class MapGrid(QWidget):
-    """Shows words over steps; as many steps as there is room for, among them the one looked at.
+    """Shows words over as many steps as fit, always including the picked step.
 
     Emits ``map_picked`` with a word's key and a step, and ``pin_asked`` with a word's key (double
-    click, Space), by the user's hand only. Arrows go from map to map.
+    click, Space), on user action only. Arrows move between maps.
     """
 
     map_picked = Signal(str, int)
@@ -83,7 +83,7 @@ class MapGrid(QWidget):
         return QSize(em(30), self.minimumSizeHint().height())
 
     def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
-        """Show words; ``shape`` is the width of the picture over its height."""
+        """Show words; ``shape`` is the picture's width over its height."""
         if len(rows) != len(self._rows):
             self.updateGeometry()
         self._rows, self._shape = rows, shape
@@ -94,29 +94,29 @@ class MapGrid(QWidget):
         self.update()
 
     def show_step(self, step: int) -> None:
-        """Mark the step that is looked at."""
+        """Mark the picked step."""
         self._step = step
         self._describe()
         self.update()
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The steps in sight."""
+        """The shown steps."""
         steps = sorted({step for row in self._rows for step in row.maps})
         room = self.width() - em(LABEL_EM)
         count = min(max(int(room // (self._side() * self._shape)), 1), len(steps))
         chosen = [steps[p] for p in np.linspace(0, len(steps) - 1, count).round().astype(int)]
-        if self._step in steps:  # what is looked at is always in sight
+        if self._step in steps:  # the picked step is always shown
             chosen[_nearest(chosen, self._step)] = self._step
         return tuple(chosen)
 
     @property
     def cursor_cell(self) -> QRectF:
-        """Where the map under the keyboard lies, in widget coordinates."""
+        """Rectangle of the focused map, in widget coordinates."""
         return self.cell(self._row, self._column(self.columns))
 
     def cell(self, row: int, column: int) -> QRectF:
-        """Return where a map lies, in widget coordinates."""
+        """Return the rectangle of a map, in widget coordinates."""
         height = self._side()
         width = height * self._shape
         gap = em(GAP_EM)
@@ -170,7 +170,7 @@ class MapGrid(QWidget):
                 super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Tell the numbers of the map under the pointer."""
+        """Show the values of the map under the pointer in a tooltip."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self._at(QPointF(event.pos()))
             QToolTip.showText(
@@ -180,7 +180,7 @@ class MapGrid(QWidget):
         return super().event(event)
 
     def _side(self) -> float:
-        """Return the height of a row: all rows and a few columns fit, unless that gets tiny."""
+        """Return the row height at which all rows and a few columns fit, above a minimum."""
         down = (self.height() - em(HEAD_EM)) / max(len(self._rows), 1)
         across = (self.width() - em(LABEL_EM)) / FEWEST_COLUMNS / self._shape
         return max(min(down, across), em(NARROWEST_EM))
@@ -248,7 +248,7 @@ class MapGrid(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def _draw_marks(self, painter: QPainter, columns: tuple[int, ...]) -> None:
-        """Frame the step that is looked at, and the map under the keyboard."""
+        """Frame the picked step and the focused map."""
         if not columns or not self._rows:
             return
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -290,7 +290,7 @@ class MapGrid(QWidget):
 
 
 class GridView(QScrollArea):
-    """Shows a ``MapGrid``, scrolled where there are more words than room.
+    """A ``MapGrid`` in a scroll area.
 
     Emits ``map_picked`` and ``pin_asked`` as the grid does.
     """
@@ -310,11 +310,11 @@ class GridView(QScrollArea):
         self.setWidget(self._grid)
 
     def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
-        """Show words; ``shape`` is the width of the picture over its height."""
+        """Show words; ``shape`` is the picture's width over its height."""
         self._grid.show_rows(rows, shape)
 
     def show_step(self, step: int) -> None:
-        """Mark the step that is looked at."""
+        """Mark the picked step."""
         self._grid.show_step(step)
 
     def _keep_visible(self) -> None:
@@ -324,5 +324,5 @@ class GridView(QScrollArea):
 
 
 def _nearest(steps: Sequence[int], wanted: int) -> int:
-    """Return the place of the step that is nearest to the wanted one."""
+    """Return the index of the step nearest to the wanted one."""
     return min(range(len(steps)), key=lambda place: abs(steps[place] - wanted))

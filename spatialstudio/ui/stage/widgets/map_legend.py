@@ -1,4 +1,4 @@
-"""The colour scale of each map in sight, with its numbers."""
+"""The colour scales of the shown maps, with their values."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QLinearGradient, QPainter, QPaintEvent, QPen
@@ -23,7 +23,7 @@ STOPS = 8
 
 @frozen(kw_only=False)
 class LegendEntry:
-    """One map: its word, its hue, and the value in full colour."""
+    """One map: its word, its hue, and the value that maps to full colour."""
 
     text: str
     hue: int
@@ -31,7 +31,7 @@ class LegendEntry:
 
 
 class MapLegend(QWidget):
-    """Shows a bar for each map, from nothing to the value that is drawn in full colour."""
+    """Shows a colour bar for each map, from 0 to the value that maps to full colour."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -104,5 +104,5 @@ class MapLegend(QWidget):
 
 
 def in_figures(top: float) -> str:
-    """Write the end of a scale: 1, 0.35, 0.0042."""
+    """Format the end of a scale: 1, 0.35, 0.0042."""
     return f"{top:.2g}" if top else "0"

@@ -1,4 +1,4 @@
-"""Draws attention maps over a picture: blended tints and isolines, kept until they change."""
+"""Draws attention maps over a picture as tints and isolines, cached until they change."""
 
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
@@ -10,17 +10,17 @@ from spatialstudio.ui.widgets.picture_layers import IsolineLayer, MapLayer
 INNER_WIDTH = 2.4
 OUTER_WIDTH = 1.2
 HALO_WIDTH = 2.0
-"""Of the rim around a line, both sides together."""
+"""Width of the halo around a line, both sides together."""
 HALO_OPACITY = 0.75
 INNER_SHARE = 0.5
-"""A line around at most this share of the mass is thick; wider ones are thin."""
+"""Isolines around at most this share of the mass are thick, others thin."""
 
 
 class MapPainter:
-    """Turns maps into images once and draws these as often as the picture is painted.
+    """Renders maps to images once and draws the cached images at each paint.
 
     Args:
-        theme: Tells the hues; another palette makes the images anew.
+        theme: Hues; a palette change renders the images again.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -30,12 +30,12 @@ class MapPainter:
         theme.changed.connect(self._forget)
 
     def show_maps(self, layers: tuple[MapLayer, ...]) -> None:
-        """Take the maps to draw, the last one on top."""
+        """Set the maps to draw, the last one on top."""
         self._layers = layers
         self._images = None
 
     def draw(self, painter: QPainter, whole: QRectF) -> None:
-        """Draw all maps stretched over the place of the whole picture, then their lines."""
+        """Draw all maps stretched over the whole picture, then their isolines."""
         if self._images is None:
             self._images = tuple(self._tinted(layer) for layer in self._layers)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)

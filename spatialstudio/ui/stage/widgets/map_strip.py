@@ -1,4 +1,4 @@
-"""One tile an object word: its attention map at the picked step, guided over baseline."""
+"""Attention maps at the picked step, one tile per object word, guided and baseline."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -19,7 +19,7 @@ from spatialstudio.ui.widgets.texts import tr
 SMALLEST_MAP_EM, MAP_EM, LARGEST_MAP_EM = 2.8, 6.4, 14
 LABEL_EM = 1.5
 LONGEST_WORD_EM = 2.4
-"""Of a line over a map that is never cut."""
+"""Labels up to this width are never elided."""
 PAD_EM = 0.35
 DOT_EM, AFTER_DOT_EM = 0.5, 0.35
 DOT_INSET = 2
@@ -30,12 +30,12 @@ class WordMaps:
     """What one tile shows.
 
     Attributes:
-        key: Comes back when the tile is picked.
+        key: Id emitted when the tile is picked.
         phrase: The object word.
         hue: Its hue.
         guided: (h, w) of the run; None when this step was not captured.
         baseline: (h, w) of the baseline; None when this step was not captured (yet).
-        has_baseline: Whether there is room for the baseline's map.
+        has_baseline: Whether room is reserved for the baseline's map.
     """
 
     key: str
@@ -47,7 +47,7 @@ class WordMaps:
 
 
 class MapTile(QAbstractButton):
-    """Shows one word's map as a heat map, and the baseline's beside or under it."""
+    """Shows one word's map as a heat map, with the baseline's next to or under it."""
 
     def __init__(self, theme: Theme, word: WordMaps) -> None:
         super().__init__()
@@ -68,17 +68,17 @@ class MapTile(QAbstractButton):
 
     @property
     def key(self) -> str:
-        """Which word it shows."""
+        """Key of the word it shows."""
         return self._word.key
 
     @property
     def map_count(self) -> int:
-        """How many maps it shows."""
+        """Number of maps it shows."""
         return max(len(self._images), 1)
 
     @property
     def least_side(self) -> int:
-        """How small a map may be: no smaller than the words over it are long, in pixels."""
+        """Minimum side of a map in pixels, set by the width of its label."""
         word = QFontMetrics(font(bold=True)).horizontalAdvance(self._word.phrase)
         lengths = [min(word, em(LONGEST_WORD_EM)) + em(DOT_EM + AFTER_DOT_EM) + DOT_INSET + 1]
         if self._word.has_baseline:
@@ -86,12 +86,12 @@ class MapTile(QAbstractButton):
         return max(em(SMALLEST_MAP_EM), *lengths)
 
     def use_side(self, side: int, *, least: int, is_stacked: bool) -> None:
-        """Draw each map as a square, the baseline's beside or under it.
+        """Draw each map as a square, the baseline's next to or under it.
 
         Args:
-            side: Of the square, pixels.
-            least: The same where there is least room.
-            is_stacked: Whether the baseline's map stands under the other.
+            side: Side of the square, pixels.
+            least: Minimum side, pixels.
+            is_stacked: Whether the baseline's map is under the other.
         """
         if (side, least, is_stacked) != (self._side, self._least, self._is_stacked):
             self._side, self._least, self._is_stacked = side, least, is_stacked
@@ -99,7 +99,7 @@ class MapTile(QAbstractButton):
             self.update()
 
     def show_maps(self, word: WordMaps) -> None:
-        """Show the word's maps of another step."""
+        """Show the word's maps at another step."""
         had_baseline = self._word.has_baseline
         self._word = word
         maps = [word.guided, word.baseline] if word.has_baseline else [word.guided]
@@ -129,13 +129,13 @@ class MapTile(QAbstractButton):
         painter.end()
 
     def size_around(self, side: int, *, is_stacked: bool) -> QSize:
-        """Return how large the tile is with maps of that size in that order."""
+        """Return the tile's size with maps of that side in that arrangement."""
         down, across = (self.map_count, 1) if is_stacked else (1, self.map_count)
         pad = em(PAD_EM)
         return QSize(across * (side + pad) + pad, down * (side + em(LABEL_EM) + pad) + pad)
 
     def _square(self, place: int) -> QRectF:
-        """Return where a map is drawn, under its line of words."""
+        """Return the rectangle of a map, below its label."""
         pad, line = em(PAD_EM), em(LABEL_EM)
         down, across = (place, 0) if self._is_stacked else (0, place)
         left = pad + across * (self._side + pad)
@@ -166,7 +166,7 @@ class MapTile(QAbstractButton):
             _write(painter, self._line(1), tr("baseline"))
 
     def _line(self, place: int) -> QRectF:
-        """Return where the words over a map stand."""
+        """Return the rectangle of a map's label."""
         square = self._square(place)
         return QRectF(
             square.left(), square.top() - em(LABEL_EM) - em(0.1), self._side, em(LABEL_EM)
@@ -174,11 +174,11 @@ class MapTile(QAbstractButton):
 
 
 class MapStrip(QWidget):
-    """Shows a tile for every object word, side by side; one stop of Tab, arrows lead along.
+    """Shows a tile for each object word, side by side; one tab stop, arrows move between tiles.
 
-    Maps grow with the room, as long as all of them stay in sight.
+    Maps grow with the available room as long as all of them fit.
 
-    Emits ``word_picked`` with the word's key by the user's hand, empty when it is let go.
+    Emits ``word_picked`` with the word's key on user action only, empty when it is deselected.
     """
 
     word_picked = Signal(str)
@@ -194,7 +194,7 @@ class MapStrip(QWidget):
         self._row.addStretch()
 
     def show_words(self, words: tuple[WordMaps, ...]) -> None:
-        """Show the maps of these words; tiles are kept while the words stay the same."""
+        """Show the maps of these words; tiles are reused while the words stay the same."""
         if [tile.key for tile in self._tiles] != [word.key for word in words]:
             self._renew(words)
         for tile, word in zip(self._tiles, words, strict=True):
@@ -206,12 +206,12 @@ class MapStrip(QWidget):
         self.share_room()
 
     def show_picked(self, key: str) -> None:
-        """Mark the word that someone else picked; empty for none."""
+        """Mark a word picked elsewhere; empty for none."""
         for tile in self._tiles:
             tile.setChecked(tile.key == key)
 
     def share_room(self) -> None:
-        """Draw maps as large as they can be, those of the baseline beside or under the others."""
+        """Draw maps as large as possible, the baseline's next to or under the others."""
         if not self._tiles:
             return
         sides = {is_stacked: self._side_of_maps(is_stacked) for is_stacked in (False, True)}
@@ -223,13 +223,13 @@ class MapStrip(QWidget):
 
     @property
     def _room(self) -> QSize:
-        """What can be seen at once; its own size, where it is scrolled, is what the tiles take."""
+        """The viewport's size; the strip's own size, when scrolled, is that of its tiles."""
         viewport = self.parentWidget()
         area = viewport.parentWidget() if viewport is not None else None
         return area.maximumViewportSize() if isinstance(area, QScrollArea) else self.size()
 
     def _side_of_maps(self, is_stacked: bool) -> int:
-        """Return how large maps in this order can be, in pixels."""
+        """Return the largest side of maps in this arrangement, in pixels."""
         bare = [tile.size_around(0, is_stacked=is_stacked) for tile in self._tiles]
         counts = [tile.map_count for tile in self._tiles]
         across, down = (len(counts), max(counts)) if is_stacked else (sum(counts), 1)
@@ -262,7 +262,7 @@ class MapRoom(QScrollArea):
     """Shows a strip, scrolled where there is too little room for its smallest maps.
 
     Args:
-        strip: Shares the room anew whenever that changes.
+        strip: Adapts its layout to the viewport's size.
     """
 
     def __init__(self, strip: MapStrip) -> None:
@@ -278,6 +278,6 @@ class MapRoom(QScrollArea):
 
 
 def _write(painter: QPainter, line: QRectF, text: str) -> None:
-    """Write a text into a line, cut where it is longer."""
+    """Draw a text in a line, elided where it is longer."""
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(line.width()))
     painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -1,4 +1,4 @@
-"""A picture on the stage: its overlays, and the marginals that share its axes."""
+"""A picture with its overlays and the marginals that share its axes."""
 
 from dataclasses import replace
 from functools import partial
@@ -52,9 +52,9 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
 
 BAND_EM = 2.8
 DEEP_BAND_EM = 4.6
-"""Of marginals over which cumulative curves are drawn as well."""
+"""Of marginals with cumulative curves."""
 DEEPEST_SHARE = 0.2
-"""Of the room that picture and marginals share, with the gap: the picture stays the largest."""
+"""Maximum share of the room for the marginals with their gap; keeps the picture largest."""
 DIVIDER_WIDTH = 0.9
 GAP_EM = 0.4
 LEAST_EM = 4
@@ -64,12 +64,12 @@ ROUNDING_EM = 0.25
 
 
 class PictureView(QWidget):
-    """Shows one picture with what lies on it.
+    """Shows one picture with its overlays.
 
-    Emits ``view_picked`` with the part in sight, as shares of the picture, when the user zooms
-    (wheel) or drags; a double click shows the whole again. Emits ``place_pointed`` with the place
-    under the pointer, as shares of the picture, None when it leaves, and ``save_asked`` with a plot
-    of the marginals that the user wants a file of. ``show_*`` never emit.
+    Emits ``view_picked`` with the visible region, as fractions of the picture, when the user zooms
+    (wheel) or drags; a double click resets it. Emits ``place_pointed`` with the position under the
+    pointer, as fractions of the picture, None when it leaves, and ``save_asked`` with a plot of the
+    marginals to save. ``show_*`` never emit.
     """
 
     view_picked = Signal(QRectF)
@@ -98,14 +98,14 @@ class PictureView(QWidget):
 
     @property
     def view(self) -> QRectF:
-        """The part in sight, as shares of the picture's sides."""
+        """The visible region, as fractions of the picture's sides."""
         return QRectF(self._view)
 
     def sizeHint(self) -> QSize:
         return QSize(em(26), em(26))
 
     def show_scene(self, scene: PictureScene) -> None:
-        """Show a picture and what lies on it."""
+        """Show a picture and its overlays."""
         if scene.picture is not self._scene.picture:
             self._picture = None if scene.picture is None else rgb_image(scene.picture)
         if scene.masks != self._scene.masks:
@@ -116,7 +116,7 @@ class PictureView(QWidget):
         self._redraw()
 
     def show_view(self, view: QRectF) -> None:
-        """Show a part of the picture, as shares of its sides."""
+        """Set the visible region, as fractions of the picture's sides."""
         self._view = QRectF(view)
         self._place_marginals()
         self.update()
@@ -127,7 +127,7 @@ class PictureView(QWidget):
         self.update()
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
-        """Draw these over the picture; the last one is on top and first asked for the mouse."""
+        """Set the overlays; the last one is on top and receives mouse events first."""
         for overlay in self._overlays:
             overlay.changed.disconnect(self._redraw)
         self._overlays, self._held = overlays, None
@@ -137,12 +137,12 @@ class PictureView(QWidget):
 
     @property
     def place(self) -> PicturePlace:
-        """Where the picture lies in this widget, for overlays."""
+        """Geometry of the picture in this widget, for overlays."""
         frame = self.frame()
         return PicturePlace(frame, self._stretched(frame))
 
     def frame(self) -> QRectF:
-        """Return where the picture is drawn, in widget coordinates."""
+        """Return the picture's rectangle, in widget coordinates."""
         ratio = self._picture.width() / self._picture.height() if self._picture else 1.0
         room = QSizeF(self.size()) - self._margins()
         room.setHeight(room.height() - em(TITLE_EM))
@@ -188,7 +188,7 @@ class PictureView(QWidget):
         self._grip = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell where the pointer is; drag what is held, or the picture."""
+        """Emit the pointer's position; drag the grabbed overlay, or the picture."""
         self._point(event.position())
         if self._held is not None:
             self._held.move(event, self.place)
@@ -214,7 +214,7 @@ class PictureView(QWidget):
         self._pick_view(QRectF(WHOLE))
 
     def _redraw(self) -> None:
-        """Draw anew, and say in words what is drawn."""
+        """Repaint and update the accessible description."""
         scene = self._scene
         overlaid = (overlay.words() for overlay in self._overlays)
         parts = (scene.title, scene.remark, scene.words or scene.waiting, *overlaid)
@@ -228,7 +228,7 @@ class PictureView(QWidget):
         self.place_pointed.emit(self.place.to_share(position) if inside else None)
 
     def _margins(self) -> QSizeF:
-        """Return what the marginals take of the room, each with the gap before it, pixels."""
+        """Return the width and height of the marginals, including the gaps, in pixels."""
         deep = {crossing.axis for crossing in self._scene.crossings}
         beside, under = (
             em(GAP_EM) + em(DEEP_BAND_EM if axis in deep else BAND_EM) for axis in (Axis.Y, Axis.X)
@@ -278,7 +278,7 @@ class PictureView(QWidget):
         labels.draw(painter)
 
     def _draw_dividers(self, painter: QPainter, whole: QRectF) -> None:
-        """Draw the lines at which cumulative curves cross through the picture in ``whole``."""
+        """Draw the dividing lines of the crossings through the picture's rectangle ``whole``."""
         for crossing in self._scene.crossings:
             x = whole.left() + crossing.place * whole.width()
             y = whole.top() + crossing.place * whole.height()
@@ -291,7 +291,7 @@ class PictureView(QWidget):
                 painter.drawLine(*ends)
 
     def _show_marginals(self) -> None:
-        """Show the marginals, in plots that are made when they are first needed."""
+        """Show the marginals in plots that are created on demand."""
         scene = self._scene
         if scene.profiles and not self._marginals:
             self._make_marginals()
@@ -313,7 +313,7 @@ class PictureView(QWidget):
             plot.installEventFilter(self)
 
     def _place_marginals(self) -> None:
-        """Lay the marginals under and beside the picture, and show the part that it shows."""
+        """Lay out the marginals next to the picture, with the same visible range."""
         if not self._scene.profiles:
             return
         frame, margins, gap = self.frame(), self._margins(), em(GAP_EM)
@@ -330,7 +330,7 @@ class PictureView(QWidget):
                 plot.show_range(shown)
 
     def _follow_range(self, axis: Axis, wanted: "PlotRange") -> None:
-        """Show the part of the picture that a plot of the marginals asks for."""
+        """Show the range of the picture that a marginal plot requests."""
         view, side = self._view, wanted.length
         moved = QRectF(0, 0, side, side)
         moved.moveCenter(view.center())
@@ -341,7 +341,7 @@ class PictureView(QWidget):
         self._pick_view(kept_inside(moved))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell that the pointer is on the marginals, not on the picture."""
+        """Clear the pointer's position while it is on the marginals."""
         if event.type() is QEvent.Type.Enter:
             self.place_pointed.emit(None)
         return super().eventFilter(watched, event)
@@ -389,7 +389,7 @@ class PictureView(QWidget):
         labels.add_name(box, layer.label, colours, layer.opacity)
 
     def _stretched(self, frame: QRectF) -> QRectF:
-        """Return where the whole picture would lie when only a part is in the frame."""
+        """Return the rectangle of the whole picture when the frame shows a region of it."""
         width, height = frame.width() / self._view.width(), frame.height() / self._view.height()
         left = frame.left() - self._view.left() * width
         return QRectF(left, frame.top() - self._view.top() * height, width, height)

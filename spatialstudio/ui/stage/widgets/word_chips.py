@@ -1,4 +1,4 @@
-"""The words of a prompt as chips: hovered, pinned, compared or alone, each in its hue."""
+"""The words of a prompt as chips in their hues, to hover, pin, compare or solo."""
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -39,11 +39,11 @@ class WordTag:
     """What one chip shows.
 
     Attributes:
-        key: Comes back when the chip is picked.
+        key: Id emitted when the chip is picked.
         text: The word.
         hue: Its hue.
-        is_quiet: Whether it names no thing and stands back.
-        reason: Why there is no map of it; empty when there is one.
+        is_quiet: Whether it names no object and is drawn dimmed.
+        reason: Why it has no map; empty when it has one.
     """
 
     key: str
@@ -57,7 +57,7 @@ class WordChip(QAbstractButton):
     """Shows one word; checked while it is pinned.
 
     Emits ``pin_asked`` (click, Space), ``compare_asked`` (the same with Shift), ``solo_asked``
-    (double click, Enter), and ``hovered`` with whether pointer or keyboard have come to it.
+    (double click, Enter), and ``hovered`` with True when pointer or keyboard focus enter.
     """
 
     pin_asked = Signal()
@@ -92,7 +92,7 @@ class WordChip(QAbstractButton):
         return QSize(round(width) + 2 * em(pad) + dot + 2, em(HEIGHT_EM))
 
     def nextCheckState(self) -> None:
-        """Leave the pins to who shows them."""
+        """Keep the checked state; the owner sets the pins."""
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
@@ -105,7 +105,7 @@ class WordChip(QAbstractButton):
         self.update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell that the keyboard has come; a click is not meant as a look in passing."""
+        """Emit ``hovered`` on keyboard focus only, not on a click."""
         super().focusInEvent(event)
         if event.reason() in KEYBOARD_REASONS:
             self.hovered.emit(True)
@@ -126,7 +126,7 @@ class WordChip(QAbstractButton):
             self.solo_asked.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pin by Space, compare by Shift and Space, show alone by Enter."""
+        """Pin on Space, compare on Shift+Space, solo on Enter."""
         match event.key():
             case Qt.Key.Key_Space:
                 self._ask(event.modifiers())
@@ -182,10 +182,10 @@ class WordChip(QAbstractButton):
 
 
 class WordChips(QWidget):
-    """Shows the words of a prompt, line by line; one stop of Tab, arrows lead along the words.
+    """Shows the words of a prompt in wrapped lines; one tab stop, arrows move between words.
 
-    Emits, with the word's key and by the user's hand only, ``pin_asked``, ``compare_asked`` and
-    ``solo_asked``; ``word_hovered`` with the key of the word in passing, empty for none.
+    Emits, with the word's key and on user action only, ``pin_asked``, ``compare_asked`` and
+    ``solo_asked``; ``word_hovered`` with the key of the hovered word, empty for none.
     """
 
     pin_asked = Signal(str)
@@ -203,7 +203,7 @@ class WordChips(QWidget):
         self.setLayout(self._flow)
 
     def show_words(self, tags: tuple[WordTag, ...]) -> None:
-        """Show these words; chips are kept while the words stay the same."""
+        """Show these words; chips are reused while the words stay the same."""
         if tuple(chip.tag for chip in self._chips) == tags:
             return
         for chip in self._chips:
@@ -215,13 +215,13 @@ class WordChips(QWidget):
         self._show_brief()
 
     def show_brief(self, is_brief: bool) -> None:
-        """Leave out the words that have no map, where there is little room."""
+        """Hide the words that have no map, where there is little room."""
         if is_brief != self._is_brief:
             self._is_brief = is_brief
             self._show_brief()
 
     def show_pins(self, keys: tuple[str, ...]) -> None:
-        """Mark the words that are pinned."""
+        """Mark the pinned words."""
         for chip in self._chips:
             chip.setChecked(chip.tag.key in keys)
 
