@@ -1,1 +1,1 @@
-"""Inspecting: maps, layers, steps, numbers."""
+"""Inspection of a run: maps, layers, steps, numbers."""

@@ -1,4 +1,4 @@
-"""Where each word is attended to, step by step, and what PoS makes of it."""
+"""The dock of attention maps at a step and their PoS."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
@@ -29,7 +29,7 @@ NO_TRACE = "This picture has no trace: it was imported, or the run ended before 
 
 
 class AttentionPanel(Panel):
-    """Shows the maps of all words, live or replayed alike."""
+    """Shows the attention maps of all words, live or replayed."""
 
     title = "Attention"
 
@@ -51,7 +51,7 @@ class AttentionPanel(Panel):
         )  # Space presses buttons here
 
     def handle(self, event: object) -> None:
-        """Follow the run, the picked step and word."""
+        """Follow the run, picked step and word."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked() | MentionPicked():
                 self._clock.request()
@@ -70,7 +70,7 @@ class AttentionPanel(Panel):
         self._session.pick_mention(MentionId(key) if key else None)
 
     def _meaning(self, run: OpenRun, step: int) -> str:
-        """Say in plain words the PoS of the first relation, or the first of the picked word."""
+        """Describe the PoS of the first relation, or of the picked word's first relation."""
         event, picked = step_at(run, step), self._session.mention_id
         if event is None:
             return ""

@@ -1,4 +1,4 @@
-"""Turns what is told of a model's layers, by a run or before it, into blocks to pick."""
+"""Groups a model's attention layers, of a run or before it, into blocks to pick."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,12 +7,12 @@ from spatialstudio.domain.attention import ModelLayers, TextLayer
 from spatialstudio.ui.inspect.widgets.block_picker import Block, BlockState
 
 REPEATED = ".transformer_blocks"
-"""What stands before the number of a layer within one block of a UNet."""
+"""Precedes the layer index within one block of a UNet."""
 PARTS_OF_A_BLOCK = 2
 
 
 def guiding_layers(run: OpenRun) -> frozenset[str]:
-    """Return the layers whose mean travels with every step; none before the first one."""
+    """Return the layers averaged in every step event; empty before the first step."""
     for event in run.steps:
         if event.attention is not None:
             return frozenset(event.attention.layers)
@@ -20,17 +20,17 @@ def guiding_layers(run: OpenRun) -> frozenset[str]:
 
 
 def kept_layers(run: OpenRun) -> frozenset[str]:
-    """Return the layers that a run has kept one by one."""
+    """Return the layers that a run stored individually."""
     return frozenset(file.layer for file in run.attention_files)
 
 
 def heads_of(run: OpenRun, layers: frozenset[str]) -> int:
-    """Return how many heads of some layers can be looked at one by one; 1 where none can."""
+    """Return the number of heads selectable in these layers; 1 where none are stored."""
     return max((file.heads for file in run.attention_files if file.layer in layers), default=1)
 
 
 def names_of(layers: Iterable[TextLayer]) -> frozenset[str]:
-    """Return the names of layers."""
+    """Return the layers' names."""
     return frozenset(layer.name for layer in layers)
 
 
@@ -53,8 +53,8 @@ def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
     """Return the blocks of a run's model.
 
     Args:
-        run: Its model told of its layers when it started.
-        chosen: Layers that are averaged; empty for the guiding ones.
+        run: The run; it lists its model's layers when it starts.
+        chosen: Layers to average; empty for the guiding ones.
     """
     included = chosen or guiding_layers(run)
     kept = kept_layers(run)
@@ -62,11 +62,11 @@ def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
 
 
 def blocks_to_come(model: ModelLayers, chosen: frozenset[str]) -> tuple[Block, ...]:
-    """Return the blocks of a model that has not drawn yet.
+    """Return the blocks of a model before its first run.
 
     Args:
         model: Its layers.
-        chosen: Those that shall be averaged; empty for the guiding ones.
+        chosen: Layers to average; empty for the guiding ones.
     """
     wanted = chosen or model.guiding
 

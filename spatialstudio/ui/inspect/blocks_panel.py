@@ -1,4 +1,4 @@
-"""Which layers of the model the maps are averaged over, and what to capture next time."""
+"""The dock that selects the averaged layers and what the next run captures."""
 
 from functools import partial
 
@@ -56,7 +56,7 @@ HEADS_WILL_BE_KEPT = "The next picture will record every head of every layer."
 
 
 class BlocksPanel(Panel):
-    """Lets the user pick blocks and resolutions; has the maps averaged anew beside the window."""
+    """Lets the user pick blocks and resolutions; averages the maps in the background."""
 
     title = "Layers of the model"
 
@@ -90,7 +90,7 @@ class BlocksPanel(Panel):
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Follow the run; take what was averaged for it."""
+        """Follow the run; show its averaged maps."""
         match event:
             case RunChanged() | BaselineChanged():
                 self._follow()
@@ -104,7 +104,7 @@ class BlocksPanel(Panel):
                 self._clock.request()
 
     def _follow(self) -> None:
-        """Draw when in sight; what is averaged lies on the stage, and comes all the same."""
+        """Redraw if visible; request the averaged maps regardless, as the stage shows them."""
         self._clock.request()
         self._averaging.request()
 
@@ -129,7 +129,7 @@ class BlocksPanel(Panel):
 
     @property
     def _text_layers(self) -> tuple[TextLayer, ...]:
-        """The layers of the open run's model, or of the one that is chosen."""
+        """The layers of the open run's model, or of the selected model."""
         if (run := self._session.run) is not None:
             return run.text_layers
         return self._model.layers if self._model is not None else ()
@@ -142,20 +142,20 @@ class BlocksPanel(Panel):
 
     @property
     def _model(self) -> ModelLayers | None:
-        """The layers of the chosen model; None while nobody has told."""
+        """The layers of the selected model; None if unknown."""
         card = self._card
         return None if card is None else self._context.studio.layers.of(card.id)
 
     @property
     def _card(self) -> ModelCard | None:
-        """The chosen model, the first where none was chosen; None where there is none."""
+        """The selected model, the first by default; None if there are none."""
         models = self._context.studio.models
         settings = self._context.studio.storage.drafts.newest.settings
         chosen = (each for each in models if settings and each.id == settings.model_id)
         return next(iter((*chosen, *models)), None)
 
     def _ask_layers(self) -> None:
-        """Have the chosen model's layers listed, in pictures of the size that is set."""
+        """Request the selected model's layers at the current picture size."""
         if (card := self._card) is not None:
             settings = self._context.studio.storage.drafts.newest.settings
             side = card.native_size
@@ -169,7 +169,7 @@ class BlocksPanel(Panel):
 
     @property
     def _keeps_means(self) -> bool:
-        """Whether the next picture keeps no layer by itself."""
+        """Whether the next run stores averaged maps only."""
         return self._detail is AttentionDetail.RELATION_WORDS
 
     @property
@@ -209,7 +209,7 @@ class BlocksPanel(Panel):
             self._add_pick(name, tip, partial(self._pick_shape, shape))
 
     def _show_heads(self, run: OpenRun | None) -> None:
-        """Offer the heads one by one where a run has kept them so, or the next one can."""
+        """Offer single heads where the run stored them, or the next run can."""
         if run is not None:
             count = heads_of(run, self._layers(run))
         else:
@@ -232,7 +232,7 @@ class BlocksPanel(Panel):
         self._flow.addWidget(button)
 
     def _average(self) -> None:
-        """Have a finished run's maps averaged, once for every choice."""
+        """Average a finished run's maps, once for each choice."""
         if (run := self._session.run) is None:
             return
         layers = self._layers(run)
@@ -249,7 +249,7 @@ class BlocksPanel(Panel):
         self._context.studio.storage.layer_maps.average(runs, choice)
 
     def _layers(self, run: OpenRun) -> frozenset[str]:
-        """Return those that are averaged of what a run has kept."""
+        """Return the averaged layers that the run stored."""
         kept = kept_layers(run)
         return (self._maps.choice.layers & kept) or (guiding_layers(run) & kept)
 
@@ -278,7 +278,7 @@ class BlocksPanel(Panel):
         self._pick(layers_of_shape(self._text_layers, shape))
 
     def _pick(self, layers: frozenset[str]) -> None:
-        """Average layers; where there is no run yet, the next one shall keep them."""
+        """Average layers; without a run, set the layers that the next run stores."""
         self._maps.average(layers)
         self._capture_at_least(AttentionDetail.EVERY_WORD)
 

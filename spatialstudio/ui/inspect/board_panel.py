@@ -1,4 +1,4 @@
-"""The storyboard: steps pinned side by side, to be put in order and taken along."""
+"""The storyboard dock: pinned steps side by side, to reorder and export."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ OF_FRAMES = (replay_commands.EXPORT_BOARD, replay_commands.CLEAR_BOARD)
 
 
 class BoardPanel(Panel):
-    """Lets the user pin steps, order them, and export them as a sheet, film, arrays or table."""
+    """Lets the user pin steps, reorder them, and export a sheet, video, arrays or table."""
 
     title = "Storyboard"
 
@@ -59,7 +59,7 @@ class BoardPanel(Panel):
         self._show()
 
     def handle(self, event: object) -> None:
-        """Follow the board, whether a step can be pinned, and what is being written."""
+        """Follow the board, whether a step can be pinned, and the export in progress."""
         match event:
             case BoardChanged():
                 self._show()
@@ -116,9 +116,9 @@ class BoardPanel(Panel):
             self.export_to(target)
 
     def export_to(self, target: Path) -> None:
-        """Have the storyboard written beside the window; its ending says in which form.
+        """Export the storyboard in the background; the suffix selects the format.
 
-        A file of this name is replaced: whoever chose it was asked.
+        An existing file is replaced; the file dialog has confirmed that.
         """
         frames = self._board.frames
         self._notes = []

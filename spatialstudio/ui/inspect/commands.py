@@ -1,4 +1,4 @@
-"""Commands for looking at the steps of a run, and at the maps of its words."""
+"""Commands for the steps of a run and the maps of its words."""
 
 from functools import partial
 

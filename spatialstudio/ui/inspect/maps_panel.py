@@ -1,4 +1,4 @@
-"""How the words' maps are drawn, on which scale, and what they say of a relation."""
+"""The dock of map opacity, scale and isolines, and of the selected relation's reading."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ PIN_TWO = "Pin two words of one relation to see its attention PoS."
 
 
 class MapsPanel(Panel):
-    """Lets the user choose opacity, scale and isolines; reads the relation of two pinned words."""
+    """Lets the user set opacity, scale and isolines; describes the relation of two pinned words."""
 
     title = "Attention maps"
 

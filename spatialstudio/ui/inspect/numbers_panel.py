@@ -1,4 +1,4 @@
-"""The numbers of the open run, of the one beside it, or their difference, a row a step."""
+"""The dock of per-step measurements of the open run, the second run, or their difference."""
 
 from collections.abc import Iterable
 
@@ -53,7 +53,7 @@ KEYS_OF_TABLES = (
 
 
 class NumbersPanel(Panel):
-    """Shows entropy, centre and spread of each word's map, overlap and PoS of each relation."""
+    """Shows entropy, centre and spread of each word's map, and overlap and PoS of each relation."""
 
     title = "Numbers"
 
@@ -85,7 +85,7 @@ class NumbersPanel(Panel):
         self._lay_out()
 
     def handle(self, event: object) -> None:
-        """Follow the run and the picked step, while it is in sight."""
+        """Follow the run and the picked step while visible."""
         match event:
             case RunChanged() | BaselineChanged() | StepPicked():
                 self._clock.request()
@@ -103,7 +103,7 @@ class NumbersPanel(Panel):
         self._button.setEnabled(bool(self._shown.rows))
 
     def _explained(self, run: OpenRun) -> str:
-        """Say what the numbers are of, and when within the steps they were read."""
+        """Describe what is measured, and when within a step it was read."""
         if not self._shown.rows:
             return tr(NOTHING_YET)
         when = moment_in_words(run, self._maps.look.moment)

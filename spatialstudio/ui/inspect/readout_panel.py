@@ -1,4 +1,4 @@
-"""In the status line: what the maps hold where the picture is pointed at."""
+"""The status-line readout of map values under the pointer."""
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QHBoxLayout

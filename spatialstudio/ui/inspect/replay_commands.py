@@ -1,4 +1,4 @@
-"""Commands for the clock of the steps: playing, a range, a second run, the storyboard."""
+"""Binds the replay commands: playback, a step range, a second run, the storyboard."""
 
 from functools import partial
 

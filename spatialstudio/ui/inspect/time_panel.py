@@ -1,4 +1,4 @@
-"""PoS of every relation on the clock of the denoising steps, and the means to move along it."""
+"""The dock of PoS over denoising steps, with its scrubber and playback controls."""
 
 from collections.abc import Callable
 from functools import partial
@@ -68,7 +68,7 @@ NOTHING_YET = "PoS of each relation over the denoising steps."
 
 
 class TimePanel(Panel):
-    """Shows curves and the scrubber, live or replayed alike; a second run on the same clock."""
+    """Shows PoS curves and the scrubber, live or replayed, and a second run on the same axis."""
 
     title = "Time"
 
@@ -221,7 +221,7 @@ class TimePanel(Panel):
         )
 
     def _follow_runs(self) -> None:
-        """Draw when in sight; the keys that lead along the steps work all the same."""
+        """Redraw if visible; the step shortcuts work regardless."""
         run, second = self._session.run, self._session.baseline
         if run is not None:
             self._replay.set_step_count(len(run.steps))
@@ -280,6 +280,6 @@ class TimePanel(Panel):
 
 
 def dropped_run(event: QDropEvent) -> Path | None:
-    """Return the first file of a drag; None where it carries none."""
+    """Return the first file of a drag; None if it has none."""
     urls = (url for url in event.mimeData().urls() if url.isLocalFile())
     return next((Path(url.toLocalFile()) for url in urls), None)

@@ -1,4 +1,4 @@
-"""Turns an open run into curves over its steps, and its progress into words."""
+"""Converts an open run into curves over its steps and a progress report."""
 
 from spatialstudio.application.inspect.timeline import (
     due_steps,
@@ -39,15 +39,15 @@ ENDED = {
 }
 A_MINUTE = 60
 SILENT_S = 2.0
-"""From so many seconds on, the time since the last news is told."""
+"""Minimum time since the last event that is reported."""
 REFINED = 2
-"""Passes of one step that are more than a plain guided step makes."""
+"""Minimum passes of a refined step; a plain guided step makes fewer."""
 
 
 def time_contents(
     run: OpenRun, second: OpenRun | None, wanted: Moment = Moment.AFTER
 ) -> TimeContents:
-    """Return what the chart over the steps shows of a run, and of the one beside it."""
+    """Return the chart's contents for a run and, if given, a second run."""
     first = _time_line(run, tr(name_first(run)), wanted)
     other = None if second is None else _time_line(second, tr(name_beside(run, second)), wanted)
     return TimeContents(
@@ -66,7 +66,7 @@ def span_in_words(
     span: tuple[int, int] | None,
     wanted: Moment = Moment.AFTER,
 ) -> str:
-    """Say what PoS was on average over a range of steps, both ends inclusive."""
+    """Describe the mean PoS over a range of steps, both ends inclusive."""
     if span is None:
         return ""
     first, last = span
@@ -120,7 +120,7 @@ def _curve(run: OpenRun, relation: Relation, hue: int, moment: Moment) -> PosCur
 
 
 def _differences(first: TimeLine, second: TimeLine) -> tuple[PosCurve, ...]:
-    """Return how far the first run's PoS is above the second's, where both were measured."""
+    """Return the first run's PoS minus the second's, where both were measured."""
     others = {curve.name: dict(curve.points) for curve in second.curves}
     return tuple(
         PosCurve(
@@ -138,7 +138,7 @@ def _differences(first: TimeLine, second: TimeLine) -> tuple[PosCurve, ...]:
 
 
 def step_name(run: OpenRun, step: int) -> str:
-    """Return how to call a step: "Step 7 of 16"."""
+    """Return a step's label: "Step 7 of 16"."""
     if not run.total_steps or step_at(run, step) is None:
         return ""
     return f"Step {step + 1} of {run.total_steps}"
@@ -147,14 +147,14 @@ def step_name(run: OpenRun, step: int) -> str:
 def progress_of(
     run: OpenRun, job: str, seconds_left: float | None, waiting: int = 0, silent_s: float = 0.0
 ) -> Progress:
-    """Return how far a run is.
+    """Return the progress of a run.
 
     Args:
-        run: The one that goes on.
-        job: What to call it; empty when there is only one.
-        seconds_left: Until the picture is done; None when nobody knows.
-        waiting: How many pictures come after it.
-        silent_s: Seconds since anything was heard of it; told when they are many.
+        run: The active run.
+        job: Its label; empty when it is the only one.
+        seconds_left: Until the picture is done; None if unknown.
+        waiting: Number of queued pictures after it.
+        silent_s: Seconds since its last event; reported when large.
     """
     if run.phase is None:
         return Progress(message=_last_word(run))
@@ -174,14 +174,14 @@ def progress_of(
 
 
 def _parts(run: OpenRun) -> tuple[int, int]:
-    """Return how much of the phase is done, and of how much; 0 of 0 where nobody counts."""
+    """Return the done and total parts of the phase; 0 of 0 if not counted."""
     if run.phase is Phase.DENOISING:
         return len(run.steps), run.total_steps
     return run.parts or (0, 0)
 
 
 def _passes(run: OpenRun) -> int:
-    """Return how many passes guidance made in the step that has just ended."""
+    """Return the number of guidance passes in the last finished step."""
     is_denoising = run.phase is Phase.DENOISING and bool(run.steps)
     return run.steps[-1].guiding_passes if is_denoising else 0
 

@@ -1,4 +1,4 @@
-"""Over the stage: the prompt's words, whose maps are looked at, and picture or grid."""
+"""The bar above the stage: the prompt's words, to select maps, and picture or grid."""
 
 from collections.abc import Callable
 
@@ -30,9 +30,9 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class HeldKey(QObject):
-    """Switches an action off when the key that switched it on is let go.
+    """Turns an action off when the shortcut key that turned it on is released.
 
-    Switched on from a menu or the palette it stays on until it is switched off there.
+    Turned on from a menu or the palette, it stays on until turned off there.
     """
 
     def __init__(self, action: QAction) -> None:
@@ -42,7 +42,7 @@ class HeldKey(QObject):
         action.toggled.connect(self._watch)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Look out for the key; it goes on to whom it was meant for."""
+        """Detect the release of the key without consuming it."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyRelease:
             is_own = self._action.shortcut() == QKeySequence(event.key())
             if is_own and not event.isAutoRepeat() and self._action.isChecked():
@@ -58,11 +58,11 @@ class HeldKey(QObject):
 
 
 WORDS_EM = 18
-"""With less beside the choices, the words have lines of their own."""
+"""With less room next to the choices, the words get separate lines."""
 
 
 class WordBar(Panel):
-    """Lets the user hover, pin, compare and single out words; keeps pins and selection alike."""
+    """Lets the user hover, pin, compare and solo words; synchronises pins and selection."""
 
     title = "Words"
 
@@ -93,7 +93,7 @@ class WordBar(Panel):
         self._bind(context)
 
     def handle(self, event: object) -> None:
-        """Follow the run, the step, and what is picked elsewhere."""
+        """Follow the run, the step, and selections made elsewhere."""
         match event:
             case RunChanged(run=run):
                 if run.scene.prompt.text != self._prompt:
@@ -112,7 +112,7 @@ class WordBar(Panel):
                         self._maps.pin(*relation.ends)
 
     def toggle(self, key: str) -> None:
-        """Pin a word beside the others, or let it go."""
+        """Pin or unpin a word."""
         self._do(self._maps.toggle, key)
 
     def _bind(self, context: WindowContext) -> None:
@@ -132,7 +132,7 @@ class WordBar(Panel):
         show()
 
     def _do(self, change: Callable[..., None], *keys: str) -> None:
-        """Change the pins, and select the thing that was pinned last everywhere."""
+        """Change the pins, and select the last pinned object everywhere."""
         change(*(MentionId(key) for key in keys))
         run = self._session.run
         things = {mention.id for mention in run.scene.mentions} if run else set()
@@ -156,13 +156,13 @@ class WordBar(Panel):
             self._chips.show_pins(self._maps.pins)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show few words where it is low; let them have lines of their own where it is narrow."""
+        """Show few words where the height is small; wrap the bar where it is narrow."""
         super().resizeEvent(event)
         self._chips.show_brief(self._is_low)
         self._break_line()
 
     def event(self, event: QEvent) -> bool:
-        """Break the line anew when the choices turn out wider: they are styled on being shown."""
+        """Update the layout when styling on first show makes the choices wider."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._break_line()
         return super().event(event)
@@ -179,7 +179,7 @@ class WordBar(Panel):
         self._row.setSpacing(em(0.2) if is_narrow else em(1))
 
     def _is_lower_in_lines(self, room: int) -> bool:
-        """Whether words over the choices take less height than beside them, with that room."""
+        """Return True if words above the choices take less height than next to them."""
         choices = self._choices.sizeHint().height()
         beside = max(self._chips.heightForWidth(max(room, em())), choices)
         return self._chips.heightForWidth(self.width()) + choices < beside

@@ -1,4 +1,4 @@
-"""The docks of inspecting a run: maps, curves, numbers and the storyboard."""
+"""The docks of the inspect workspace: maps, curves, numbers and the storyboard."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -17,21 +17,21 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 def make_attention(context: WindowContext) -> QWidget:
-    """Return the maps of the words."""
+    """Build the attention maps dock."""
     from spatialstudio.ui.inspect.attention_panel import AttentionPanel
 
     return DockRoom(AttentionPanel(context))
 
 
 def make_time(context: WindowContext) -> QWidget:
-    """Return the curves over the steps."""
+    """Build the dock of curves over the steps."""
     from spatialstudio.ui.inspect.time_panel import TimePanel
 
     return DockRoom(TimePanel(context))
 
 
 def make_maps(context: WindowContext) -> QWidget:
-    """Return how maps are drawn, what they say, and which layers they are the mean of."""
+    """Build the dock of map settings, readings, and averaged layers."""
     from spatialstudio.ui.inspect.blocks_panel import BlocksPanel
     from spatialstudio.ui.inspect.maps_panel import MapsPanel
 
@@ -40,14 +40,14 @@ def make_maps(context: WindowContext) -> QWidget:
 
 
 def make_numbers(context: WindowContext) -> QWidget:
-    """Return the table of all numbers."""
+    """Build the dock of numbers."""
     from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
 
     return DockRoom(NumbersPanel(context))
 
 
 def make_board(context: WindowContext) -> QWidget:
-    """Return the storyboard."""
+    """Build the storyboard dock."""
     from spatialstudio.ui.inspect.board_panel import BoardPanel
 
     return DockRoom(BoardPanel(context))

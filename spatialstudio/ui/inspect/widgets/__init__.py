@@ -1,1 +1,1 @@
-"""Widgets of inspecting."""
+"""Widgets of the inspection panels."""

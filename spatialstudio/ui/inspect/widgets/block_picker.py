@@ -1,4 +1,4 @@
-"""A small drawing of a denoiser: where it attends to the text, and what of it is averaged."""
+"""A diagram of a denoiser's cross-attention blocks and which of them are averaged."""
 
 from enum import Enum
 from itertools import pairwise
@@ -36,7 +36,7 @@ FRAME_WIDTH = 2.0
 
 
 class BlockState(Enum):
-    """What can be done with a block; the value says it to people."""
+    """Selection state of a block; the value is the label."""
 
     INCLUDED = "averaged"
     AVAILABLE = "recorded, not averaged"
@@ -51,14 +51,14 @@ PICKABLE = frozenset(BlockState) - {BlockState.MEAN_ONLY, BlockState.MISSING}
 
 @frozen
 class Block:
-    """One place of the drawing.
+    """A block of the diagram.
 
     Attributes:
-        key: Comes back when it is picked.
-        name: As the model calls it.
+        key: Id emitted when it is picked.
+        name: Its name in the model.
         shape: (h, w) of its maps.
-        layers: Attention layers within it.
-        state: What can be done with it.
+        layers: Number of attention layers within it.
+        state: Selection state.
     """
 
     key: str
@@ -72,7 +72,7 @@ class BlockPicker(QWidget):
     """Shows blocks from the denoiser's input to its output, coarser ones lower: a U, or a line.
 
     Emits ``block_toggled`` with a block's key (click, Space) and ``block_singled`` (double click,
-    Enter), by the user's hand only. Arrows go from block to block.
+    Enter), on user action only. Arrows move between blocks.
     """
 
     block_toggled = Signal(str)
@@ -102,7 +102,7 @@ class BlockPicker(QWidget):
         return QSize(em(14), max(self._row_count(), 1) * em(ROW_EM))
 
     def cell(self, place: int) -> QRectF:
-        """Return where a block is drawn, in widget coordinates."""
+        """Return the rectangle of a block, in widget coordinates."""
         count = max(len(self._blocks), 1)
         in_a_row = min(count, MOST_IN_A_ROW) if self._is_one_line() else count
         width = min((self.width() - em(LABEL_EM)) / in_a_row, em(WIDEST_EM))
@@ -138,7 +138,7 @@ class BlockPicker(QWidget):
             self._tell(self.block_singled)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from block to block; take one in, out, or alone."""
+        """Move between blocks; toggle or single out the current one."""
         last = len(self._blocks) - 1
         match event.key():
             case Qt.Key.Key_Left | Qt.Key.Key_Up:
@@ -153,7 +153,7 @@ class BlockPicker(QWidget):
                 super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Tell the name of the block under the pointer."""
+        """Show the name of the block under the pointer in a tooltip."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self._at(QPointF(event.pos()))
             text = "" if place is None else _in_words(self._blocks[place])

@@ -1,4 +1,4 @@
-"""A tray of pinned frames that can be put into another order."""
+"""A reorderable tray of pinned frames."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QDropEvent, QIcon, QImage, QKeyEvent, QPixmap
@@ -22,13 +22,13 @@ MOVES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 @frozen(eq=False, kw_only=False)
 class TrayFrame:
-    """What one place of the tray shows.
+    """A frame of the tray.
 
     Attributes:
-        key: Comes back when it is picked.
+        key: Id emitted when it is picked.
         picture: Of any size.
         caption: Under it.
-        words: All of it in words, for screen readers and tips.
+        words: Full description for screen readers and tooltips.
     """
 
     key: str
@@ -40,9 +40,9 @@ class TrayFrame:
 class BoardTray(QListWidget):
     """Shows frames side by side.
 
-    Emits, by the user's hand only, ``frame_picked`` with a key on Enter or double-click,
+    Emits, on user action only, ``frame_picked`` with a key on Enter or double-click,
     ``removal_asked`` with a key on Delete, and ``order_picked`` with all keys when a frame is
-    dragged elsewhere, or moved by Ctrl with an arrow.
+    dragged, or moved with Ctrl and an arrow.
     """
 
     frame_picked = Signal(str)
@@ -73,12 +73,12 @@ class BoardTray(QListWidget):
 
     @property
     def current_key(self) -> str:
-        """The key of the frame that the keyboard is on; empty for none."""
+        """Key of the frame with keyboard focus; empty for none."""
         item = self.currentItem()
         return "" if item is None else str(item.data(KEY))
 
     def show_frames(self, frames: tuple[TrayFrame, ...]) -> None:
-        """Show these frames, in this order; the current one stays current."""
+        """Show these frames in this order; the current frame is preserved."""
         current = self.current_key
         self.clear()
         for frame in frames:
@@ -102,7 +102,7 @@ class BoardTray(QListWidget):
             super().keyPressEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Tell the new order when a frame was dragged elsewhere."""
+        """Emit the new order after a drag."""
         before, dragged = self.keys, self.current_key
         at = self.indexAt(event.position().toPoint())
         event.setDropAction(Qt.DropAction.IgnoreAction)

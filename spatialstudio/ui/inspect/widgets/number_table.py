@@ -1,4 +1,4 @@
-"""A table of numbers, a row a step, that can be picked from and copied."""
+"""A table of measurements, one row per step, to pick steps from and copy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,12 +33,12 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 @frozen(kw_only=False)
 class NumberColumn:
-    """A column.
+    """A column of the table.
 
     Attributes:
-        group: Over it: the word or relation.
-        name: What is measured.
-        tip: What the number means.
+        group: Upper header: the word or relation.
+        name: The measured quantity.
+        tip: Explanation of the quantity.
     """
 
     group: str
@@ -47,7 +47,7 @@ class NumberColumn:
 
 
 class NumberModel(QAbstractTableModel):
-    """Rows of numbers; a step before each."""
+    """Table model of measurements, one row per step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class NumberModel(QAbstractTableModel):
         steps: tuple[int, ...],
         rows: tuple[Sequence[float | None], ...],
     ) -> None:
-        """Hold other numbers; rows that only came on leave what is picked as it is."""
+        """Set the data; appended rows keep the selection."""
         known = len(self.steps)
         before = (self.columns, self.steps, self.rows)
         grows = (columns, steps[:known], rows[:known]) == before
@@ -75,15 +75,15 @@ class NumberModel(QAbstractTableModel):
             self.endInsertRows()
 
     def rowCount(self, parent: Index | None = None) -> int:  # noqa: ARG002 - Qt's signature
-        """Return how many steps there are."""
+        """Return the number of steps."""
         return len(self.rows)
 
     def columnCount(self, parent: Index | None = None) -> int:  # noqa: ARG002 - Qt's signature
-        """Return how many numbers a step has."""
+        """Return the number of columns."""
         return len(self.columns)
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        """Return the number, or how it is shown."""
+        """Return the raw value or its formatted text."""
         value = self.rows[index.row()][index.column()]
         match role:
             case Role.DisplayRole:
@@ -101,7 +101,7 @@ class NumberModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
     ) -> Any:
-        """Return the names over and before the numbers."""
+        """Return the column and row headers."""
         if orientation is Qt.Orientation.Vertical:
             return str(self.steps[section] + 1) if role == Role.DisplayRole else None
         column = self.columns[section]
@@ -116,10 +116,10 @@ class NumberModel(QAbstractTableModel):
 
 
 class NumberTable(QTableView):
-    """Shows numbers; the row of the step looked at is marked.
+    """Shows measurements; marks the row of the picked step.
 
-    Emits ``step_picked`` when the user goes to another row, and ``copy_asked`` with the places of
-    the chosen rows on the keys for copying.
+    Emits ``step_picked`` when the user moves to another row, and ``copy_asked`` with the selected
+    rows' indices on the copy shortcut.
     """
 
     step_picked = Signal(int)
@@ -135,7 +135,7 @@ class NumberTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
-        self.setTabKeyNavigation(False)  # Tab leads on, arrows go through the rows
+        self.setTabKeyNavigation(False)  # Tab leaves the table, arrows move between rows
         self.setAlternatingRowColors(True)
         self.verticalHeader().setDefaultSectionSize(em(1.5))
         self.verticalHeader().setMinimumWidth(em(2))
@@ -152,7 +152,7 @@ class NumberTable(QTableView):
         self.selectionModel().currentRowChanged.connect(self._tell)
 
     def sizeHint(self) -> QSize:
-        """Ask for the names and a few rows; with less room the table scrolls, not what holds it."""
+        """Return the size of the header and a few rows; with less room the table scrolls."""
         return QSize(em(USUAL_EM[0]), em(USUAL_EM[1]))
 
     def show_numbers(
@@ -161,13 +161,13 @@ class NumberTable(QTableView):
         steps: tuple[int, ...],
         rows: tuple[Sequence[float | None], ...],
     ) -> None:
-        """Show rows of numbers, each with the step that it belongs to."""
+        """Show rows of numbers, one for each step."""
         self._is_showing = True
         self._model.take(columns, steps, rows)
         self._is_showing = False
 
     def show_step(self, step: int) -> None:
-        """Mark the row of a step, and bring it into sight."""
+        """Mark the row of a step and scroll to it."""
         if step not in self._model.steps or self._current_step() == step:
             return
         self._is_showing = True

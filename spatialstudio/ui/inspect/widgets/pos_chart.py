@@ -1,4 +1,4 @@
-"""PoS of every relation over the denoising steps, and a second run on the same clock."""
+"""A chart of every relation's PoS over the denoising steps, with an optional second run."""
 
 from collections.abc import Sequence
 
@@ -48,10 +48,10 @@ Span = tuple[int, int]
 
 
 class PosChart(Plot):
-    """Shows the curves in lanes, what guidance did under them, the clock, and the playhead.
+    """Shows PoS curves in lanes, the guidance track below them, the step axis and the playhead.
 
     Emits ``step_picked`` when the user clicks, drags or turns the wheel, and ``span_picked`` with
-    first and last step, or None, when a range is brushed with Shift.
+    first and last step, or None, when a range is selected with Shift.
 
     Args:
         theme: Its colours.
@@ -86,11 +86,11 @@ class PosChart(Plot):
         return QSize(em(26), em(9))
 
     def minimumSizeHint(self) -> QSize:
-        """Never too small to read; two lanes take more."""
+        """Return a legible minimum size; two lanes need more."""
         return QSize(em(LEAST_WIDTH_EM), em(9.5 if self._has_two_lanes else 7))
 
     def show_contents(self, contents: TimeContents, step: int | None = None) -> None:
-        """Show a run, and the one beside it, with the playhead at a step; None leaves it there."""
+        """Show a run and the second run, with the playhead at a step; None keeps the playhead."""
         if contents == self._contents:
             self.show_step(self._step if step is None else step)
             return
@@ -105,7 +105,7 @@ class PosChart(Plot):
         self._show_lanes()
 
     def show_lanes(self, lanes: Lanes) -> None:
-        """Show both runs in one lane, in two, or their difference as well."""
+        """Show both runs in one lane, in two, or with a lane of their difference."""
         if lanes is not self._lanes:
             self._lanes = lanes
             self.updateGeometry()
@@ -130,11 +130,11 @@ class PosChart(Plot):
             self.paint_soon()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
-        """Zoom around the playhead where no place is given."""
+        """Zoom around a position, by default the playhead."""
         super().zoom(factor, self._step if around is None else around)
 
     def show_range(self, view: PlotRange) -> None:
-        """Name the steps in view and draw bars in their width."""
+        """Label the visible steps and fit the bars to their width."""
         super().show_range(view)
         room = int(self._upper.area.width() / em(TICK_EM))
         ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
@@ -143,7 +143,7 @@ class PosChart(Plot):
         self._show_step()
 
     def lay_out(self, room: QRectF) -> None:
-        """Place lanes, track and clock one above the other."""
+        """Stack lanes, guidance track and step axis."""
         clock = QRectF(0, room.bottom() - em(CLOCK_EM), room.width(), em(CLOCK_EM))
         field = QRectF(em(AXIS_EM), em(TOP_EM), 1, 1)
         field.setRight(max(room.right() - em(VALUE_ROOM_EM), field.left() + 1))
@@ -163,7 +163,7 @@ class PosChart(Plot):
         place_text(self._clock_name, QPointF(left, clock.center().y()), (1, 0.5))
 
     def dress(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         for row in self._rows_of_steps:
             row.dress()
         self._clock.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
@@ -179,11 +179,11 @@ class PosChart(Plot):
         return min(max(round(place), 0), max(self._contents.step_count - 1, 0))
 
     def stride(self) -> float:
-        """Return one step."""
+        """Return the distance between steps, 1."""
         return 1.0
 
     def text_at(self, place: float) -> str:
-        """Return all numbers of a step, a line each."""
+        """Return all values at a step, one per line."""
         if not self._contents.step_count:
             return ""
         step = round(place)
@@ -200,7 +200,7 @@ class PosChart(Plot):
         return "\n".join(lines)
 
     def keys(self) -> Sequence[PlotKey]:
-        """Return the relations, the second run and the goal."""
+        """Return the legend entries: relations, second run and goal."""
         contents = self._contents
         keys = [
             PlotKey(name=c.name, colour=self.theme.mention(c.hue)) for c in contents.first.curves
@@ -214,7 +214,7 @@ class PosChart(Plot):
         return keys
 
     def table(self) -> PlotTable:
-        """Return a row a step: PoS of each relation of both runs, and what guidance did."""
+        """Return a row for each step: PoS of each relation of both runs, and guidance."""
         named = [
             (", ".join(filter(None, (c.name, line.name))), c) for line, c in self._all_curves()
         ]
@@ -228,16 +228,16 @@ class PosChart(Plot):
         return PlotTable(columns, tuple(rows))
 
     def claims(self, event: QKeyEvent) -> bool:
-        """Whether a key is the chart's; arrows are those of the steps."""
+        """Return True if the chart handles a key; arrows belong to the steps."""
         is_arrow = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
         return not is_arrow and super().claims(event)
 
     def go_by(self, strides: int) -> None:
-        """Move the playhead, which values are read at."""
+        """Move the playhead by a number of steps."""
         self._pick(self._bounded(self._step + strides))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Pick the step under the pointer; with Shift begin a range there."""
+        """Pick the step under the pointer; with Shift start a range there."""
         if event.button() is not Qt.MouseButton.LeftButton:
             super().mousePressEvent(event)
             return
@@ -246,14 +246,14 @@ class PosChart(Plot):
         self._follow(here)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer while the button is down, else read what is under it."""
+        """Drag while the button is down, else update the readout."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._follow(self._step_at(event.position()))
         else:
             super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End the range; one of a single step is none."""
+        """Finish the range; a single step clears it."""
         super().mouseReleaseEvent(event)
         if self._brushed_from is not None and self._span is not None:
             self._brushed_from = None
@@ -261,7 +261,7 @@ class PosChart(Plot):
                 self._take_span(None)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Go one step on or back; with Ctrl zoom around the pointer."""
+        """Move one step; with Ctrl zoom around the pointer."""
         turned = event.angleDelta().y()
         if event.modifiers() & CONTROL or not turned:
             super().wheelEvent(event)
@@ -269,7 +269,7 @@ class PosChart(Plot):
             self._pick(self._bounded(self._step + (1 if turned < 0 else -1)))
 
     def point(self, position: QPointF) -> None:
-        """Read the step under the pointer, where there is a run."""
+        """Update the readout for the step under the pointer, if there is a run."""
         if self._contents.step_count:
             super().point(position)
 
@@ -286,7 +286,7 @@ class PosChart(Plot):
         return (self._upper, self._lower, self._differing, self._track)
 
     def _areas(self, field: QRectF) -> tuple[QRectF, ...]:
-        """Return where the lanes lie, one above the other, with room for a name over each."""
+        """Return the rectangles of the lanes, stacked, with room for a title above each."""
         if not self._has_two_lanes:
             return (field,)
         gap = em(GAP_EM) + em(0.5)
@@ -298,7 +298,7 @@ class PosChart(Plot):
         return (upper, lower)
 
     def _show_lanes(self) -> None:
-        """Hand each lane that is shown its curves."""
+        """Update the curves of each visible lane."""
         contents, names = self._contents, self._names_of_lanes()
         for lane in names:
             lane.show_guided(contents.first.guided_steps)
@@ -316,7 +316,7 @@ class PosChart(Plot):
         self.refresh()
 
     def _curves_of(self, lane: PosLane) -> list[LaneCurve]:
-        """Return the curves of a lane, those in front last."""
+        """Return the curves of a lane, in back-to-front order."""
         first, second = self._contents.first, self._contents.second
         if lane is self._differing:
             return [LaneCurve(curve) for curve in self._contents.differences]
@@ -327,7 +327,7 @@ class PosChart(Plot):
         return [*others, *own]
 
     def _names_of_lanes(self) -> dict[PosLane, str]:
-        """Return the lanes that are shown, and what is written over each."""
+        """Return the visible lanes and their titles."""
         first, second = self._contents.first, self._contents.second
         if second is None or self._lanes is Lanes.TOGETHER:
             return {self._upper: ""}
@@ -357,7 +357,7 @@ class PosChart(Plot):
         return min(max(step, 0), max(self._contents.step_count - 1, 0))
 
     def _follow(self, step: int | None) -> None:
-        """Take the step under the pointer: as the end of a range, or for the playhead."""
+        """Use the step under the pointer as the end of the range, or for the playhead."""
         if step is None:
             return
         if self._brushed_from is None:
@@ -378,12 +378,12 @@ class PosChart(Plot):
 
 
 def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int, ...]:
-    """Return the steps in view that are named, evenly apart, ``most`` at most.
+    """Return the labelled steps of a view, evenly spaced.
 
     Args:
-        view: What is in view.
-        count: Of all steps; they count from 0.
-        most: How many names have room.
+        view: Visible range.
+        count: Number of all steps, counted from 0.
+        most: Maximum number of labels.
     """
     stride = max(-(-int(view.length + 1) // most), 1)
     first, last = view.first - 1e-6, view.last + 1e-6
@@ -391,7 +391,7 @@ def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int
 
 
 def ties_in_words(bounds: tuple[float, float] | None) -> str:
-    """Say what ties may change, where they change anything."""
+    """Describe the effect of ties on PoS; empty where they have none."""
     if bounds is None:
         return ""
     strict, inclusive = bounds
@@ -400,7 +400,7 @@ def ties_in_words(bounds: tuple[float, float] | None) -> str:
 
 
 def mark_in_words(mark: GuidanceMark) -> str:
-    """Say what guidance did on a step."""
+    """Describe what guidance did on a step."""
     if mark.length is None:
         return tr("Guidance paused: every relation reached the PoS goal")
     label = [tr("latent update {length:.2f}").format(length=mark.length)]

@@ -1,4 +1,4 @@
-"""What a chart over the steps shows, as plain data: who makes it needs no chart."""
+"""Plain data shown by the chart over the steps; independent of the chart widget."""
 
 from bisect import bisect_left
 from dataclasses import field
@@ -13,9 +13,10 @@ class PosCurve:
 
     Attributes:
         name: The relation in words.
-        hue: Of its relation.
-        points: Step and PoS in [0, 1], in order; ties count half. Of a difference, in [-1, 1].
-        bounds: Step, PoS without ties and PoS with ties in full; empty where they do not differ.
+        hue: Hue of the relation.
+        points: Step and PoS in [0, 1], in order; ties count half. A difference is in [-1, 1].
+        bounds: Step, PoS with ties counted 0 and with ties counted 1; empty where they do not
+            differ.
     """
 
     name: str
@@ -24,12 +25,12 @@ class PosCurve:
     bounds: tuple[tuple[int, float, float], ...] = ()
 
     def at(self, step: int) -> float | None:
-        """Return the value at a step; None where it was not measured."""
+        """Return the value at a step; None if not measured."""
         found = self.points[bisect_left(self.points, (step,)) :][:1]
         return found[0][1] if found and found[0][0] == step else None
 
     def bounds_at(self, step: int) -> tuple[float, float] | None:
-        """Return the values without ties and with ties in full; None where nothing differs."""
+        """Return the values with ties counted 0 and 1; None where they do not differ."""
         found = self.bounds[bisect_left(self.bounds, (step,)) :][:1]
         return found[0][1:] if found and found[0][0] == step else None
 
@@ -40,9 +41,10 @@ class GuidanceMark:
 
     Attributes:
         step: From 0.
-        loss: Before the update; None where there is none.
-        length: How far the latents were moved; None where guidance was due but rested.
-        passes: Passes with a gradient.
+        loss: Loss before the update; None where there is none.
+        length: Step length applied, in variance-preserving units; None where guidance was due but
+            paused.
+        passes: Number of passes with a gradient.
     """
 
     step: int
@@ -53,10 +55,10 @@ class GuidanceMark:
 
 @frozen
 class TimeLine:
-    """A run on the clock of its steps.
+    """A run's curves and guidance marks over its steps.
 
     Attributes:
-        name: What to call the run.
+        name: Label of the run.
         curves: One for each relation.
         marks: What guidance did, on the steps on which it was due.
     """
@@ -72,7 +74,7 @@ class TimeLine:
 
 
 class Lanes(Enum):
-    """How a second run stands beside the first."""
+    """How the chart arranges a second run."""
 
     TOGETHER = "together"
     APART = "apart"
@@ -81,15 +83,16 @@ class Lanes(Enum):
 
 @frozen
 class TimeContents:
-    """All that a chart over the steps shows.
+    """Contents of the chart over the steps.
 
     Attributes:
         first: The open run.
-        second: The run beside it; None for none.
-        differences: First less second, one curve for each relation of both.
-        step_count: How many steps there will be; 0 for no run.
-        goal: PoS at which guidance rests, (0.5, 1]; None without guidance.
-        reading: When within a guided step PoS was read, in words; empty where it was read once.
+        second: The second run; None for none.
+        differences: First minus second, one curve for each common relation.
+        step_count: Total number of steps; 0 for no run.
+        goal: PoS at which guidance pauses, (0.5, 1]; None without guidance.
+        reading: Description of when within a guided step PoS was read; empty where it was read
+            once.
     """
 
     first: TimeLine = field(default_factory=lambda: TimeLine(name=""))

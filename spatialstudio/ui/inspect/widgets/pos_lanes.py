@@ -1,4 +1,4 @@
-"""The rows of the chart over the steps: PoS curves with their values, and what guidance did."""
+"""The rows of the chart over the steps: lanes of PoS curves and the guidance track."""
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -34,15 +34,15 @@ VALUE_EM = 1.05
 VALUE_GROUND = 0.9
 PAD_EM = 0.15
 VALUE_ROOM_EM = 2.6
-"""Right of the last step, for its values."""
+"""Room for values to the right of the last step."""
 EDGE_EM = 0.4
 """Around a row, for marks at its edge."""
 LABEL_GAP_EM = 0.6
-"""Between what is written at the left and the first step, whose bar reaches out a little."""
+"""Between the labels and the first step, whose bar extends a little to the left."""
 EDGE = 0.1
-"""Of a lane, for the width of its lines."""
+"""Margin for the width of the lines, as a fraction of a lane."""
 ASIDE = 0.65
-"""How far above its dot the open run's value stands, in its heights; the second's as far below."""
+"""Offset of the open run's value above its dot, in label heights; below for the second run."""
 BAR_SHARE, BAR_EM, THINNEST_BAR = 0.55, 0.7, 2.0
 REST_EM, LOSS_DOT_EM, LOSS_WIDTH = 0.36, 0.2, 1.4
 BEHIND, CURVES, PLAYHEAD_Z, DOTS_Z, VALUES_Z, TEXTS_Z = range(6)
@@ -50,7 +50,7 @@ BEHIND, CURVES, PLAYHEAD_Z, DOTS_Z, VALUES_Z, TEXTS_Z = range(6)
 
 @frozen(kw_only=False)
 class Scale:
-    """The values of a lane, lowest and highest, and those that have a line."""
+    """The lowest and highest value of a lane, and its grid levels."""
 
     low: float
     high: float
@@ -58,7 +58,7 @@ class Scale:
 
     @property
     def middle(self) -> float:
-        """The level that tells nothing: even PoS, no difference."""
+        """The neutral level: even PoS, or no difference."""
         return (self.low + self.high) / 2
 
 
@@ -68,14 +68,14 @@ DIFFERENCE = Scale(-1.0, 1.0, ((-1.0, "−1"), (0.0, "0"), (1.0, "+1")))  # noqa
 
 @frozen(kw_only=False)
 class LaneCurve:
-    """A curve of a lane, and whether it is the second run's."""
+    """A curve of a lane, and whether it belongs to the second run."""
 
     curve: PosCurve
     is_second: bool = False
 
 
 class Bars(pg.BarGraphItem):  # type: ignore[misc]
-    """Bars without an outline; their bounds, which Qt asks for at each painting, are kept."""
+    """A ``BarGraphItem`` without outlines that caches its bounds, which Qt reads at each paint."""
 
     def __init__(self) -> None:
         self._bounds: QRectF | None = None
@@ -93,11 +93,11 @@ class Bars(pg.BarGraphItem):  # type: ignore[misc]
 
 
 class StepRow:
-    """A row over the steps, on which a range can be marked.
+    """A row of the chart, on which a range of steps can be marked.
 
     Args:
-        plot: Whose row it is.
-        scale: Of its values.
+        plot: The chart that contains the row.
+        scale: Range of its values.
     """
 
     def __init__(self, plot: Plot, scale: Scale) -> None:
@@ -110,11 +110,11 @@ class StepRow:
 
     @property
     def area(self) -> QRectF:
-        """Where its steps lie, pixels."""
+        """Rectangle of the steps, pixels."""
         return self.row.area
 
     def place(self, area: QRectF) -> None:
-        """Lay the row into an area, pixels."""
+        """Lay out the row in a rectangle, pixels."""
         edge = em(EDGE_EM)
         self.row.place(area, QMarginsF(edge, edge, em(VALUE_ROOM_EM), edge))
 
@@ -125,14 +125,14 @@ class StepRow:
             self._span.setRegion((span[0] - 0.5, span[1] + 0.5))
 
     def dress(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         self._span.setBrush(self.theme.colour("good", SPAN_SHADE))
         for line in self._span.lines:
             line.setPen(pg.mkPen(self.theme.colour("good"), width=1))
 
 
 class PosLane(StepRow):
-    """One field of the chart: its levels, curves, and their values at the playhead."""
+    """A lane of PoS curves, with grid levels and values at the playhead."""
 
     def __init__(self, plot: Plot, scale: Scale) -> None:
         super().__init__(plot, scale)
@@ -158,13 +158,13 @@ class PosLane(StepRow):
             self.row.add(item, BEHIND)
 
     def show(self, *, is_shown: bool, name: str = "") -> None:
-        """Show the lane with a name over it, or leave it out."""
+        """Show the lane with a title, or hide it."""
         for item in (self.row.box, self._axis, self._name):
             item.setVisible(is_shown)
         self._name.setText(name)
 
     def place(self, area: QRectF) -> None:
-        """Lay the row and what is written beside it into an area, pixels."""
+        """Lay out the row and its labels in a rectangle, pixels."""
         super().place(area)
         box = self.row.box.geometry()
         width = box.left() - em(LABEL_GAP_EM - EDGE_EM)
@@ -174,7 +174,7 @@ class PosLane(StepRow):
         place_text(self._name, QPointF(area.right(), area.top()), (1, 1))
 
     def show_levels(self, last: float, goal: float | None) -> None:
-        """Draw the levels up to the last step, and a line at the PoS at which guidance pauses."""
+        """Draw the grid levels up to the last step, and the PoS at which guidance pauses."""
         self._last = last
         if self._ends == (last, goal):
             return
@@ -186,7 +186,7 @@ class PosLane(StepRow):
             self._goal.setData([0, last], [goal, goal])
 
     def show_guided(self, steps: tuple[int, ...]) -> None:
-        """Shade the steps on which guidance acted."""
+        """Shade the guided steps."""
         if self._guided_steps == steps:
             return
         self._guided_steps = steps
@@ -195,7 +195,7 @@ class PosLane(StepRow):
         self._guided.setOpts(x0=ends[:, 0] - 0.5, x1=ends[:, 1] + 0.5, y0=low, y1=high)
 
     def show_curves(self, curves: Sequence[LaneCurve]) -> None:
-        """Draw curves: the second run's thinner and dashed; around the others what ties change."""
+        """Draw curves, the second run's thinner and dashed, and shade the effect of ties."""
         before, self._shown = self._shown, tuple(curves)
         for pool, z in ((self._fills, BEHIND), (self._curves, CURVES)):
             while len(pool) < len(curves):
@@ -213,13 +213,13 @@ class PosLane(StepRow):
                 self._draw(number, shown)
 
     def _bounds_of_curves(self) -> QRectF:
-        """Return where curves lie, with room for their width."""
+        """Return the bounds of the curves, including their line width."""
         last, height = self._last, self.scale.high - self.scale.low
         bounds = QRectF(0, self.scale.low, last, height)
         return bounds.adjusted(-EDGE * last, -EDGE * height, EDGE * last, EDGE * height)
 
     def show_values(self, step: int) -> None:
-        """Put a dot on each curve, and write as many values as have room, the open run's first."""
+        """Put a dot on each curve and write as many values as fit, the open run's first."""
         here = [(each, value) for each in self._shown if (value := each.curve.at(step)) is not None]
         here.sort(key=lambda pair: pair[0].is_second)
         while len(self._values) < len(here):
@@ -245,12 +245,12 @@ class PosLane(StepRow):
             mark.show_text(said, at, self.theme, is_second=shown.is_second)
 
     def hide_values(self) -> None:
-        """Show no dot and no value."""
+        """Hide all dots and values."""
         for mark in self._values:
             mark.hide()
 
     def dress(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         super().dress()
         self._axis.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
         self._axis.setPen(None)
@@ -281,7 +281,7 @@ class PosLane(StepRow):
             fill.setData(*corners.T, pen=None, brush=brush, fillLevel="enclosed")
 
     def _corners(self, shown: LaneCurve, points: Values) -> tuple[Values, float]:
-        """Return what is shaded around a curve: what ties may change, or what lies up to none."""
+        """Return the polygon shaded around a curve (ties, or down to zero) and its opacity."""
         if self.scale is DIFFERENCE and len(points):
             ends = [(points[-1, 0], 0.0), (points[0, 0], 0.0)]
             return np.vstack([points, ends]), DIFFERENCE_SHADE
@@ -289,16 +289,16 @@ class PosLane(StepRow):
         return np.vstack([bounds[:, :2], bounds[::-1, ::2]]), TIES_SHADE
 
     def _height_of(self, shown: LaneCurve, value: float, line: float) -> float:
-        """Return where a value would be written, a share of the lane from its top."""
+        """Return the label height of a value, as a fraction of the lane from its top."""
         share = (value - self.scale.low) / (self.scale.high - self.scale.low)
         return 1 - share + (line if shown.is_second else -line) * ASIDE
 
 
 class ValueMark:
-    """A dot on a curve, and the value there on a ground that no line strikes out.
+    """A dot on a curve and its value on an opaque background.
 
     Args:
-        scene: Holds both, over everything else.
+        scene: Contains both, above all other items.
     """
 
     def __init__(self, scene: QGraphicsScene) -> None:
@@ -310,12 +310,12 @@ class ValueMark:
         self._ground.setPen(QPen(Qt.PenStyle.NoPen))
 
     def hide(self) -> None:
-        """Show neither."""
+        """Hide the dot and the value."""
         for item in (self._dot, self._ground, self._text):
             item.hide()
 
     def show_dot(self, at: QPointF, line: QColor, fill: QColor) -> None:
-        """Show the dot; the value is shown apart."""
+        """Show the dot; ``show_text`` shows the value."""
         radius = em(DOT_EM) / 2
         self._dot.setRect(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
         self._dot.setPen(QPen(line, 2))
@@ -325,7 +325,7 @@ class ValueMark:
         self._text.hide()
 
     def show_text(self, said: str, at: QPointF, theme: Theme, *, is_second: bool) -> None:
-        """Write the value at the right of a position."""
+        """Write the value to the right of a position."""
         chosen = font(SMALL, bold=not is_second)
         if chosen != self._text.font():
             self._text.setFont(chosen)
@@ -342,7 +342,7 @@ class ValueMark:
 
 
 class GuidanceTrack(StepRow):
-    """What guidance did on each step: a bar as high as the step length, in passes; the loss."""
+    """Guidance on each step: bars as high as the step length, split by passes; the loss."""
 
     def __init__(self, plot: Plot) -> None:
         super().__init__(plot, Scale(0.0, 1.0, ()))
@@ -357,7 +357,7 @@ class GuidanceTrack(StepRow):
             self.row.add(item, z)
 
     def place(self, area: QRectF) -> None:
-        """Lay the row and what is written beside it into an area, pixels."""
+        """Lay out the row and its labels in a rectangle, pixels."""
         super().place(area)
         for name, text, share in zip(
             self._names, (tr("loss"), tr("length")), (0.25, 0.75), strict=True
@@ -369,7 +369,7 @@ class GuidanceTrack(StepRow):
         self.draw_bars()
 
     def show_marks(self, marks: tuple[GuidanceMark, ...]) -> None:
-        """Show what guidance did; nothing hides the row."""
+        """Show what guidance did; no marks hide the row."""
         if marks == self._marks and self.row.box.isVisible() is bool(marks):
             return
         self._marks = marks
@@ -394,7 +394,7 @@ class GuidanceTrack(StepRow):
         )
 
     def draw_bars(self) -> None:
-        """Draw the bars as broad as the steps in view allow, the pieces of each a pixel apart."""
+        """Draw bars as wide as the visible steps allow, their segments one pixel apart."""
         (first, last), width = self.row.box.viewRange()[0], max(self.row.box.width(), 1.0)
         step_px = width / (last - first)
         half = min(max(step_px * BAR_SHARE, THINNEST_BAR), em(BAR_EM)) / step_px / 2
@@ -412,7 +412,7 @@ class GuidanceTrack(StepRow):
         self._bars.setOpts(x0=steps - half, x1=steps + half, y0=feet, y1=tops)
 
     def dress(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         super().dress()
         bad, muted = self.theme.colour("bad"), self.theme.colour("muted")
         self._bars.setOpts(brush=self.theme.colour("faint"))
@@ -422,7 +422,7 @@ class GuidanceTrack(StepRow):
 
 
 def stretches(steps: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the first and the last step of each stretch without a gap; steps in rising order."""
+    """Return the first and last step of each gapless stretch; ``steps`` ascend."""
     found: list[tuple[int, int]] = []
     for step in steps:
         if found and found[-1][1] == step - 1:
@@ -435,13 +435,13 @@ def stretches(steps: Iterable[int]) -> list[tuple[int, int]]:
 def spread(
     wanted: npt.NDArray[np.float64], gap: float, lowest: float, highest: float
 ) -> npt.NDArray[np.float64]:
-    """Move places apart until neighbours keep a gap, within their bounds.
+    """Move positions apart until neighbours keep a gap, within their bounds.
 
     Args:
-        wanted: (n,) in rising order.
-        gap: From one place to the next, at least.
-        lowest: Bound of the first.
-        highest: Bound of the last; there is room for all.
+        wanted: (n,) ascending.
+        gap: Minimum distance between neighbours.
+        lowest: Lower bound of the first.
+        highest: Upper bound of the last; the range must have room for all.
     """
     stairs = gap * np.arange(len(wanted))
     raised = np.maximum.accumulate(np.maximum(wanted, lowest) - stairs) + stairs

@@ -1,4 +1,4 @@
-"""The scrubber with what belongs to it: play, how and how fast, the step's name, back to live."""
+"""The scrubber and its playback controls: mode, speed, step label, back to live."""
 
 from enum import Enum
 
@@ -21,7 +21,7 @@ from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
 SLOWEST, FASTEST, USUAL = 5, 60, 10
-"""Steps a second."""
+"""Steps per second."""
 FASTER_BY = 5
 NAME_WIDTH_EM = 6.6
 SPEED_WIDTH_EM = 3.6
@@ -31,7 +31,7 @@ GAP_EM = 0.6
 
 
 class PlayMode(Enum):
-    """What comes after the last step."""
+    """What playback does after the last step."""
 
     ONCE = "once"
     LOOP = "loop"
@@ -41,8 +41,8 @@ class PlayMode(Enum):
 class ReplayBar(QWidget):
     """Lets the user scrub and play the steps.
 
-    Emits ``step_picked`` for each step picked by hand or by playing, ``live_asked`` when the user
-    wants to follow the run again, ``mode_picked`` with another ``PlayMode``.
+    Emits ``step_picked`` for each step picked by the user or by playback, ``live_asked`` when the
+    user wants to follow the run again, ``mode_picked`` with another ``PlayMode``.
     """
 
     step_picked = Signal(int)
@@ -87,7 +87,7 @@ class ReplayBar(QWidget):
         self.show_live(offered=False)
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for the broader half: both stand one above the other where there is little room."""
+        """Return the width of the wider half: both are stacked where there is little room."""
         return QSize(max(self._widths()), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -98,16 +98,16 @@ class ReplayBar(QWidget):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the steps run by themselves."""
+        """Whether playback is running."""
         return self._clock.isActive()
 
     @property
     def speed(self) -> int:
-        """Steps a second while playing."""
+        """Playback speed in steps per second."""
         return self._speed.value()
 
     def set_step_count(self, count: int) -> None:
-        """Set how many steps can be picked; 0 switches all off."""
+        """Set the number of steps; 0 disables all controls."""
         self._scrubber.set_step_count(count)
         for widget in (self._play, self._speed, *self._modes.values()):
             widget.setEnabled(count > 1)
@@ -116,29 +116,29 @@ class ReplayBar(QWidget):
             self._name.clear()
 
     def show_step(self, step: int, name: str) -> None:
-        """Show a step that someone else picked, and what to call it."""
+        """Show a step picked elsewhere, and its label."""
         self._scrubber.show_step(step)
         self._name.setText(name)
 
     def show_live(self, *, offered: bool) -> None:
-        """Offer the way back to the newest step, or not."""
+        """Show or hide the button that returns to the newest step."""
         self._live.setVisible(offered)
 
     def show_mode(self, mode: PlayMode) -> None:
-        """Play once, again and again, or back and forth."""
+        """Set the playback mode."""
         self._mode = mode
         self._stride = 1
         for known, button in self._modes.items():
             button.setChecked(known is mode)
 
     def use_speed(self, steps_a_second: int) -> None:
-        """Play that many steps a second, 5 to 60."""
+        """Set the playback speed, 5 to 60 steps per second."""
         with QSignalBlocker(self._speed):
             self._speed.setValue(steps_a_second)
         self._clock.setInterval(round(1000 / self.speed))
 
     def toggle_play(self) -> None:
-        """Play from the picked step, from the start when it is the last; or stop."""
+        """Play from the picked step, from the start if it is the last; or stop."""
         if self.is_playing:
             self._stop()
             return
@@ -149,7 +149,7 @@ class ReplayBar(QWidget):
         self._dress()
 
     def go_by(self, steps: int) -> None:
-        """Go some steps on, or back when negative, as by hand."""
+        """Move by a number of steps, as a user action; negative moves back."""
         self._scrubber.setValue(self._scrubber.value() + steps)
 
     @property
@@ -211,7 +211,7 @@ class ReplayBar(QWidget):
             self._halves.addLayout(half, stretch)
 
     def _widths(self) -> tuple[int, ...]:
-        """Return how wide each half must be at least."""
+        """Return the minimum width of each half."""
         halves = (self._halves.itemAt(place) for place in range(self._halves.count()))
         return tuple(half.minimumSize().width() for half in halves if half is not None)
 
@@ -231,8 +231,8 @@ PAGES = {Qt.Key.Key_Left: -PAGE, Qt.Key.Key_Right: PAGE}
 class StepScrubber(QSlider):
     """Lets the user pick one denoising step.
 
-    Emits ``step_picked`` by the user's hand only, ``play_asked`` on Space; ``show_step`` never
-    echoes. Knows no session.
+    Emits ``step_picked`` on user action only, ``play_asked`` on Space; ``show_step`` never
+    echoes.
     """
 
     step_picked = Signal(int)  # 0-based
@@ -246,23 +246,23 @@ class StepScrubber(QSlider):
         self.set_step_count(0)
 
     def set_step_count(self, count: int) -> None:
-        """Set how many steps can be picked; 0 switches the scrubber off."""
+        """Set the number of steps; 0 disables the scrubber."""
         with QSignalBlocker(self):
             self.setRange(0, max(count - 1, 0))
         self.setEnabled(count > 0)
 
     def show_step(self, step: int) -> None:
-        """Show a step that someone else picked."""
+        """Show a step picked elsewhere."""
         with QSignalBlocker(self):
             self.setValue(step)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Go one step a notch; down is later."""
+        """Move one step per notch; down is later."""
         self.setValue(self.value() + (1 if event.angleDelta().y() < 0 else -1))
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Play on Space; Shift with an arrow goes five steps; the rest is the slider's own."""
+        """Toggle playback on Space, move five steps on Shift with an arrow, else as ``QSlider``."""
         if event.key() == Qt.Key.Key_Space:
             self.play_asked.emit()
         elif event.modifiers() == Qt.KeyboardModifier.ShiftModifier and event.key() in PAGES:

@@ -1,4 +1,4 @@
-"""What stands over the chart: whose curves these are, how the lanes lie, and the second run."""
+"""The legend above the chart, its lane layout, and the menu of the second run."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -22,7 +22,7 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class CurveLegend(QWidget):
-    """Names the curves in their hues and says when PoS was read, in as many lines as they need.
+    """Names the curves in their hues and states when PoS was read, in wrapped lines.
 
     Args:
         theme: Its colours.
@@ -38,7 +38,7 @@ class CurveLegend(QWidget):
         theme.changed.connect(self.update)
 
     def show_contents(self, contents: TimeContents) -> None:
-        """Name what a chart shows."""
+        """Name the curves of a chart."""
         self._contents = contents
         named = "\n".join(name for name, _, _ in self._entries())
         self.setToolTip(plain_tip(named))
@@ -65,12 +65,12 @@ class CurveLegend(QWidget):
         painter.end()
 
     def _fit(self) -> None:
-        """Be as high as the lines are."""
+        """Set the height to that of the lines."""
         lines = {place.top() for place in self._places()}
         self.setFixedHeight(max(len(lines), 1) * em(LINE_EM))
 
     def _places(self) -> list[QRectF]:
-        """Return where the entries lie, side by side and on the next line where none has room."""
+        """Return the rectangles of the entries, wrapped where a line is full."""
         metrics = QFontMetricsF(font(SMALL))
         places: list[QRectF] = []
         left, top = 0.0, 0.0
@@ -98,7 +98,7 @@ class CurveLegend(QWidget):
 
 
 def _swatch(style: Qt.PenStyle) -> float:
-    """Return the room of an entry's line; what names no curve has none."""
+    """Return the width of an entry's swatch; entries that name no curve have none."""
     return 0.0 if style is Qt.PenStyle.NoPen else em(SWATCH_EM + TEXT_GAP_EM)
 
 
@@ -106,11 +106,11 @@ ICON_EM = 1.1
 
 
 class TimeHeader(QWidget):
-    """Shows the legend, and a menu of all that can be set beside the run.
+    """Shows the legend and a menu of the chart's options.
 
     Args:
         theme: Its colours and icons.
-        groups: The actions of the menu; a line stands between groups.
+        groups: The actions of the menu; a separator divides groups.
     """
 
     def __init__(self, theme: Theme, groups: tuple[tuple[QAction, ...], ...]) -> None:
@@ -137,7 +137,7 @@ class TimeHeader(QWidget):
         self._dress()
 
     def show_contents(self, contents: TimeContents) -> None:
-        """Name the curves, and the run that stands beside."""
+        """Name the curves and the second run."""
         self._legend.show_contents(contents)
         second = contents.second
         self._button.setText(tr("Compare") if second is None else second.name)
