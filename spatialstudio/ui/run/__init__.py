@@ -1,1 +1,1 @@
-"""Drawing: settings, queue, progress, results."""
+"""Image generation: settings, queue, progress, results."""

@@ -1,4 +1,4 @@
-"""Commands for drawing pictures, and for what waits to be drawn."""
+"""Commands for generating pictures and for the queue."""
 
 from spatialstudio.ui.compose.commands import LAYOUTS
 from spatialstudio.ui.framework.command import Command, Menu

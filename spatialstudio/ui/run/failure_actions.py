@@ -1,4 +1,4 @@
-"""After a failure: says what happened, and offers what helps."""
+"""Reports failed runs and offers remedies."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,12 +34,12 @@ from spatialstudio.ui.widgets.toast_card import Offer
 
 
 def report_with_remedies(context: WindowContext, report: ErrorReport) -> None:
-    """Tell of a problem, with a button for what helps."""
+    """Show a problem, with a button for each remedy."""
     context.toasts.report(report, *remedies_for(context, report))
 
 
 def remedies_for(context: WindowContext, report: ErrorReport) -> tuple[Offer, ...]:
-    """Return what moves the obstacle of a problem; nothing where none is known."""
+    """Return the remedies of a problem; empty if none is known."""
     match report.obstacle:
         case Obstacle.LIBRARY:
             return (folder_offer(context),)
@@ -50,12 +50,12 @@ def remedies_for(context: WindowContext, report: ErrorReport) -> tuple[Offer, ..
 
 
 def folder_offer(context: WindowContext) -> Offer:
-    """Return the way to the setting that says where pictures are kept."""
+    """Return the offer to open the setting of the library folder."""
     return Offer(tr("Choose a folder…"), context.actions[LIBRARY_FOLDER].trigger)
 
 
 def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
-    """Return the ways to a model that can draw: the first there is, another, or a new one."""
+    """Return offers for a usable model: the first available, another, or a download."""
     actions, models = context.actions, context.studio.models
     shown = Offer(tr("Show the models folder"), actions[MODELS_FOLDER].trigger)
     if not models:
@@ -73,11 +73,11 @@ UNSAFE = "The picture is not saved: save it now."
 
 
 class FailureActions:
-    """Tells of failed runs, with a button for each thing that helps.
+    """Reports failed runs, with a button for each remedy.
 
     Args:
-        context: Whose queue is asked again.
-        parent: Dialogs stand before it.
+        context: Services of the window.
+        parent: Parent of dialogs.
     """
 
     def __init__(self, context: WindowContext, parent: QWidget) -> None:
@@ -88,7 +88,7 @@ class FailureActions:
         self._later: dict[str, MemoryFix] = {}
 
     def handle(self, event: object) -> None:
-        """Tell of a failure; draw again what was asked for while its other picture went on."""
+        """Report a failure; apply a deferred retry once its paired picture is done."""
         match event:
             case QueueChanged():
                 for entry_id in [each for each in self._later if not self._is_drawn(each)]:
@@ -105,7 +105,7 @@ class FailureActions:
         self._context.toasts.report(error, *offers)
 
     def _tell_unstored(self, failure: StoreFailed) -> None:
-        """Tell once of all pictures of a job that met the same obstacle and are safe elsewhere."""
+        """Report a storage failure, once per cause for a job whose pictures are safe."""
         job = self._entry_id(failure.request_id), failure.error.message
         is_safe = failure.recovered is not None
         if is_safe and job == self._reported_full:
@@ -115,7 +115,7 @@ class FailureActions:
         self._tell(replace(failure.error, hint=hint), *self._copies(failure))
 
     def _is_recorded(self, request_id: RequestId, error: ErrorReport) -> bool:
-        """Whether the other picture of the same entry has failed for the same reason."""
+        """Return True if the other picture of the entry failed for the same reason."""
         entry = self._queue.entry(self._entry_id(request_id))
         others = (run for run in (entry.runs if entry else ()) if run.id != request_id)
         return any(run.failure and run.failure.message == error.message for run in others)
@@ -145,7 +145,7 @@ class FailureActions:
         return tuple(offers)
 
     def _apply(self, entry_id: str, fix: MemoryFix) -> None:
-        """Draw the picture once more with less, and those after it as well."""
+        """Retry the picture with a memory fix, and apply it to later pictures as well."""
         self._context.window_signals.fix_wanted.emit(fix)
         self._retry(entry_id, fix)
 
@@ -185,7 +185,7 @@ class FailureActions:
 
 
 def fix_in_words(fix: MemoryFix) -> str:
-    """Return what a button says: "Decode in tiles: 3.1 GB"."""
+    """Return the text of a button: "Decode in tiles: 3.1 GB"."""
     words = savings_in_words(fix.savings) if fix.savings else ""
     if fix.size is not None:
         height, width = fix.size

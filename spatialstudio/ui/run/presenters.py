@@ -1,4 +1,4 @@
-"""Turns the devices of this machine into the choices of a field."""
+"""Converts models, devices, samplers, estimates and queue entries into display data."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,11 +33,11 @@ FASTEST = ""
 
 
 def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[Choice, ...]:
-    """Return what can be chosen, with what is chosen; a device alone stands for the fastest.
+    """Return the device choices, including the selected one; a single device is the default.
 
     Args:
-        devices: The fastest first; empty while nobody has told.
-        chosen: Id of a device, here or not; empty for the fastest.
+        devices: The fastest first; empty until known.
+        chosen: Id of a device, available or not; empty for the fastest.
     """
     known = tuple(_choice_of(card) for card in devices)
     if len(known) == 1 and chosen in (FASTEST, known[0].id):
@@ -50,12 +50,12 @@ def device_choices(devices: Sequence[DeviceCard], chosen: str) -> tuple[Choice, 
 
 
 def format_choices(devices: Sequence[DeviceCard], device_id: str, chosen: str) -> tuple[str, ...]:
-    """Return the number formats that can be chosen: what a device computes, and what is chosen.
+    """Return the number formats a device supports, and the selected one.
 
     Args:
-        devices: The fastest first; empty while nobody has told.
-        device_id: Where pictures are drawn; empty for the fastest.
-        chosen: Of ``NUMBER_FORMATS``; empty for the model's own.
+        devices: The fastest first; empty until known.
+        device_id: Device that generates pictures; empty for the fastest.
+        chosen: One of ``NUMBER_FORMATS``; empty for the model's default.
     """
     cards = [card for card in devices if device_id in (FASTEST, card.id)]
     computed = cards[0].dtypes if cards else NUMBER_FORMATS
@@ -91,13 +91,13 @@ def detector_choices(
     chosen: str,
     of_plugins: Sequence[str] = (),
 ) -> tuple[Choice, ...]:
-    """Return who can give a second opinion, nobody first; then what cannot be used.
+    """Return the second detectors, "none" first, then the unusable ones.
 
     Args:
-        models: All that look at pictures.
-        damaged: What is wrong with the others, by their names.
-        chosen: Id of a detector, here or not; empty for nobody.
-        of_plugins: Ids of the detectors that plugins add.
+        models: All perception models.
+        damaged: Errors of unusable models, by name.
+        chosen: Id of a detector, available or not; empty for none.
+        of_plugins: Ids of detectors from plugins.
     """
     detectors = [card for card in models if card.role is PerceptionRole.DETECTOR]
     usable = tuple(
@@ -112,11 +112,11 @@ def detector_choices(
 def model_choices(
     models: Sequence[ModelCard], damaged: Mapping[str, ModelNotFound]
 ) -> tuple[Choice, ...]:
-    """Return what can be chosen, then what cannot be used; at least one choice.
+    """Return the model choices, then the unusable ones; at least one choice.
 
     Args:
-        models: Those that can draw.
-        damaged: What is wrong with the others, by their names.
+        models: Models that can generate pictures.
+        damaged: Errors of unusable models, by name.
     """
     none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
     usable = tuple(Choice(id=card.id, title=card.title) for card in models)
@@ -124,11 +124,11 @@ def model_choices(
 
 
 def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
-    """Return what a model can be drawn with, its own first.
+    """Return the samplers of a model, its default first.
 
     Args:
-        model: Whose samplers.
-        chosen: Name of one, known or not; empty for the model's own.
+        model: The model.
+        chosen: Name of a sampler, known or not; empty for the model's default.
     """
     title = tr("Model default")
     if model.samplers:
@@ -156,10 +156,10 @@ BASELINE = RequestId("baseline")
 
 
 def estimate_now(studio: Studio, settings: RunSettings | None) -> RunEstimate | None:
-    """Return what pictures of the prompt as it stands will take; None where none can be drawn."""
+    """Return the cost estimate for the current prompt; None if it cannot be generated."""
     requests = list[GenerationRequest]()
     if settings is not None:
-        with suppress(StudioError):  # it is told where it stands, and when one wants to draw
+        with suppress(StudioError):  # reported in the prompt panel and on Generate
             requests += studio.requests(settings)
     if settings is None or not requests:
         return None
@@ -172,8 +172,8 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
     """Return a line like "About 4 s · 310 MB · guided steps 1 to 8".
 
     Args:
-        estimate: What is known.
-        weights_bytes: Of the model; the least that it takes.
+        estimate: The estimate.
+        weights_bytes: Size of the model; a lower bound for its memory.
     """
     facts = [cost_in_words(estimate, weights_bytes)]
     if estimate.guided_steps is not None:
@@ -189,7 +189,7 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
 
 
 def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
-    """Return time and memory alone: "About 4 s · 310 MB"."""
+    """Return time and memory only: "About 4 s · 310 MB"."""
     if estimate.seconds is None:
         time = tr("Time not yet known")
     else:
@@ -217,7 +217,7 @@ LOOKS = {
     EntryState.CANCELLED: ("cancelled", "cancel", "muted"),
     EntryState.INTERRUPTED: ("interrupted", "warning", "warning"),
 }
-"""The states that the queue lists: a word, an icon and its colour."""
+"""The states listed in the queue: a label, an icon and its colour."""
 
 ORDER = (
     EntryState.RUNNING,
@@ -229,13 +229,13 @@ ORDER = (
 
 
 def rows_of(entries: Sequence[QueueEntry]) -> tuple[QueueRow, ...]:
-    """Return what is not done: drawn, waiting, then what can be asked for again."""
+    """Return the rows of unfinished entries: running, waiting, then retryable."""
     listed = [entry for state in ORDER for entry in entries if entry.state is state]
     return tuple(map(row_of, listed))
 
 
 def row_of(entry: QueueEntry) -> QueueRow:
-    """Return the row of an entry that is not done."""
+    """Return the row of an unfinished entry."""
     state, icon, role = LOOKS[entry.state]
     seed = tr("seed {seed}").format(seed=entry.seed)
     image, prompt = entry.run.image, entry.run.scene.prompt.text
@@ -252,14 +252,14 @@ def row_of(entry: QueueEntry) -> QueueRow:
 
 
 def results_of(entries: Sequence[QueueEntry]) -> tuple[Result, ...]:
-    """Return the film strip of what has a picture, the newest first."""
+    """Return the film strip's entries with a picture, the newest first."""
     over = (EntryState.DONE, EntryState.FAILED, EntryState.CANCELLED)
     done = [entry for entry in entries if entry.state in over and entry.run.image is not None]
     return tuple(map(result_of, reversed(done)))
 
 
 def result_of(entry: QueueEntry) -> Result:
-    """Return the place of an entry in the film strip."""
+    """Return the film strip's item of an entry."""
     seen = [(run, run.image) for run in entry.runs if run.image is not None]
     outcomes = tuple(outcome_of(run) for run, _ in seen)
     seed = tr("seed {seed}").format(seed=entry.seed)
@@ -279,13 +279,13 @@ def result_of(entry: QueueEntry) -> Result:
 
 
 def cell_in_words(cell: SweepCell) -> str:
-    """Return where a picture stands: "Step size 5, Seed 3"."""
+    """Return the label of a sweep's cell: "Step size 5, Seed 3"."""
     points = [point for point in (cell.column, cell.row) if point is not None]
     return ", ".join(map(point_in_words, points))
 
 
 def point_in_words(point: SweepPoint) -> str:
-    """Return one value with its name: "Step size 5"; a seed as everywhere, "seed 3"."""
+    """Return a value with its name: "Step size 5"; a seed in the usual form, "seed 3"."""
     if point.field == SweepField.SEED:
         return tr("seed {seed}").format(seed=point.label)
     return f"{tr(point.field.title)} {point.label}"

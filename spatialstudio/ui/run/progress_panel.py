@@ -1,4 +1,4 @@
-"""How far the running job is, how long it still takes, and what waits behind it."""
+"""Progress of the running job, its remaining time, and the number of waiting jobs."""
 
 import time
 from collections.abc import Callable
@@ -24,11 +24,11 @@ PULSE_MS = 1000
 
 
 class ProgressPanel(Panel):
-    """Shows phases, progress and the time left of what is drawn, else of what is looked at.
+    """Shows phases, progress and remaining time of the running picture, else of the open run.
 
     Args:
-        context: Whose session and queue are followed.
-        clock: Tells seconds; only differences count.
+        context: Services of the window.
+        clock: Returns seconds; only differences count.
     """
 
     title = "Progress"
@@ -74,7 +74,7 @@ class ProgressPanel(Panel):
             self._keep_pulse(progress.current is not None)
 
     def _keys(self) -> dict[str, str]:
-        """Return what goes on, by its keys, or its name where the user took them away."""
+        """Return labels of the active commands, by shortcut, or by name without one."""
         shortcuts = {"generate": commands.GENERATE, "stop": commands.STOP_AFTER}
         actions = self._actions
         return {
@@ -83,7 +83,7 @@ class ProgressPanel(Panel):
         }
 
     def _keep_pulse(self, is_beating: bool) -> None:
-        """Draw every second while something runs, so that it is never silent for long."""
+        """Redraw every second during a run, to report time without events."""
         if is_beating != self._pulse.isActive():
             (self._pulse.start if is_beating else self._pulse.stop)()
 

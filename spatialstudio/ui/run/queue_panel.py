@@ -1,4 +1,4 @@
-"""The queue: what is drawn, waits, failed or was interrupted, and what can be done about it."""
+"""The queue dock: running, waiting, failed and interrupted runs, and their actions."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ UNDONE = (EntryState.FAILED, EntryState.INTERRUPTED)
 
 
 class QueuePanel(Panel):
-    """Lets the user see, reorder, take out and retry what is asked for."""
+    """Lets the user see, reorder, remove and retry queue entries."""
 
     title = "Queue"
 
@@ -57,7 +57,7 @@ class QueuePanel(Panel):
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Follow the queue; tell of failures, and of what an earlier program left undone."""
+        """Follow the queue; report failures and entries left over from an earlier session."""
         self._failure_actions.handle(event)
         match event:
             case QueueChanged():
@@ -69,7 +69,7 @@ class QueuePanel(Panel):
                 self._toasts.offer(message.format(count=count), tr("Draw again"), self._retry_all)
 
     def _switch_commands(self) -> None:
-        """Offer what can be done about the queue, in sight or not."""
+        """Enable the commands that apply to the queue, whether the panel is visible or not."""
         is_undone = any(entry.state in UNDONE for entry in self._queue.entries)
         self._actions[commands.RETRY].setEnabled(is_undone)
         self._actions[commands.CLEAR_QUEUE].setEnabled(bool(self._queue.waiting))

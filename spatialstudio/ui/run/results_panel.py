@@ -1,4 +1,4 @@
-"""The film strip: what was drawn in this session; a click brings it back onto the stage."""
+"""The film strip of this session's results; a click opens a result on the stage."""
 
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
@@ -15,7 +15,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class ResultsPanel(Panel):
-    """Shows the results of this session, and opens the one that is picked."""
+    """Shows the results of this session and opens the picked one."""
 
     title = "Results"
 
@@ -28,7 +28,7 @@ class ResultsPanel(Panel):
         self._strip.result_picked.connect(self._open)
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
         self._clock = VisibleFrameClock(self._draw, self)
-        self._pages = QStackedWidget()  # the first result finds its room, and moves nothing
+        self._pages = QStackedWidget()  # the first result does not move the layout
         column = QVBoxLayout(self)
         column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))
         column.addWidget(self._pages)
@@ -36,7 +36,7 @@ class ResultsPanel(Panel):
         self._pages.addWidget(self._strip)
 
     def handle(self, event: object) -> None:
-        """Follow what is done, and which picture is on the stage."""
+        """Follow finished runs and the open picture."""
         match event:
             case QueueChanged():
                 self._clock.request()
@@ -70,5 +70,5 @@ class ResultsPanel(Panel):
         )
 
     def _whole(self, run: OpenRun) -> OpenRun:
-        """Return a run with all its steps, from its files where it has some."""
+        """Return a run with all its steps, read from its files if stored."""
         return run if run.path is None else self._studio.read_run(run.path)

@@ -22,11 +22,11 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 STATED_BY_SETUP = frozenset(each.name for each in fields(ModelSetup))
-"""Options of which the setup states what was used."""
+"""Options whose effective values the model setup states."""
 
 
 def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
-    """Return what a run was made with, names and values."""
+    """Return the generation settings of a run, as names and values."""
     facts: list[tuple[str, str]] = []
     if (request := run.request) is not None:
         guidance = request.sampling.guidance
@@ -40,7 +40,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         facts.append((tr("Search"), _search_in_words(run.candidates)))
     if run.image is not None:
         height, width = run.image.shape[:2]
-        size = tr("{width} × {height} pixels")  # noqa: RUF001 - the right sign
+        size = tr("{width} × {height} pixels")  # noqa: RUF001 - a multiplication sign
         facts.append((tr("Size"), size.format(width=width, height=height)))
     if run.seconds is not None:
         time = tr("{seconds} s on {device}")
@@ -55,7 +55,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
 
 
 def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
-    """Return the options of a run that are not the usual and that no other fact states."""
+    """Yield the non-default options of a run that no other fact states."""
     for option in SAMPLING_OPTIONS:
         value = option.in_words(getattr(sampling, option.id))
         if value and option.id not in STATED_BY_SETUP:
@@ -63,7 +63,7 @@ def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
 
 
 def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
-    """Tell how the model computed, as far as it was noted."""
+    """Yield the compute settings of the model, as far as recorded."""
     text = (
         (tr("Numbers"), setup.dtype),
         (tr("Attention"), setup.attention),
@@ -73,7 +73,7 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
 
 
 def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
-    """Say of how many the picture is the best, and what the verifier says that did not choose."""
+    """Describe the size of a noise search and the score of its second verifier."""
     text = tr("best of {count}; the checker accepts {share} of its relations")
     return text.format(count=len(candidates), share=f"{candidates[0].second:.0%}")
 

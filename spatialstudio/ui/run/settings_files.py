@@ -1,4 +1,4 @@
-"""Settings of runs as files of the user's: saved, shared, and opened again."""
+"""Saves and opens the settings of a run as files."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,15 +19,15 @@ KINDS = "*.json"
 
 
 class SettingsFiles(QObject):
-    """Saves what is set, and opens what was saved.
+    """Saves the current settings and opens saved ones.
 
-    Emits ``settings_opened`` with ``RunSettings`` whose model is there, and ``problem_met`` with
-    an ``ErrorReport``.
+    Emits ``settings_opened`` with ``RunSettings`` whose model is available, and ``problem_met``
+    with an ``ErrorReport``.
 
     Args:
-        context: Its commands are bound.
-        settings: Returns what is set; None while there is no model.
-        parent: Stands behind the dialogs.
+        context: Services of the window; its commands are bound.
+        settings: Returns the current settings; None while there is no model.
+        parent: Parent of the dialogs.
     """
 
     settings_opened = Signal(object)
@@ -45,7 +45,7 @@ class SettingsFiles(QObject):
         context.actions.bind(commands.OPEN_SETTINGS, self.open)
 
     def save(self) -> None:
-        """Ask for a file, and write what is set."""
+        """Ask for a file and write the current settings."""
         if (settings := self._settings()) is None:
             return
         start, title = str(self._folder / "settings.json"), tr("Save settings")
@@ -57,7 +57,7 @@ class SettingsFiles(QObject):
                 self.problem_met.emit(report_on(error, tr("Saving the settings")))
 
     def open(self) -> None:
-        """Ask for a file, and take what it holds."""
+        """Ask for a file and apply its settings."""
         start, title = str(self._folder), tr("Open settings")
         path, _ = QFileDialog.getOpenFileName(self._window, title, start, KINDS)
         if path:

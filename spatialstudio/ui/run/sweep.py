@@ -1,4 +1,4 @@
-"""Asks which numbers a sweep goes over, says what it will take, and has it drawn or cancelled."""
+"""Asks for the axes of a sweep, estimates its cost, and queues or cancels it."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class Sweeping(QObject):
-    """Joins the sweep's dialog to settings and queue.
+    """Connects the sweep dialog to the settings and the queue.
 
     Args:
-        context: Its commands are bound.
-        settings: Returns what is set; None while there is no model.
-        parent: Stands behind the dialog.
+        context: Services of the window; its commands are bound.
+        settings: Returns the current settings; None while there is no model.
+        parent: Parent of the dialog.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Sweeping(QObject):
         context.actions[commands.CANCEL_SWEEP].setEnabled(False)
 
     def handle(self, event: object) -> None:
-        """Offer to cancel while pictures of a sweep are to be drawn."""
+        """Enable Cancel while pictures of a sweep are queued."""
         if isinstance(event, QueueChanged):
             is_swept = self._pending_sweep is not None
             self._context.actions[commands.CANCEL_SWEEP].setEnabled(is_swept)
@@ -75,7 +75,7 @@ class Sweeping(QObject):
         dialog.open()
 
     def cancel(self) -> None:
-        """Draw nothing more of the sweep that is in work, or waits first."""
+        """Cancel the sweep that is running or first in the queue."""
         if (sweep_id := self._pending_sweep) is not None:
             self._studio.queue.cancel_sweep(sweep_id)
 

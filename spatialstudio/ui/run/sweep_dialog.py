@@ -1,4 +1,4 @@
-"""Which numbers a sweep goes over, and what that will take."""
+"""A dialog for the axes of a sweep, with an estimate of its cost."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,21 +25,21 @@ VALUES_EM = 18
 
 @frozen(kw_only=False)
 class AxisChoice:
-    """A field of a sweep and its values as typed; no field for an axis that is not wanted."""
+    """A swept field and its values as typed; no field for an unused axis."""
 
     field: SweepField | None
     values: str
 
 
 class AxisFields:
-    """The two fields of one axis: what differs, and its values.
+    """The two fields of an axis: the swept setting and its values.
 
     Args:
-        name: What the axis is called.
-        fields: What can be swept.
-        suggest: Returns the values that a field begins with.
-        can_be_none: Whether the axis may be left out.
-        changed: Told of every change by the user's hand.
+        name: Label of the axis.
+        fields: Settings that can be swept.
+        suggest: Returns the initial values of a setting.
+        can_be_none: Whether the axis may be omitted.
+        changed: Called on every change by the user.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class AxisFields:
 
     @property
     def choice(self) -> AxisChoice:
-        """What is chosen now."""
+        """The current choice."""
         return AxisChoice(self._fields.get(self.field.currentData()), self.values.text())
 
     def show_field(self, field: SweepField) -> None:
-        """Show a field with the values that it begins with."""
+        """Select a setting and its initial values."""
         with QSignalBlocker(self.field):
             self.field.setCurrentIndex(self.field.findData(field.id))
         self._fill()
@@ -90,13 +90,13 @@ class AxisFields:
 
 
 class SweepDialog(QDialog):
-    """Lets the user choose one axis or two, and says what the sweep will take.
+    """Lets the user choose one or two axes and shows the cost of the sweep.
 
-    Emits ``edited`` when another choice is made, ``asked`` when the sweep shall be drawn.
+    Emits ``edited`` when the choice changes and ``asked`` to start the sweep.
 
     Args:
-        fields: What can be swept.
-        suggest: Returns the values that a field begins with.
+        fields: Settings that can be swept.
+        suggest: Returns the initial values of a setting.
         parent: The window.
     """
 
@@ -123,23 +123,23 @@ class SweepDialog(QDialog):
 
     @property
     def columns(self) -> AxisChoice:
-        """What differs from column to column."""
+        """The setting that varies by column."""
         return self._columns.choice
 
     @property
     def rows(self) -> AxisChoice:
-        """What differs from row to row."""
+        """The setting that varies by row."""
         return self._rows.choice
 
     def show_plan(self, pictures: int, cost: str) -> None:
-        """Say how many pictures it will be, and what they take."""
+        """Show the number of pictures and their cost."""
         one, many = tr("Draw 1 picture"), tr("Draw {count} pictures").format(count=pictures)
         self._draw.setText(one if pictures == 1 else many)
         self._draw.setEnabled(True)
         self._cost.setText(cost)
 
     def show_problem(self, text: str) -> None:
-        """Say why this cannot be drawn."""
+        """Show why the sweep is invalid."""
         self._draw.setText(tr("Draw"))
         self._draw.setEnabled(False)
         self._cost.setText(text)

@@ -1,4 +1,4 @@
-"""The docks of drawing pictures: prompt and settings, queue, and results."""
+"""The docks of the generate workspace: prompt and settings, queue, results."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -21,7 +21,7 @@ from spatialstudio.ui.widgets.dock_column import (
 
 
 def make_prompt(context: WindowContext) -> QWidget:
-    """Return the prompt, layouts, the settings of the run, and the buttons at the foot."""
+    """Build the dock of the prompt, layouts, run settings and footer."""
     column, generation = DockColumn(), GenerationPanel(context)
     whole = over(column, generation.buttons)
     column.add(PromptPanel(context), LayoutsPanel(context), generation)
@@ -29,14 +29,14 @@ def make_prompt(context: WindowContext) -> QWidget:
 
 
 def make_queue(context: WindowContext) -> QWidget:
-    """Return what waits to be drawn."""
+    """Build the queue dock."""
     from spatialstudio.ui.run.queue_panel import QueuePanel
 
     return DockRoom(QueuePanel(context))
 
 
 def make_results(context: WindowContext) -> QWidget:
-    """Return the film strip of this session."""
+    """Build the film strip dock."""
     from spatialstudio.ui.run.results_panel import ResultsPanel
 
     return ResultsPanel(context)

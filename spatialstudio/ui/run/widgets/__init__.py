@@ -1,1 +1,1 @@
-"""Widgets of drawing."""
+"""Widgets of the run panels."""

@@ -1,4 +1,4 @@
-"""What the lists of runs share: how a cell is grounded and framed, and what an item tells."""
+"""The base class of run list cells: background, focus frame and item data."""
 
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ FRAME_WIDTH = 1.5
 
 
 class CellPainter(QStyledItemDelegate):
-    """Draws the ground of a cell and its frame under the keyboard; what is on it draws ``draw``."""
+    """Draws a cell's background and focus frame; subclasses draw the content in ``draw``."""
 
     ground: ClassVar[str] = "hover"
-    """Colour of a cell that is chosen."""
+    """Background colour of a selected cell."""
     rounding_em: ClassVar[float] = 0.2
 
     def __init__(self, theme: Theme) -> None:
@@ -49,19 +49,19 @@ class CellPainter(QStyledItemDelegate):
         painter.restore()
 
     def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:
-        """Draw what a cell shows.
+        """Draw the content of a cell.
 
         Args:
             painter: Its state is restored afterwards.
-            place: The whole cell.
-            content: What the item was made with.
-            is_chosen: Whether the cell is one of the chosen.
+            place: Rectangle of the cell.
+            content: Data of the item.
+            is_chosen: Whether the cell is selected.
         """
         raise NotImplementedError
 
 
 def described_item(content: object, words: str) -> QListWidgetItem:
-    """Return the item of a cell, with the words for screen readers and tips."""
+    """Return the item of a cell, with its description for screen readers and tooltips."""
     item = QListWidgetItem()
     item.setData(ROLE, content)
     item.setData(Qt.ItemDataRole.AccessibleTextRole, words)

@@ -1,4 +1,4 @@
-"""A field of a run whose choices are found on this machine: models, devices."""
+"""Input fields of a run: choices, seed, size, strength."""
 
 import secrets
 
@@ -25,13 +25,13 @@ from spatialstudio.ui.widgets.texts import tr
 
 @frozen
 class Choice:
-    """Something that is offered.
+    """An option of a ``ChoiceField``.
 
     Attributes:
-        id: What is picked.
-        title: For people.
-        tip: What more there is to say.
-        is_usable: Whether it can be picked; it is greyed where not.
+        id: Id emitted when it is picked.
+        title: Display name.
+        tip: Additional information.
+        is_usable: Whether it can be picked; greyed out if not.
     """
 
     id: str
@@ -41,13 +41,13 @@ class Choice:
 
 
 class ChoiceField(ChoiceBox):
-    """Lets the user pick one of what was found.
+    """Lets the user pick one of the available choices.
 
-    By the user's hand only it emits ``choice_picked`` with an id, and ``list_opened`` when the
-    choices come in sight, so that what is there by then can be told.
+    On user action only, emits ``choice_picked`` with an id, and ``list_opened`` when the list
+    opens, so that the choices can be refreshed.
 
     Args:
-        name: For those who hear it read.
+        name: Accessible name.
     """
 
     choice_picked = Signal(str)
@@ -58,12 +58,7 @@ class ChoiceField(ChoiceBox):
         self.currentIndexChanged.connect(self._tell)
 
     def show_choices(self, choices: tuple[Choice, ...], chosen: str) -> None:
-        """Offer choices, in place where only their words have changed.
-
-        Args:
-            choices: At least one.
-            chosen: Id of one of them.
-        """
+        """Set the choices, in place where only their texts changed."""
         ids = [choice.id for choice in choices]
         with QSignalBlocker(self):
             if ids != [self.itemData(place) for place in range(self.count())]:
@@ -75,7 +70,7 @@ class ChoiceField(ChoiceBox):
         self.show_chosen(chosen)
 
     def show_chosen(self, chosen: str) -> None:
-        """Show which of the choices was made elsewhere."""
+        """Show a choice made elsewhere."""
         with QSignalBlocker(self):
             self.setCurrentIndex(self.findData(chosen))
         self._show_tip()
@@ -102,7 +97,7 @@ class ChoiceField(ChoiceBox):
 
 
 def count_field(name: str, most: int) -> NumberBox:
-    """Return a field for 1 to ``most`` things, told of when it is left or stepped."""
+    """Return a field for 1 to ``most`` items that emits when left or stepped."""
     field = NumberBox()
     field.setAccessibleName(name)
     field.setRange(1, most)
@@ -112,7 +107,7 @@ def count_field(name: str, most: int) -> NumberBox:
 
 
 def share_field(name: str, largest: float) -> DecimalBox:
-    """Return a field for numbers from 0 to ``largest`` with two places."""
+    """Return a field for numbers from 0 to ``largest`` with two decimal places."""
     field = DecimalBox()
     field.setAccessibleName(name)
     field.setRange(0.0, largest)
@@ -131,14 +126,14 @@ MODES = {
 
 
 class WholeNumber(QValidator):
-    """Lets only whole numbers from 0 to a largest be typed; Qt's own stops at 31 bits."""
+    """Accepts whole numbers from 0 to a maximum; Qt's own validator stops at 31 bits."""
 
     def __init__(self, largest: int) -> None:
         super().__init__()
         self._largest = largest
 
     def validate(self, text: str, position: int) -> object:
-        """Judge what stands in the field while one types."""
+        """Return Qt's validation state of a partial input."""
         if not text:
             return QValidator.State.Intermediate, text, position
         fits = text.isascii() and text.isdigit() and int(text) <= self._largest
@@ -147,12 +142,12 @@ class WholeNumber(QValidator):
 
 
 class SeedField(QWidget):
-    """Lets the user set the seed, or roll a new one.
+    """Lets the user set or randomise the seed.
 
-    Emits ``seed_picked`` by the user's hand only.
+    Emits ``seed_picked`` on user action only.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
         largest: Largest seed.
     """
 
@@ -182,18 +177,18 @@ class SeedField(QWidget):
 
     @property
     def seed(self) -> int:
-        """The seed as it stands; 0 when the field is empty."""
+        """The current seed; 0 when the field is empty."""
         return int(self._number.text() or 0)
 
     def show_seed(self, seed: int) -> None:
-        """Show a seed that someone else chose."""
+        """Show a seed chosen elsewhere."""
         if seed != self.seed or not self._number.text():
             with QSignalBlocker(self._number):
                 self._number.setText(str(seed))
                 self._number.setCursorPosition(0)
 
     def roll(self) -> None:
-        """Take a new seed by chance, as the user asked."""
+        """Set a random seed, as a user action."""
         self.show_seed(secrets.randbelow(self._largest + 1))
         self._tell()
 
@@ -205,9 +200,9 @@ class SeedField(QWidget):
 
 
 class SeedModeField(ChoiceBox):
-    """Lets the user say which seed comes next.
+    """Lets the user choose how the next seed is determined.
 
-    Emits ``mode_picked`` with a ``SeedMode`` by the user's hand only.
+    Emits ``mode_picked`` with a ``SeedMode`` on user action only.
     """
 
     mode_picked = Signal(object)
@@ -221,11 +216,11 @@ class SeedModeField(ChoiceBox):
 
     @property
     def mode(self) -> SeedMode:
-        """Which seed the next picture gets."""
+        """How the next picture's seed is determined."""
         return SeedMode(self.currentData())
 
     def show_mode(self, mode: SeedMode) -> None:
-        """Show which seed comes next."""
+        """Show how the next seed is determined."""
         with QSignalBlocker(self):
             self.setCurrentIndex(list(MODES).index(mode))
         self.setToolTip(tr(MODES[mode][1]))
@@ -247,7 +242,7 @@ SIDE_EM = 2.8
 
 
 class SideField(NumberBox):
-    """One side in pixels; what is typed is brought to the nearest that can be drawn."""
+    """One side in pixels; input is rounded to the nearest valid multiple."""
 
     def __init__(self, name: str, unit: int, largest: int) -> None:
         super().__init__()
@@ -269,10 +264,10 @@ class SideField(NumberBox):
 
 
 class SizeField(QWidget):
-    """Lets the user set the picture's size. Emits ``size_picked`` by the user's hand only.
+    """Lets the user set the picture's size; emits ``size_picked`` on user action only.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
         unit: Sides are multiples of it, pixels.
         largest: Longest side, pixels.
     """
@@ -293,7 +288,7 @@ class SizeField(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(em(0.3))
         row.addWidget(self._width, 1)
-        row.addWidget(PlainLabel("×"))  # noqa: RUF001 - the right sign
+        row.addWidget(PlainLabel("×"))  # noqa: RUF001 - a multiplication sign
         row.addWidget(self._height, 1)
         row.addWidget(self._swap)
         for side in (self._width, self._height):
@@ -303,7 +298,7 @@ class SizeField(QWidget):
         self._dress()
 
     def show_size(self, width: int, height: int) -> None:
-        """Show a size that someone else chose."""
+        """Show a size chosen elsewhere."""
         with QSignalBlocker(self._width), QSignalBlocker(self._height):
             self._width.setValue(width)
             self._height.setValue(height)
@@ -327,14 +322,14 @@ CAPTIONS = (
     (34, "Balanced: most layouts succeed, the style is preserved."),
     (67, "Strict: layout has priority; image quality may suffer."),
 )
-"""From this position on, what to expect."""
+"""The description that applies from each position."""
 
 
 class StrengthSlider(QWidget):
-    """Lets the user choose how firmly guidance holds the layout.
+    """Lets the user choose the strength of guidance.
 
-    The slider runs from 0 to 100; 50 is the step size that is recommended. Emits
-    ``strength_picked`` with the step size, by the user's hand only.
+    The slider runs from 0 to 100; 50 is the recommended step size. Emits ``strength_picked`` with
+    the step size, on user action only.
     """
 
     strength_picked = Signal(float)
@@ -355,10 +350,10 @@ class StrengthSlider(QWidget):
         self.show_strength(1.0, 1.0)
 
     def show_strength(self, strength: float, recommended: float) -> None:
-        """Show a step size that someone else chose.
+        """Show a step size chosen elsewhere.
 
         Args:
-            strength: Step size, >= 0; one beyond the end of the slider is shown at its end.
+            strength: Step size, >= 0; larger values than the slider's are shown at its end.
             recommended: Step size in the middle of the slider, > 0.
         """
         self._recommended = recommended

@@ -1,4 +1,4 @@
-"""What stands under the settings: the estimate, Generate with its variants, Cancel."""
+"""The footer of the settings: estimate, Generate with its variants, Cancel."""
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QAction
@@ -15,10 +15,10 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class FixedWidthButton(QPushButton):
-    """Shows one of several texts and is as wide as the widest of them.
+    """Shows one of several texts at the width of the widest.
 
     Args:
-        texts: All that it can show; it begins with the first.
+        texts: All texts it may show, starting with the first.
     """
 
     def __init__(self, *texts: str) -> None:
@@ -35,13 +35,13 @@ class FixedWidthButton(QPushButton):
 
 
 class GenerateFooter(QWidget):
-    """Shows what a run will take, and starts or stops it.
+    """Shows the estimate of a run, and starts or stops it.
 
-    Emits ``generate_picked``, ``cancel_picked`` and ``offer_picked`` by the user's hand.
+    Emits ``generate_picked``, ``cancel_picked`` and ``offer_picked`` on user action only.
 
     Args:
-        theme: The look.
-        variants: Other ways to generate, in a menu beside the button.
+        theme: Colours and icons.
+        variants: Other ways to generate, in a menu next to the button.
     """
 
     generate_picked = Signal()
@@ -76,25 +76,25 @@ class GenerateFooter(QWidget):
         self._dress()
 
     def show_tips(self, generate: str, cancel: str) -> None:
-        """Say what the two buttons do, and by which keys."""
+        """Set the tooltips of both buttons, with their shortcuts."""
         self._generate.setToolTip(plain_tip(generate))
         self._cancel.setToolTip(plain_tip(cancel))
 
     def show_estimate(self, text: str, offer: str = "") -> None:
-        """Say what the run will take, and offer something lighter where that is much."""
+        """Show the estimate of the run, with an offer to reduce a high cost."""
         self._estimate.setText(text)
         self._estimate.setVisible(bool(text))
         self._offer.setText(offer)
         self._offer.setVisible(bool(offer))
 
     def show_running(self, running: bool) -> None:
-        """Show whether there is something to cancel, and that pictures can be queued behind it."""
+        """Show whether a run can be cancelled, and that pictures can be queued behind it."""
         self._cancel.setEnabled(running)
         self._cancel.setText(tr("Cancel"))
         self._generate.setText(tr("Add to queue") if running else tr("Generate"))
 
     def show_cancelling(self) -> None:
-        """Show that the wish to stop was heard."""
+        """Show that cancelling is in progress."""
         self._cancel.setText(tr("Cancelling…"))
 
     def _lay_out(self) -> None:

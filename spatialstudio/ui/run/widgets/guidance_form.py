@@ -1,4 +1,4 @@
-"""The paper's parameters: method, whose settings, step size, steps, updates, goal, attention."""
+"""The guidance settings: method, preset, options, steps, and captured attention."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -63,18 +63,18 @@ MOST_UPDATES = 50
 MOST_BETWEEN = 100
 MOST_CANDIDATES = 64
 OFFERED_APART = frozenset({"dtype"})
-"""Options of a run whose choices depend on the device."""
+"""Options whose choices depend on the device."""
 OPTIONS_FROM = 2
-"""Row of the method's first option, below the method and whose settings it has."""
+"""Grid row of the method's first option, below the method and its preset."""
 LOWEST_GOAL, NEVER = 0.51, 1.0
 
 
 class GuidanceForm(QWidget):
-    """Shows and changes how the layout is held, behind a disclosure.
+    """Shows and changes the guidance settings, inside a disclosure.
 
     Emits ``settings_edited`` with the name of the edit and the new ``RunSettings``, and
-    ``method_picked`` with a method's id and a ``Preset``; both by the user's hand only. Emits
-    ``devices_wanted`` when the user looks at what pictures can be drawn on.
+    ``method_picked`` with a method's id and a ``Preset``; both on user action only. Emits
+    ``devices_wanted`` when the device list opens.
     """
 
     settings_edited = Signal(str, object)
@@ -131,7 +131,7 @@ class GuidanceForm(QWidget):
         self._connect()
 
     def show_methods(self, methods: Sequence[MethodCard]) -> None:
-        """Offer guidance methods, before settings are shown."""
+        """Set the guidance methods; call before ``show_settings``."""
         self._methods = {method.id: method for method in methods}
         with QSignalBlocker(self._method):
             self._method.clear()
@@ -144,12 +144,12 @@ class GuidanceForm(QWidget):
     def show_settings(
         self, settings: RunSettings, presets: tuple[Preset, ...], last_step: int
     ) -> None:
-        """Show settings that someone else chose.
+        """Show settings chosen elsewhere.
 
         Args:
-            settings: All that is set.
-            presets: Whose settings there are of the method.
-            last_step: The last step that is guided, from 0.
+            settings: All settings.
+            presets: Available presets of the method.
+            last_step: The last guided step, from 0.
         """
         self._settings = settings
         guidance = settings.sampling.guidance
@@ -181,14 +181,14 @@ class GuidanceForm(QWidget):
         self.show_kept("")
 
     def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
-        """Offer what pictures can be drawn on; see ``ChoiceField.show_choices``."""
+        """Set the device choices; see ``ChoiceField.show_choices``."""
         self._device.show_choices(choices, chosen)
 
     def show_formats(self, formats: Sequence[str]) -> None:
-        """Offer number formats of the weights beside the model's own, and show what is set.
+        """Set the number formats of the weights next to the model's default, and select one.
 
         Args:
-            formats: Of ``NUMBER_FORMATS``, with the one that is set.
+            formats: From ``NUMBER_FORMATS``, including the selected one.
         """
         chosen = "" if self._settings is None else self._settings.sampling.dtype
         with QSignalBlocker(self._format):
@@ -198,16 +198,16 @@ class GuidanceForm(QWidget):
             self._format.setCurrentIndex(self._format.findData(chosen))
 
     def show_kept(self, size: str) -> None:
-        """Say how much attention goes to disk; empty for what is usual of the choice."""
+        """Show how much attention is written to disk; empty for the default amount."""
         if self._settings is not None:
             self._size.setText(size or tr(DETAILS[self._settings.detail][1]))
 
     def disclose(self, shown: bool) -> None:
-        """Show the fields, or put them away."""
+        """Expand or collapse the fields."""
         self._disclosure.show_open(shown)
 
     def _show_method(self, guidance: GuidanceSettings) -> None:
-        """Show the method and a field for each of its options; one that is not known by its id."""
+        """Show the method and a field for each of its options; an unknown method by its id."""
         method_id = guidance.method_id
         if self._method.count() > len(self._methods):
             self._method.removeItem(len(self._methods))
@@ -358,10 +358,10 @@ def _label(name: str, field: QWidget) -> PlainLabel:
     label = PlainLabel(name)
     label.setProperty("tone", "muted")
     label.setBuddy(field)
-    label.setMinimumHeight(field.sizeHint().height())  # level with what stands beside it
+    label.setMinimumHeight(field.sizeHint().height())  # level with its field
     return label
 
 
 def savings_in_words(savings: tuple[Saving, ...]) -> str:
-    """Return what is given up to save memory: "Decode in tiles, Use the processor"."""
+    """Return the active memory savings as text: "Decode in tiles, Use the processor"."""
     return ", ".join(tr(SAVINGS[(saving,)]) for saving in savings)

@@ -1,4 +1,4 @@
-"""Fields for the options of a registered part: a switch, a number or a list of choices."""
+"""Fields for the options of a registered component: a switch, a number or a list."""
 
 from collections.abc import Sequence
 from math import ceil, log10
@@ -21,10 +21,10 @@ USUAL_STEP = 0.1
 class OptionField(QWidget):
     """Shows the value of an option and lets the user change it.
 
-    Emits ``value_picked`` with a value in the option's type, by the user's hand only.
+    Emits ``value_picked`` with a value in the option's type, on user action only.
 
     Args:
-        option: Its label is the field's accessible name, its help the tool tip.
+        option: Its label is the field's accessible name, its help the tooltip.
     """
 
     value_picked = Signal(object)
@@ -42,7 +42,7 @@ class OptionField(QWidget):
         self._connect()
 
     def show_value(self, value: OptionValue) -> None:
-        """Show a value that someone else chose."""
+        """Show a value chosen elsewhere."""
         with QSignalBlocker(self._field):
             match self._field:
                 case QCheckBox() as box:
@@ -103,6 +103,6 @@ def _range(option: Option, largest: float) -> tuple[float, float]:
 
 
 def _places(option: Option) -> int:
-    """Return the decimal places that show the option's step."""
+    """Return the number of decimal places of the option's step."""
     step = option.step or USUAL_STEP
     return max(FEWEST_PLACES, ceil(-log10(step)) + 1 if step < 1 else FEWEST_PLACES)

@@ -1,4 +1,4 @@
-"""What is drawn, waits, failed or was interrupted: a list whose order can be changed."""
+"""A reorderable list of running, waiting, failed and interrupted runs."""
 
 from typing import cast
 
@@ -30,17 +30,17 @@ PAD_EM = 0.4
 
 @frozen(eq=False)
 class QueueRow:
-    """What one row shows.
+    """A row of the queue.
 
     Attributes:
-        key: Comes back when the row is meant.
+        key: Id of the entry.
         title: "seed 7, with baseline".
         detail: Its prompt.
-        state: In a word: "waits".
-        icon: Name of the icon that stands for the state.
+        state: State label: "waits".
+        icon: Name of the state's icon.
         role: The icon's colour.
-        picture: None while there is none.
-        can_move: Whether it has a place among others that wait.
+        picture: None if there is none.
+        can_move: Whether it is waiting and can be reordered.
     """
 
     key: str
@@ -54,7 +54,7 @@ class QueueRow:
 
     @property
     def words(self) -> str:
-        """All of it, for screen readers and tips."""
+        """Full description for screen readers and tooltips."""
         return f"{self.state}: {self.title}, {self.detail}"
 
 
@@ -95,7 +95,7 @@ class QueueRowPainter(CellPainter):
         painter.setPen(self._theme.colour("muted"))
         state = painter.fontMetrics().horizontalAdvance(row.state) + em(0.4)
         title_needs = QFontMetrics(font(bold=True)).horizontalAdvance(row.title)
-        has_room = title_needs + state <= above.width()  # else the icon alone tells the state
+        has_room = title_needs + state <= above.width()  # else only the icon shows the state
         if has_room:
             painter.drawText(above, middle | Qt.AlignmentFlag.AlignRight, row.state)
             above.setRight(above.right() - state)
@@ -112,11 +112,11 @@ class QueueRowPainter(CellPainter):
 
 
 class QueueList(QListWidget):
-    """Shows the queue. Rows that wait are moved by drag, or with Alt and the arrow keys.
+    """Shows the queue; waiting rows move by drag, or with Alt and the arrow keys.
 
-    Emits, by the user's hand only, ``order_picked`` with the keys of those that can be moved, in
-    their new order; ``removal_picked`` with keys, on Del; ``row_picked`` with a key, on a double
-    click or Enter; ``menu_asked`` with a key and a place on the screen.
+    Emits, on user action only, ``order_picked`` with the keys of the movable rows in their new
+    order; ``removal_picked`` with keys, on Del; ``row_picked`` with a key, on a double click or
+    Enter; ``menu_asked`` with a key and a screen position.
     """
 
     order_picked = Signal(tuple)
@@ -142,12 +142,12 @@ class QueueList(QListWidget):
 
     @property
     def picked(self) -> tuple[str, ...]:
-        """Keys of the rows that are chosen, in order."""
+        """Keys of the selected rows, in order."""
         chosen = (self.item(place) for place in range(self.count()))
         return tuple(item.data(ROLE).key for item in chosen if item.isSelected())
 
     def show_rows(self, rows: tuple[QueueRow, ...]) -> None:
-        """Show other rows; those that are chosen stay so."""
+        """Set the rows; the selection is preserved."""
         picked, current = self.picked, self._current_key()
         self.clear()
         for row in rows:
@@ -177,7 +177,7 @@ class QueueList(QListWidget):
             super().keyPressEvent(event)
 
     def move_picked(self, by: int) -> None:
-        """Move the current row by so many places among those that can be moved."""
+        """Move the current row by a number of places among the movable rows."""
         keys, current = list(self._movable()), self._current_key()
         if current in keys:
             place = keys.index(current)
@@ -185,7 +185,7 @@ class QueueList(QListWidget):
             self._tell_order(keys)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Tell the order that a drag asks for; the rows move when it is shown."""
+        """Emit the order of a drag; the rows move when it is shown."""
         target = self.indexAt(event.position().toPoint())
         below = self.dropIndicatorPosition() is QAbstractItemView.DropIndicatorPosition.BelowItem
         place = target.row() + below if target.isValid() else self.count()
@@ -193,7 +193,7 @@ class QueueList(QListWidget):
         moved = [row for row in rows if row.key in self.picked and row.can_move]
         before = [row for row in rows[:place] if row not in moved]
         behind = [row for row in rows[place:] if row not in moved]
-        event.setDropAction(Qt.DropAction.CopyAction)  # else Qt takes the rows out by itself
+        event.setDropAction(Qt.DropAction.CopyAction)  # else Qt removes the rows itself
         event.accept()
         self._tell_order([row.key for row in (*before, *moved, *behind) if row.can_move])
 

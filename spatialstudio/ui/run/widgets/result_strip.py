@@ -1,4 +1,4 @@
-"""A film strip of results: small pictures, each with its verdict, its seed and its baseline."""
+"""A film strip of results: thumbnails with verdict, seed and baseline."""
 
 from typing import cast
 
@@ -36,14 +36,14 @@ MARK_EM = 1.05
 
 @frozen(eq=False)
 class Result:
-    """What one place of the strip shows.
+    """An item of the strip.
 
     Attributes:
-        key: Comes back when it is picked.
-        pictures: The picture, and its baseline where there is one.
-        outcomes: What was judged of each; None where nothing was.
+        key: Id emitted when it is picked.
+        pictures: The picture, and its baseline if there is one.
+        outcomes: Outcome of each picture; None if not evaluated.
         caption: "seed 7".
-        words: All of it, for screen readers and tips.
+        words: Full description for screen readers and tooltips.
     """
 
     key: str
@@ -54,7 +54,7 @@ class Result:
 
 
 class ResultPainter(CellPainter):
-    """Draws the places of a film strip."""
+    """Draws the items of a film strip."""
 
     ground = "line"
     rounding_em = 0.3
@@ -69,7 +69,7 @@ class ResultPainter(CellPainter):
         return QSize(width, em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM))
 
     def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:
-        """Draw the pictures side by side, their marks and captions."""
+        """Draw the pictures side by side, with outcome marks and captions."""
         result = cast("Result", content)
         pad, side = em(PAD_EM), em(PICTURE_EM)
         for number, picture in enumerate(result.pictures):
@@ -102,7 +102,7 @@ class ResultPainter(CellPainter):
 class ResultStrip(QListWidget):
     """Shows results side by side, the newest first.
 
-    Emits ``result_picked`` with a key when one is clicked, or chosen with Enter.
+    Emits ``result_picked`` with a key on a click or Enter.
     """
 
     result_picked = Signal(str)
@@ -130,7 +130,7 @@ class ResultStrip(QListWidget):
         return QSize(em(8), self.sizeHint().height())
 
     def show_results(self, results: tuple[Result, ...]) -> None:
-        """Show other results; the one that is picked stays so."""
+        """Set the results; the picked one is preserved."""
         current = self.currentItem()
         picked = "" if current is None else current.data(ROLE).key
         self.clear()
@@ -139,14 +139,14 @@ class ResultStrip(QListWidget):
         self.show_picked(picked)
 
     def show_picked(self, key: str) -> None:
-        """Mark the result that is looked at; none for an empty key."""
+        """Mark the open result; none for an empty key."""
         self.setCurrentIndex(QModelIndex())
         for place in range(self.count()):
             if self.item(place).data(ROLE).key == key:
                 self.setCurrentRow(place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pick with Enter what the arrows went to."""
+        """Pick the focused result on Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
             if self.currentItem() is not None:
                 self._tell(self.currentItem())
