@@ -1,1 +1,1 @@
-"""Evaluating: verdicts, evidence, thresholds."""
+"""Evaluation: verdicts, evidence, thresholds."""

@@ -1,4 +1,4 @@
-"""Commands for looking at a picture and at what was found in it."""
+"""Commands for a picture's view and its evaluation."""
 
 from spatialstudio.ui.framework.command import Command, Menu
 from spatialstudio.ui.widgets.picture_layers import Layer

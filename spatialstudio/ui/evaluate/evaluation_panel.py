@@ -1,4 +1,4 @@
-"""Stage 3, image to verdicts: one card a relation."""
+"""Stage 3, image to verdicts: one card per relation."""
 
 from functools import partial
 
@@ -38,7 +38,7 @@ NOT_YET = {
 
 
 class EvaluationPanel(Panel):
-    """Shows the verdicts on the open run, and on its baseline in brief; lights their evidence."""
+    """Shows the verdicts on the open run, its baseline's in brief, and highlights evidence."""
 
     title = "Verdict"
 
@@ -92,12 +92,12 @@ class EvaluationPanel(Panel):
                 self._offer_again()
 
     def judge_again(self) -> None:
-        """Judge the open picture by the prompt and the judges that are chosen now."""
+        """Evaluate the open picture with the current prompt and judge set."""
         if self._session.scene is not None:
             self._studio.pictures.judge_open(self._session.scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Esc end the lighting of evidence."""
+        """Clear the highlighted evidence on Esc."""
         if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
             self._judgement.light(None)
         else:
@@ -124,11 +124,11 @@ class EvaluationPanel(Panel):
 
     @property
     def _own(self) -> list[VerdictCard]:
-        """The cards of the open run itself."""
+        """The cards of the open run, without the baseline's."""
         return [card for card in self._cards if not card.is_brief]
 
     def _offer_again(self) -> None:
-        """Offer to judge when the prompt claims something else, or others are to look."""
+        """Offer to evaluate again if the prompt's relations or the judge set have changed."""
         run, scene = self._session.run, self._session.scene
         can = False
         if run is not None and run.image is not None and run.is_over and scene and scene.relations:
@@ -139,14 +139,14 @@ class EvaluationPanel(Panel):
         self._judge_action.setEnabled(can)
 
     def _has_other_judges(self, run: OpenRun) -> bool:
-        """Whether others are chosen now than looked at the open picture."""
+        """Return True if the selected judge set differs from that of the open picture."""
         chosen, evaluation = self._studio.judges, run.evaluation
         second_id = self._studio.judge_defaults.judges_of(run.model_id).second_id
         lacks_second = evaluation is not None and evaluation.looks.second is None
         return chosen != self._judges or (second_id is not None and lacks_second)
 
     def _let_go(self) -> None:
-        """Throw away the cards that say something else than is wanted."""
+        """Discard outdated cards."""
         for card in self._cards:
             if card.content not in self._wanted:
                 self._column.removeWidget(card)
@@ -155,7 +155,7 @@ class EvaluationPanel(Panel):
         self._cards = [card for card in self._cards if card.content in self._wanted]
 
     def _add_next(self) -> None:
-        """Make one card that is missing; the next comes a frame later, as each takes its time."""
+        """Create one missing card per frame, as each is slow."""
         known = [card.content for card in self._cards]
         missing = [content for content in self._wanted if content not in known]
         if not missing:
@@ -176,7 +176,7 @@ class EvaluationPanel(Panel):
         return card
 
     def _mark(self) -> None:
-        """Show which relation is looked at, and which check is highlighted."""
+        """Mark the selected relation and the highlighted check."""
         run = self._session.run
         relation = picked_relation(run, self._session.relation_id) if run else None
         for card in self._own:
@@ -204,12 +204,12 @@ class EvaluationPanel(Panel):
 
 
 def _said(scene: SceneGraph) -> tuple[object, ...]:
-    """Return what a picture is judged by; how much guidance cares for it changes no verdict."""
+    """Return the part of a scene that affects verdicts; relation weights do not."""
     return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
 
 
 def _detector_of(run: OpenRun | None) -> str:
-    """Say which detector looked at the picture; nothing where the record does not name it."""
+    """Return the picture's detector; empty if not recorded."""
     if run is None or run.evaluation is None:
         return ""
     seen = run.evaluation.perception

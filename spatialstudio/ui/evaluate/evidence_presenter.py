@@ -1,4 +1,4 @@
-"""Turns the evidence behind a verdict into marks on the picture."""
+"""Converts the evidence of a verdict into marks on the picture."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,24 +31,24 @@ from spatialstudio.ui.widgets.picture_layers import (
 from spatialstudio.ui.widgets.texts import tr
 
 MOST_UNSURE = 3
-"""Unsure candidates of a thing that are shown; a detector may have hundreds."""
+"""Maximum number of unsure candidates shown per object; a detector may return hundreds."""
 TRACE_OPACITY = 0.7
 EMPTY_INSET = 0.08
-"""How far from the picture's border a missing thing's frame lies, share of the shorter side."""
+"""Inset of a missing object's frame, as a fraction of the picture's shorter side."""
 
 Reason = AbstentionReason
 
 
 @frozen(eq=False)
 class SelectedVerdict:
-    """One relation of a judged run, and what is tried with it.
+    """One relation of an evaluated run and its trial verdict.
 
     Attributes:
-        run: As it was judged.
-        relation: That is looked at.
-        seen: What lies behind the stored verdict.
-        now: What lies behind the verdict with the change; ``seen`` without one.
-        verdict: With the change.
+        run: As evaluated.
+        relation: The selected relation.
+        seen: Evidence of the stored verdict.
+        now: Evidence of the trial verdict; equals ``seen`` without a trial.
+        verdict: The trial verdict.
     """
 
     run: OpenRun
@@ -59,7 +59,7 @@ class SelectedVerdict:
 
 
 def picked_relation(run: OpenRun, relation_id: RelationId | None) -> Relation | None:
-    """Return the relation that is looked at: the first when the picked one is of another run."""
+    """Return the selected relation, or the run's first one if it belongs to another run."""
     for relation in run.scene.relations:
         if relation.id == relation_id:
             return relation
@@ -76,8 +76,8 @@ def evidence_scene(
 
     Args:
         selected_verdict: The verdict with its run, relation and perception.
-        lit: The reason whose evidence stands out while all else dims; None for none.
-        layers: In sight, when nothing is lit.
+        lit: The reason whose evidence is highlighted while the rest is dimmed; None for none.
+        layers: Visible layers when nothing is highlighted.
         looks: How layers are drawn.
     """
     if selected_verdict.run.evaluation is None:
@@ -108,7 +108,7 @@ def evidence_scene(
 
 
 def candidates(selected_verdict: SelectedVerdict) -> tuple[BoxMark, ...]:
-    """Return the boxes that could have been chosen, each with itself as key."""
+    """Return the selectable boxes, each keyed by its own evidence."""
     chosen = [box.box for box in chosen_boxes(selected_verdict.now)]
     return tuple(
         _mark(selected_verdict, box, BoxStyle.GHOST, key=box)
@@ -119,7 +119,7 @@ def candidates(selected_verdict: SelectedVerdict) -> tuple[BoxMark, ...]:
 
 
 def choices(selected_verdict: SelectedVerdict, end: MentionId) -> tuple[EvidenceBox, ...]:
-    """Return what can be chosen of an end of the relation, best first."""
+    """Return the candidates for one end of the relation, best first."""
     own = [box for box in selected_verdict.seen.boxes if box.mention_id == end]
     sure = (Role.CHOSEN, Role.RIVAL, Role.PASSED_OVER)
     unsure = [box for box in own if box.role is Role.TOO_UNSURE]
@@ -127,12 +127,12 @@ def choices(selected_verdict: SelectedVerdict, end: MentionId) -> tuple[Evidence
 
 
 def chosen_boxes(evidence: Evidence) -> tuple[EvidenceBox, ...]:
-    """Return the boxes that were judged by."""
+    """Return the boxes used for the verdict."""
     return tuple(box for box in evidence.boxes if box.role is Role.CHOSEN)
 
 
 def detection_of(box: EvidenceBox, run: OpenRun) -> Detection | None:
-    """Return what was detected there; None when it is of another picture."""
+    """Return the detection of a box; None if it belongs to another picture."""
     seen = run.evaluation.perception.detections if run.evaluation else ()
     wanted = box.mention_id, box.box, box.score
     return next((d for d in seen if (d.mention_id, d.box, d.score) == wanted), None)
@@ -169,7 +169,7 @@ def _lit(
 
 
 def _missing(selected_verdict: SelectedVerdict, scene: EvidenceScene) -> Iterator[BoxMark]:
-    """Yield a frame for each thing that was not found, and its best candidate below all else."""
+    """Yield a frame for each missing object, and its best candidate below the threshold."""
     found = {box.mention_id for box in chosen_boxes(selected_verdict.now)}
     inset = EMPTY_INSET * min(scene.height, scene.width)
     for place, end in enumerate(end for end in selected_verdict.relation.ends if end not in found):
@@ -189,7 +189,7 @@ def _missing(selected_verdict: SelectedVerdict, scene: EvidenceScene) -> Iterato
 
 
 def best_unsure(selected_verdict: SelectedVerdict, end: MentionId) -> EvidenceBox | None:
-    """Return the best detection of a thing that is below the thresholds; None without any."""
+    """Return the best detection of an object below the thresholds, or None."""
     unsure = (
         box
         for box in selected_verdict.now.boxes
@@ -199,7 +199,7 @@ def best_unsure(selected_verdict: SelectedVerdict, end: MentionId) -> EvidenceBo
 
 
 def _newly_chosen(selected_verdict: SelectedVerdict) -> Iterator[BoxMark]:
-    """Yield the boxes that are judged by only with the change."""
+    """Yield the boxes that only the trial verdict uses."""
     stored = [box.box for box in chosen_boxes(selected_verdict.seen)]
     for box in chosen_boxes(selected_verdict.now):
         if box.box not in stored:
@@ -207,7 +207,7 @@ def _newly_chosen(selected_verdict: SelectedVerdict) -> Iterator[BoxMark]:
 
 
 def _bands(selected_verdict: SelectedVerdict) -> tuple[BandMark, ...]:
-    """Return the bands; there are none unless all ends were found, the subject first."""
+    """Return the undecidable bands; empty unless all ends were found, the subject first."""
     return tuple(
         BandMark(
             band=band,

@@ -1,4 +1,4 @@
-"""Shows the evidence on the stage, and tries what the user does to it there."""
+"""Shows evidence on the stage and turns the user's changes there into trials."""
 
 from PySide6.QtCore import QObject
 
@@ -15,10 +15,10 @@ DECIMALS = 3
 
 
 class EvidenceStage(QObject):
-    """Feeds the overlay of one stage.
+    """Updates the evidence overlay of one stage.
 
     Args:
-        context: What the window works with.
+        context: Services of the window.
     """
 
     def __init__(self, context: WindowContext) -> None:
@@ -32,11 +32,11 @@ class EvidenceStage(QObject):
         self.overlay.candidate_picked.connect(self._try_candidate)
 
     def draw(self, step: int, *, is_bare: bool = False) -> None:
-        """Show the marks of what is looked at; nothing on a picture that is still being drawn.
+        """Show the selected verdict's marks; none on an unfinished picture.
 
         Args:
-            step: The one in sight.
-            is_bare: Whether nothing shall lie on the picture.
+            step: The shown step.
+            is_bare: Whether to hide all overlays.
         """
         selected_verdict = None if is_bare else self._verdict_selection.now()
         if selected_verdict is None or not shows_result(selected_verdict.run, step):

@@ -1,4 +1,4 @@
-"""Two judges of every relation side by side: the centre rule and PSE; the others on demand."""
+"""The dock that compares the checker with PSE for each relation, and further metrics."""
 
 from PySide6.QtWidgets import QVBoxLayout
 
@@ -20,7 +20,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class JudgesPanel(Panel):
-    """Shows what SpatialBench-UC's checker, PSE and other metrics say of the open run."""
+    """Shows the results of SpatialBench-UC's checker, PSE and further metrics on the open run."""
 
     title = "Metrics"
 

@@ -1,4 +1,4 @@
-"""Which detector gives a second opinion on the pictures that are judged."""
+"""The selection of a second detector for evaluations."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ USED = "Its boxes are a layer of the picture; disagreement lowers the confidence
 
 
 class SecondDetectorPanel(Panel):
-    """Lets the user choose a second detector; the verdict's panel then offers to judge again."""
+    """Lets the user select a second detector; the verdict panel then offers to evaluate again."""
 
     title = "Second detector"
 
@@ -34,13 +34,13 @@ class SecondDetectorPanel(Panel):
             self._list()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look for detectors when someone looks at the field for the first time."""
+        """List the detectors when the panel is first shown."""
         super().showEvent(event)
         if not self._is_listed:
             self._list()
 
     def _list(self) -> None:
-        """Offer the detectors there are; one that was chosen before is used if it is there."""
+        """List the detectors; restore the stored choice if available."""
         self._is_listed = True
         chosen = self._context.settings.second_detector
         models, damaged = self._studio.perception_models, self._studio.damaged_perception_models
@@ -57,7 +57,7 @@ class SecondDetectorPanel(Panel):
         self._context.edits.change(tr("change second detector"), before, detector_id, self._use)
 
     def _use(self, detector_id: str) -> None:
-        """Have what is judged from now on seen by this one as well."""
+        """Use this second detector for evaluations from now on."""
         self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
         self._context.settings.second_detector = detector_id
         self._field.show_chosen(detector_id)

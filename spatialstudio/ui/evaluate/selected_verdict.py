@@ -1,4 +1,4 @@
-"""What is looked at: one relation of the open run, its evidence, and what is tried with it."""
+"""The selected relation, its evidence and the trial settings."""
 
 from spatialstudio.application.evaluate.adjusting import verdict_on
 from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of
@@ -10,10 +10,10 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 
 
 class VerdictSelection:
-    """Answers what is looked at now; gathers the evidence anew only when something has changed.
+    """Returns the selected verdict, cached until the evaluation, trial or relation changes.
 
     Args:
-        context: Knows the session and what is tried.
+        context: Services of the window.
     """
 
     def __init__(self, context: WindowContext) -> None:
@@ -24,7 +24,7 @@ class VerdictSelection:
         self._known: SelectedVerdict | None = None
 
     def judged(self) -> tuple[OpenRun, Relation] | None:
-        """Return whose verdict is looked at, at no cost; None while there is none."""
+        """Return the evaluated run and its selected relation, without evidence; None if absent."""
         run = self._session.run
         if run is None or run.evaluation is None:
             return None
@@ -32,7 +32,7 @@ class VerdictSelection:
         return None if relation is None else (run, relation)
 
     def now(self) -> SelectedVerdict | None:
-        """Return what is looked at; None while there is no verdict."""
+        """Return the selected verdict with its evidence; None while there is no verdict."""
         judged = self.judged()
         if judged is None:
             return None

@@ -1,4 +1,4 @@
-"""Does the answer last: small changes of the picture, and depth where depth decides."""
+"""The dock of a verdict's stability: perturbed pictures, and depth histograms."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ PERCENT = 100
 
 
 class StabilityPanel(Panel):
-    """Shows the slightly changed pictures behind the verdict that is looked at, and its depths."""
+    """Shows the perturbed pictures and depths of the selected verdict."""
 
     title = "Stability and depth"
 
@@ -50,7 +50,7 @@ class StabilityPanel(Panel):
         self._show(None)
 
     def handle(self, event: object) -> None:
-        """Follow what is looked at; take in the crops when they are made."""
+        """Follow the selected verdict; show the crops when they are ready."""
         match event:
             case RunChanged() | RelationPicked():
                 self._clock.request()
@@ -119,7 +119,7 @@ def _agreeing(evidence: Evidence) -> str:
 
 
 def _usual(answers: tuple[PerturbedAnswer, ...]) -> Outcome | None:
-    """Return what most of the answers say; None where nothing was found in any."""
+    """Return the most frequent outcome; None if no picture has one."""
     said = [answer.outcome for answer in answers if answer.outcome is not None]
     return max(said, key=said.count, default=None)
 

@@ -1,4 +1,4 @@
-"""The checks behind a verdict, in the checker's order, with their numbers."""
+"""The checks of a verdict in the checker's order, with their values."""
 
 from collections.abc import Callable, Mapping
 from math import floor
@@ -27,7 +27,7 @@ STEPS_IN_ONE = 100
 
 @frozen(eq=False)
 class Case:
-    """A verdict with all that it can be told by."""
+    """A verdict with its relation, evidence and scene."""
 
     relation: Relation
     verdict: Verdict
@@ -35,18 +35,18 @@ class Case:
     scene: SceneGraph
 
     def scores(self, *roles: Role) -> list[str]:
-        """Return the scores of the boxes that played these parts, in words."""
+        """Return the formatted scores of the boxes with the given roles."""
         return [f"{box.score:.2f}" for box in self.evidence.boxes if box.role in roles]
 
     def things(self) -> str:
-        """Name what the reason is about."""
+        """Return the names of the objects that the verdict is about."""
         return ", ".join(map(self.scene.detected_name, self.verdict.about))
 
 
 def checks_of(
     relation: Relation, verdict: Verdict, evidence: Evidence, scene: SceneGraph
 ) -> tuple[VerdictCheck, ...]:
-    """Return what was checked, up to the reason that decided; what has no number is left out."""
+    """Return the checks up to the deciding reason; those without a value are left out."""
     case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene)
     checks = []
     for reason, (tip, tell) in _CHECKS.items():
@@ -67,7 +67,7 @@ def _state(case: Case, reason: AbstentionReason) -> CheckState:
 
 
 def lower_threshold(verdict: Verdict, evidence: Evidence) -> float | None:
-    """Return the least score that would let a missing thing be found; None when nothing would."""
+    """Return the highest threshold that finds all missing objects; None if there is none."""
     if verdict.reason is not AbstentionReason.MISSING_OBJECT:
         return None
     best = {
@@ -107,7 +107,7 @@ def _alone(case: Case, is_broken: bool) -> str:
 
 
 def _leaves_count(case: Case) -> bool:
-    """Whether the prompt gives a count, which no verdict tests."""
+    """Return True if the prompt gives a count, which no verdict tests."""
     counted = any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked)
     return counted and not case.scores(Role.RIVAL)
 
@@ -164,15 +164,15 @@ _CHECKS: Mapping[AbstentionReason, tuple[str, Tell]] = {
     AbstentionReason.UNSTABLE: ("Share of perturbed pictures with the same verdict.", _stable),
     AbstentionReason.DETECTORS_DISAGREE: ("Agreement of the second detector.", _agreed),
 }
-"""The checker's questions in its order: what each asks, and how its answer is told."""
+"""The checks in the checker's order: question and description of each."""
 
 
 def judged_relations(run: OpenRun, name: str = "") -> tuple[JudgedRelation, ...]:
-    """Return what the cards of one run say; nothing while it is not judged.
+    """Return the card contents of one run; empty if it is not evaluated.
 
     Args:
         run: The run.
-        name: What to call its picture; empty when there is only one.
+        name: Label of its picture; empty when there is only one.
     """
     if run.evaluation is None:
         return ()

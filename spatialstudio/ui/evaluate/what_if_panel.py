@@ -1,4 +1,4 @@
-"""What other thresholds or another instance would make of a verdict, beside the stored one."""
+"""The dock that compares the stored verdict with one under trial settings."""
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -52,11 +52,11 @@ THRESHOLDS = {
     "min_stability": ("Minimum stability", "Less stable verdicts are undecidable.", 1.0),
     "min_agreement": ("Minimum agreement", "Required agreement of the second detector.", 1.0),
 }
-"""The checker's settings in words: name, what it does, largest value."""
+"""The checker's settings: label, description, largest value."""
 
 
 class WhatIfPanel(Panel):
-    """Lets the user try other thresholds and instances, and keep what came of it."""
+    """Lets the user try other thresholds and instances, and save the result."""
 
     title = "What if"
 
@@ -100,13 +100,13 @@ class WhatIfPanel(Panel):
                 self._follow()
 
     def keep(self) -> None:
-        """Keep the verdict with the change beside the stored one."""
+        """Save the trial verdict next to the stored one."""
         if (selected_verdict := self._verdict_selection.now()) is not None:
             tried = self._judgement.adjustment_of(selected_verdict.run)
             self._change_kept(selected_verdict, tried, tr("save adjusted verdict"))
 
     def drop(self) -> None:
-        """Let the kept verdict of the user go."""
+        """Delete the saved trial verdict."""
         if (selected_verdict := self._verdict_selection.now()) is not None:
             self._change_kept(selected_verdict, None, tr("delete adjusted verdict"))
 
@@ -142,7 +142,7 @@ class WhatIfPanel(Panel):
             self._judgement.try_choice(selected_verdict.run, end, found, tr("change candidate"))
 
     def _follow(self) -> None:
-        """Switch the commands at once, in sight or not; draw while in sight."""
+        """Update the commands at once; redraw while visible."""
         judged = self._verdict_selection.judged()
         is_tried = judged is not None and self._judgement.is_tried(judged[0])
         actions = self._context.actions
@@ -216,7 +216,7 @@ class WhatIfPanel(Panel):
 
 
 def _idle(looks: Looks) -> set[str]:
-    """Name the levers that cannot turn anything, as nothing was looked at for them."""
+    """Return the names of thresholds without effect, as their measurements were not made."""
     idle = set()
     if not looks.perturbed and looks.stability is None:
         idle.add("min_stability")
@@ -255,7 +255,7 @@ def _kept(run: OpenRun, relation: Relation) -> Adjustment | None:
 
 
 def _choices(selected_verdict: SelectedVerdict) -> list[Choices]:
-    """Return what can be chosen of each end that was seen more than once, or unsurely."""
+    """Return the instances of each end that has several, or an unsure one."""
     found = []
     judged_by = [box.box for box in chosen_boxes(selected_verdict.now)]
     for end in dict.fromkeys(selected_verdict.relation.ends):

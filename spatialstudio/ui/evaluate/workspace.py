@@ -1,4 +1,4 @@
-"""The docks of judging a picture: its verdicts, and how they may change."""
+"""The docks of the evaluate workspace: verdicts, trial settings, comparison, stability."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -19,7 +19,7 @@ HEIGHT_EM = 16
 
 
 def make_verdict(context: WindowContext) -> QWidget:
-    """Return the verdicts, the layers and the details of the open run."""
+    """Build the dock of verdicts, layers and details of the open run."""
     from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
     from spatialstudio.ui.run.run_facts import DetailsPanel
     from spatialstudio.ui.stage.layers_panel import LayersPanel
@@ -32,14 +32,14 @@ def make_verdict(context: WindowContext) -> QWidget:
 
 
 def make_what_if(context: WindowContext) -> QWidget:
-    """Return what a verdict would be otherwise, scrolled where there is too little room."""
+    """Build the dock of trial verdicts, scrolled where there is too little room."""
     from spatialstudio.ui.evaluate.what_if_panel import WhatIfPanel
 
     return DockColumn(WhatIfPanel(context))
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Return two judges side by side and a detector's second opinion, scrolled likewise."""
+    """Build the scrolled dock of checker, PSE and the second detector."""
     from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
     from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 
@@ -47,7 +47,7 @@ def make_judges(context: WindowContext) -> QWidget:
 
 
 def make_stability(context: WindowContext) -> QWidget:
-    """Return changed pictures and depths, scrolled likewise."""
+    """Build the scrolled dock of perturbed pictures and depths."""
     from spatialstudio.ui.evaluate.stability_panel import StabilityPanel
 
     return DockColumn(StabilityPanel(context))

@@ -1,1 +1,1 @@
-"""Widgets of evaluating."""
+"""Widgets of the evaluation panels."""

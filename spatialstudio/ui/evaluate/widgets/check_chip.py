@@ -1,4 +1,4 @@
-"""A chip for one check of a verdict: what was checked, its number and whether it held."""
+"""A chip for one check of a verdict: name, value and state."""
 
 from enum import Enum
 
@@ -21,7 +21,7 @@ LEAST_EM = 6
 
 
 class CheckState(Enum):
-    """What came of a check; the value is its word for screen readers."""
+    """Result of a check; the value is its label for screen readers."""
 
     HELD = "held"
     BROKEN = "decided the verdict"
@@ -33,18 +33,18 @@ ICONS = {
     CheckState.BROKEN: ("warning", "unsure"),
     CheckState.NOT_CHECKED: ("help", "muted"),
 }
-"""Icon and colour; a tick stands only for what was checked."""
+"""Icon and colour; a tick appears only for performed checks."""
 
 
 @frozen(kw_only=False)
 class VerdictCheck:
-    """One check behind a verdict.
+    """One check of a verdict.
 
     Attributes:
-        reason: The reason to abstain that was looked for.
-        text: The check with its number.
-        tip: What was checked, in a sentence.
-        state: What came of it.
+        reason: The abstention reason it checks for.
+        text: The check with its value.
+        tip: Description of the check, in a sentence.
+        state: Result of the check.
     """
 
     reason: AbstentionReason
@@ -57,7 +57,7 @@ class CheckChip(QToolButton):
     """Shows a check; pressed while its evidence is highlighted.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
         check: The check to show.
     """
 
@@ -79,11 +79,11 @@ class CheckChip(QToolButton):
         self._dress()
 
     def minimumSizeHint(self) -> QSize:
-        """Give way to a narrow card: the tip says it all."""
+        """Return a small width, so that it fits a narrow card; the tooltip has the full text."""
         return QSize(em(LEAST_EM), super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Draw the chip, its text cut off where there is too little room."""
+        """Draw the chip, its text elided where there is too little room."""
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         if (lacking := self.sizeHint().width() - self.width()) > 0:

@@ -1,4 +1,4 @@
-"""A strip of slightly changed pictures, each with the verdict on it."""
+"""A strip of perturbed pictures, each with its verdict."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,9 @@ class Crop:
     """One picture of the strip.
 
     Attributes:
-        name: What was changed.
+        name: The perturbation.
         picture: (h, w, 3) uint8.
-        outcome: What is said of it; None where an object was not found.
+        outcome: Its outcome; None where an object was not found.
     """
 
     name: str
@@ -79,10 +79,10 @@ class CropTile(QWidget):
 
 
 class CropStrip(QWidget):
-    """Shows how the answer bears small changes of the picture.
+    """Shows how stable the verdict is under small perturbations of the picture.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -99,7 +99,7 @@ class CropStrip(QWidget):
         column.addWidget(tiles)
 
     def show_crops(self, crops: Sequence[Crop], count: str) -> None:
-        """Show these crops, and how many of them agree, in words."""
+        """Show these crops, and how many of them agree."""
         self._count.setText(count)
         while (item := self._line.takeAt(0)) is not None:
             if (old := item.widget()) is not None:

@@ -1,4 +1,4 @@
-"""How far away the pixels of each thing are: one histogram a thing on a common axis."""
+"""Depth histograms of the objects' pixels on a common axis."""
 
 from collections.abc import Sequence
 from html import escape
@@ -19,10 +19,10 @@ SIZE_EM = (14, 6.5)
 
 
 class DepthHistogram(QWidget):
-    """Shows histograms over depth; what they share is hatched.
+    """Shows histograms over depth; their common overlap is hatched.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -46,14 +46,14 @@ class DepthHistogram(QWidget):
         return QSize(*(em(side) for side in SIZE_EM))
 
     def show_profiles(self, profiles: Sequence[DepthProfile], words: str) -> None:
-        """Show these histograms, and in words what they say."""
+        """Show these histograms and their description."""
         self._profiles = tuple(profiles)
         self.plot.show_profiles(profiles)
         self.plot.describe(words)
         self._show_names()
 
     def _show_names(self) -> None:
-        """Write each thing's name in the hue of its curve."""
+        """Label each object in the hue of its curve."""
         hues = [self._theme.mention(each.hue).name() for each in self._profiles]
         names = (
             f'<span style="color: {hue}">{escape(each.name)}</span>'

@@ -1,4 +1,4 @@
-"""The plot of depth histograms: its curves are made once and then only take other values."""
+"""The plot of depth histograms; its curves are created once and updated in place."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -23,16 +23,16 @@ from spatialstudio.ui.widgets.plot_row import CACHED
 from spatialstudio.ui.widgets.texts import tr
 
 Weights: TypeAlias = npt.NDArray[np.float64]
-"""(slices,), one value a slice."""
+"""(slices,), one value per slice."""
 
 
 @frozen(eq=False, kw_only=False)
 class DepthProfile:
-    """How one thing's pixels are spread over depth.
+    """Histogram of one object's pixels over depth.
 
     Attributes:
-        name: Of the thing.
-        hue: Of its word.
+        name: Name of the object.
+        hue: Hue of its word.
         weights: (slices,) nearest first, sums to 1.
     """
 
@@ -50,14 +50,14 @@ QUARTERS = (0.25, 0.5, 0.75)
 LINE_WIDTH = 1.6
 LEAST_SIZE = QSizeF(1, 1)
 CLOSEST = 1 / 16
-"""The shortest stretch of depth that can be zoomed to."""
+"""The smallest depth range that can be zoomed to."""
 
 
 class DepthPlot(Plot):
-    """Shows one stepped curve a thing over a common axis; what all share is hatched.
+    """Shows a stepped curve for each object on a common axis; the common overlap is hatched.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -74,7 +74,7 @@ class DepthPlot(Plot):
         self.refresh()
 
     def show_profiles(self, profiles: Sequence[DepthProfile]) -> None:
-        """Give the curves these values."""
+        """Set the values of the curves."""
         self._profiles = tuple(profiles)
         while len(self._curves) < len(profiles):
             self._curves.append(self._new_curve())
@@ -87,7 +87,7 @@ class DepthPlot(Plot):
         self.refresh()
 
     def lay_out(self, room: QRectF) -> None:
-        """Leave room for the words at the ends of the axis."""
+        """Reserve room for the labels at the ends of the axis."""
         measure = QFontMetricsF(font(SMALL))
         margin = max(measure.horizontalAdvance(tr(end)) for end in ENDS) / 2 + em(GAP_EM)
         area = room.adjusted(margin, 0, -margin, -em(AXIS_EM))
@@ -98,7 +98,7 @@ class DepthPlot(Plot):
         self._axis.setGeometry(QRectF(box.left(), box.bottom(), box.width(), em(AXIS_EM)))
 
     def dress(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         self._axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
         self._axis.setPen(self.theme.colour("line"))
         self._axis.setTextPen(self.theme.colour("muted"))
@@ -110,7 +110,7 @@ class DepthPlot(Plot):
             curve.setBrush(self.theme.mention(profile.hue, FILL))
 
     def ground(self) -> QColor:
-        """Return the colour under the histograms."""
+        """Return the background colour of the histograms."""
         return self.theme.colour("sunken")
 
     def stride(self) -> float:
@@ -118,11 +118,11 @@ class DepthPlot(Plot):
         return 1 / self._slices
 
     def snapped(self, place: float) -> float:
-        """Return the middle of the nearest slice of depth."""
+        """Return the centre of the nearest slice."""
         return (self._slice_at(place) + 0.5) / self._slices
 
     def text_at(self, place: float) -> str:
-        """Return the share of each thing's pixels at a depth, a line each."""
+        """Return the share of each object's pixels at a depth, one per line."""
         if not self._profiles:
             return ""
         number = self._slice_at(place)
@@ -131,7 +131,7 @@ class DepthPlot(Plot):
         return "\n".join(lines)
 
     def keys(self) -> Sequence[PlotKey]:
-        """Return the things."""
+        """Return the legend entries: the objects."""
         hues = [self.theme.mention(each.hue) for each in self._profiles]
         return [
             PlotKey(name=each.name, colour=hue)
@@ -139,7 +139,7 @@ class DepthPlot(Plot):
         ]
 
     def table(self) -> PlotTable:
-        """Return a row a slice of depth: its middle, and the share of each thing's pixels."""
+        """Return a row for each depth slice: its centre, and the share of each object's pixels."""
         depths = ((number + 0.5) / self._slices for number in range(self._slices))
         shares = zip(*(each.weights.tolist() for each in self._profiles), strict=True)
         rows = tuple((depth, *values) for depth, values in zip(depths, shares, strict=False))
@@ -153,14 +153,14 @@ class DepthPlot(Plot):
         return min(max(int(place * self._slices), 0), self._slices - 1)
 
     def _new_curve(self, z: int = 0) -> pg.PlotCurveItem:
-        """Return one more curve of the plot, kept as long as the plot is."""
+        """Return another curve of the plot, with the plot's lifetime."""
         curve = pg.PlotCurveItem([0, 1], [0], stepMode="center", fillLevel=0, pen=None)
         self._row.add(curve, z)
         return curve
 
 
 def _show(curve: pg.PlotCurveItem, weights: Weights | None) -> None:
-    """Give a curve its values, from 0, the nearest, to 1; None hides it."""
+    """Set a curve's values, from 0, the nearest, to 1; None hides it."""
     curve.setVisible(weights is not None)
     if weights is not None:
         curve.setData(np.linspace(0, 1, len(weights) + 1), weights)

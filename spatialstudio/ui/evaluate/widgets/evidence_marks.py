@@ -1,4 +1,4 @@
-"""What lies behind a verdict, as marks on the picture. Plain data in picture pixels, no colours."""
+"""Marks of a verdict's evidence, as plain data in picture pixels without colours."""
 
 from enum import Enum, auto
 
@@ -11,27 +11,27 @@ class BoxStyle(Enum):
     """What a box on the picture stands for."""
 
     CHOSEN = auto()
-    """Judged by."""
+    """The box used for the verdict."""
     GHOST = auto()
-    """Could have been chosen."""
+    """A candidate that can be selected."""
     SECOND = auto()
-    """What a second detector saw."""
+    """Detected by the second detector."""
     TRACE = auto()
-    """Where a thing was after a small change of the picture."""
+    """Position of an object in a perturbed picture."""
     EMPTY = auto()
-    """Where nothing was found."""
+    """Frame of a missing object."""
 
 
 @frozen
 class BoxMark:
-    """A box and its name.
+    """A box and its label.
 
     Attributes:
         box: Pixels.
-        hue: Of its word.
+        hue: Hue of its word.
         style: What it stands for.
-        label: Its name; empty for none.
-        key: Told when it is clicked; None for a box that cannot be chosen.
+        label: Its label; empty for none.
+        key: Id emitted on a click; None for a box that cannot be selected.
         opacity: [0, 1].
     """
 
@@ -45,16 +45,16 @@ class BoxMark:
 
 @frozen
 class BandMark:
-    """The band in which the subject's centre decides nothing.
+    """The undecidable band of the subject's centre.
 
     Attributes:
-        band: Where.
+        band: Position and width.
         centre_xy: The subject's centre.
-        hue: Of the subject.
-        label: How far off the centre is, of how much: "0.06 of 0.10"; empty when nobody knows.
-        glows: Whether it is what decided.
+        hue: Hue of the subject.
+        label: Offset of the centre and the limit: "0.06 of 0.10"; empty if unknown.
+        glows: Whether it decided the verdict.
         opacity: [0, 1].
-        tint: A hue for the band; None for that of indecision.
+        tint: A hue for the band; None for the default of an undecidable band.
     """
 
     band: MarginBand
@@ -68,7 +68,7 @@ class BandMark:
 
 @frozen
 class GapMark:
-    """The shortest way between two boxes, and its length in words."""
+    """The shortest connection of two boxes, with its length as text."""
 
     gap: GapLine
     label: str
@@ -79,15 +79,15 @@ class EvidenceScene:
     """All marks on one picture.
 
     Attributes:
-        height: Of the picture, pixels.
-        width: Likewise.
+        height: Height of the picture, pixels.
+        width: Width of the picture, pixels.
         boxes: The last one on top.
         bands: Under the boxes.
-        gap: Near and far only.
-        hatched: Areas with a name each.
+        gap: For near and far only.
+        hatched: Labelled areas.
         differing: Pairs of boxes whose difference is hatched.
-        is_lit: Whether all but the marks is dimmed.
-        words: The marks in words.
+        is_lit: Whether everything except the marks is dimmed.
+        words: Description of the marks.
     """
 
     height: int = 1

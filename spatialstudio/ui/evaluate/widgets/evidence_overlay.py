@@ -1,4 +1,4 @@
-"""The evidence of a verdict on the picture; its band can be dragged, its candidates chosen."""
+"""The evidence of a verdict on the picture, with a draggable band and selectable boxes."""
 
 from PySide6.QtCore import QLineF, QPointF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
@@ -20,16 +20,16 @@ from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
 REACH_EM = 0.4
 PULSE_MS, PULSES = 700, 2
 WIDEST = 0.5
-"""Half width of the widest band, share of the picture's side."""
+"""Largest half width of a band, as a fraction of the picture's side."""
 
 
 @frozen(kw_only=False)
 class HeldEdge:
-    """An edge of a band, taken hold of.
+    """A grabbed edge of a band.
 
     Attributes:
-        axis: Along which it moves.
-        middle: Of the band, share of the picture's side.
+        axis: Axis along which it moves.
+        middle: Centre of the band, as a fraction of the picture's side.
     """
 
     axis: Axis
@@ -39,8 +39,8 @@ class HeldEdge:
 class EvidenceOverlay(StageOverlay):
     """Shows marks on the picture.
 
-    Emits ``margin_picked`` with half the width of a band, as a share of the picture's side, while
-    its edge is dragged, and ``candidate_picked`` with the key of a box that is clicked.
+    Emits ``margin_picked`` with half the width of a band, as a fraction of the picture's side,
+    while its edge is dragged, and ``candidate_picked`` with the key of a box that is clicked.
     """
 
     margin_picked = Signal(float)
@@ -61,11 +61,11 @@ class EvidenceOverlay(StageOverlay):
 
     @property
     def scene(self) -> EvidenceScene:
-        """What is shown."""
+        """The shown marks."""
         return self._scene
 
     def show_scene(self, scene: EvidenceScene) -> None:
-        """Show these marks; what is newly lit pulses for a moment."""
+        """Show these marks; newly highlighted ones pulse once."""
         if scene == self._scene:
             return
         if not scene.is_lit:
@@ -76,7 +76,7 @@ class EvidenceOverlay(StageOverlay):
         self.changed.emit()
 
     def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:
-        """Draw the marks, and name them alone where all else is dimmed."""
+        """Draw the marks, and label only them while the rest is dimmed."""
         if self._scene.is_lit:
             labels.clear()
         is_pulsing = self._pulse.state() is QVariantAnimation.State.Running
@@ -84,7 +84,7 @@ class EvidenceOverlay(StageOverlay):
         EvidencePainter(self._theme, self._scene, place, pulse).draw(painter, labels)
 
     def press(self, event: QMouseEvent, place: PicturePlace) -> bool:
-        """Take hold of the edge of a band, or choose a candidate."""
+        """Grab the edge of a band, or select a candidate; return True if either was hit."""
         if event.button() is not Qt.MouseButton.LeftButton:
             return False
         spot = event.position()
@@ -97,7 +97,7 @@ class EvidenceOverlay(StageOverlay):
         return False
 
     def move(self, event: QMouseEvent, place: PicturePlace) -> bool:
-        """Drag the edge that is held; tell whether there is something to take or to choose."""
+        """Drag the grabbed edge; return True over an edge or a candidate."""
         spot = event.position()
         if self._held is None:
             can_take = self._edge_at(spot, place) is not None
@@ -108,11 +108,11 @@ class EvidenceOverlay(StageOverlay):
         return True
 
     def release(self, event: QMouseEvent, place: PicturePlace) -> None:  # noqa: ARG002 - a hook
-        """Let go of the edge."""
+        """Release the edge."""
         self._held = None
 
     def words(self) -> str:
-        """Say what is drawn."""
+        """Return a description of the marks."""
         return self._scene.words
 
     def _edge_at(self, spot: QPointF, place: PicturePlace) -> HeldEdge | None:
@@ -128,7 +128,7 @@ class EvidenceOverlay(StageOverlay):
         return (mark.band.start + mark.band.stop) / 2 / side
 
     def _candidate_at(self, spot: QPointF, place: PicturePlace) -> BoxMark | None:
-        """Return the smallest candidate under a point: it may lie within a larger one."""
+        """Return the smallest candidate at a point, as it may lie within a larger one."""
         painter = EvidencePainter(self._theme, self._scene, place)
         under = [
             mark
@@ -139,5 +139,5 @@ class EvidenceOverlay(StageOverlay):
 
 
 def _distance(edge: QLineF, spot: QPointF) -> float:
-    """Return how far a point is from an upright or level line."""
+    """Return the distance of a point from a vertical or horizontal line."""
     return abs(spot.x() - edge.x1()) if edge.dx() == 0 else abs(spot.y() - edge.y1())

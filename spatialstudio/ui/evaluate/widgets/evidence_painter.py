@@ -32,13 +32,13 @@ LINES = {
 
 
 class EvidencePainter:
-    """Paints one scene into one place.
+    """Paints one scene at one place.
 
     Args:
         theme: The colours.
         scene: The marks.
-        place: Where the picture lies.
-        pulse: How far what is lit has swollen, [0, 1].
+        place: Geometry of the picture.
+        pulse: Phase of the highlight's pulse, [0, 1].
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class EvidencePainter:
         self._pulse = pulse
 
     def rect(self, box: Box) -> QRectF:
-        """Return where a box in picture pixels lies in the widget."""
+        """Return the rectangle of a box in picture pixels, in widget coordinates."""
         return QRectF(self._point(box.left, box.top), self._point(box.right, box.bottom))
 
     def edges(self, mark: BandMark) -> tuple[QLineF, QLineF]:
-        """Return the two edges of a band in the widget."""
+        """Return the two edges of a band, in widget coordinates."""
         area = self._area(mark)
         if mark.band.axis is Axis.X:
             return (
@@ -66,7 +66,7 @@ class EvidencePainter:
         )
 
     def draw(self, painter: QPainter, labels: PictureLabels) -> None:
-        """Paint all, and hand over what is to be said; what is lit stands out of the picture."""
+        """Paint all marks and collect their labels, highlighted marks over the dimmed picture."""
         scene = self._scene
         if scene.is_lit:
             self._dim(painter)
@@ -142,7 +142,7 @@ class EvidencePainter:
             self._draw_grip(painter, edge, colour)
 
     def _draw_grip(self, painter: QPainter, edge: QLineF, colour: QColor) -> None:
-        """Draw what an edge can be taken by, in the middle of what is seen of it."""
+        """Draw the drag handle of an edge, in the middle of its visible part."""
         frame = self._place.frame
         middle = QPointF(
             edge.x1() if edge.dx() == 0 else frame.center().x(),
@@ -156,7 +156,7 @@ class EvidencePainter:
         painter.drawRoundedRect(grip, across / 2, across / 2)
 
     def _draw_dimension(self, painter: QPainter, mark: BandMark, labels: PictureLabels) -> None:
-        """Draw the subject's centre, and how far it is from the middle of the band."""
+        """Draw the subject's centre, and its distance from the middle of the band."""
         painter.setOpacity(mark.opacity)
         centre = self._point(*mark.centre_xy)
         middle = self._area(mark).center()

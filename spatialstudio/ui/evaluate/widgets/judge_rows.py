@@ -1,4 +1,4 @@
-"""Two judges in one row for each relation; where they disagree, the row says so."""
+"""The results of checker and PSE, one row per relation, with their disagreements."""
 
 from collections.abc import Sequence
 
@@ -21,21 +21,21 @@ from spatialstudio.ui.widgets.text_label import (
 from spatialstudio.ui.widgets.texts import tr
 
 JUDGE_EM = 7.2
-"""Of one judge at least, so that those of several relations stand under each other."""
+"""Minimum column width, so that the columns of several relations align."""
 
 
 @frozen(kw_only=False)
 class JudgesRow:
-    """What both judges say of a relation.
+    """Results of checker and PSE for one relation.
 
     Attributes:
-        relation: In words.
+        relation: As text.
         by_centres: The checker's outcome.
-        by_centres_words: The same with its number.
+        by_centres_words: The same with its value.
         by_masks: PSE as an outcome: whether the relation counts as met.
         by_masks_words: The score.
-        disagree: Whether one says yes and the other no.
-        others: What further metrics say, names and values.
+        disagree: Whether one passes and the other fails.
+        others: Further metrics, names and values.
     """
 
     relation: str
@@ -48,10 +48,10 @@ class JudgesRow:
 
 
 class JudgeRows(QWidget):
-    """Shows both judges' answers, and further metrics when they are asked for.
+    """Shows the results of checker and PSE, and further metrics on request.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
     """
 
     def __init__(self, theme: Theme) -> None:

@@ -1,4 +1,4 @@
-"""Thresholds on sliders and instances to choose from: what a verdict could be judged by."""
+"""Threshold sliders and instance choices of a trial verdict."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,14 +23,14 @@ SLIDER_EM = 1.5
 
 @frozen(kw_only=False)
 class Threshold:
-    """A threshold that can be moved.
+    """A threshold with a slider.
 
     Attributes:
-        key: Told when it is moved.
-        name: In words.
-        tip: What it does.
-        value: Where it stands, [0, most].
-        stored: Where it stood when the picture was judged.
+        key: Id emitted when it is moved.
+        name: Label.
+        tip: Its effect.
+        value: Current value, [0, most].
+        stored: Value at the evaluation.
         most: Its largest value.
     """
 
@@ -44,13 +44,13 @@ class Threshold:
 
 @frozen(kw_only=False)
 class Choices:
-    """A thing of which several instances were seen.
+    """An object with several detected instances.
 
     Attributes:
-        key: Told when another one is chosen.
-        name: Of the thing.
-        items: The instances in words, best first.
-        chosen: Place of the one judged by; -1 for none.
+        key: Id emitted when the choice changes.
+        name: Name of the object.
+        items: Descriptions of the instances, best first.
+        chosen: Index of the instance in use; -1 for none.
     """
 
     key: str
@@ -62,8 +62,8 @@ class Choices:
 class ThresholdForm(QWidget):
     """Lets the user move thresholds and choose instances.
 
-    Emits ``threshold_picked`` with a key and a value and ``choice_picked`` with a key and an
-    index, for changes made by the user only.
+    Emits ``threshold_picked`` with a key and a value and ``choice_picked`` with a key and an index,
+    on user action only.
     """
 
     threshold_picked = Signal(str, float)
@@ -82,7 +82,7 @@ class ThresholdForm(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def show_form(self, thresholds: Sequence[Threshold], choices: Sequence[Choices]) -> None:
-        """Show these levers and choices; rows are made anew only when there are others."""
+        """Show thresholds and choices; rows are rebuilt only when their set changes."""
         kind = (
             *((threshold.key, threshold.name, threshold.most) for threshold in thresholds),
             *((each.key, each.name, each.items) for each in choices),

@@ -1,4 +1,4 @@
-"""One relation's verdict: mark, word, sentence, checks and confidence components."""
+"""One relation's verdict: mark, outcome, explanation, checks and confidence components."""
 
 from functools import partial
 
@@ -40,17 +40,17 @@ BAR_EM = 0.32
 
 @frozen(kw_only=False)
 class JudgedRelation:
-    """What one card says.
+    """Content of a card.
 
     Attributes:
-        relation: In words.
+        relation: As text.
         verdict: The checker's answer.
-        explanation: The verdict in one sentence with its numbers.
-        run: Which picture it is about: "Guided", "Baseline", "Seed 8"; empty when there is one.
-        checks: What was checked, in the checker's order; the evidence of each can be highlighted.
+        explanation: The verdict in one sentence with its values.
+        run: Label of the picture: "Guided", "Baseline", "Seed 8"; empty when there is only one.
+        checks: In the checker's order; the evidence of each can be highlighted.
         threshold: A suggested threshold change, such as "Lower the threshold to 0.31"; may be
             empty.
-        adjusted: What a person made of it, in words; empty when nobody has.
+        adjusted: Description of the user's adjusted verdict; empty if there is none.
     """
 
     relation: str
@@ -63,7 +63,7 @@ class JudgedRelation:
 
 
 class ShareBar(QWidget):
-    """Shows a share in [0, 1] as a thin bar."""
+    """Shows a fraction in [0, 1] as a thin bar."""
 
     def __init__(self, theme: Theme, share: float, name: str) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class ShareBar(QWidget):
 
 
 class VerdictNumbers(QWidget):
-    """Shows what a confidence is made of, a bar a line; the lines are made when first shown."""
+    """Shows the components of a confidence as bars, created when first shown."""
 
     def __init__(self, theme: Theme, verdict: Verdict) -> None:
         super().__init__()
@@ -120,24 +120,24 @@ class VerdictNumbers(QWidget):
         label.setIndent(em(0.6) if is_part else 0)
         for text in (label, number):
             text.setProperty("tone", "muted" if is_part else "heading")
-        place = self._grid.rowCount()  # a grid without lines counts one
+        place = self._grid.rowCount()  # 1 for an empty grid
         self._grid.addWidget(label, place, 0)
         self._grid.addWidget(ShareBar(self._theme, share, name), place, 1)
         self._grid.addWidget(number, place, 2)
 
 
 class VerdictCard(QFrame):
-    """Shows one verdict; its evidence can be asked for. It is made anew for another verdict.
+    """Shows one verdict and lets the user highlight its evidence; another verdict needs a new card.
 
     The checks are one tab stop; arrow keys move between them.
 
-    Emits ``picked`` when the card is clicked, ``ground_picked`` with a reason to light, None to
-    light nothing, and ``threshold_requested``, by the user's hand only.
+    Emits ``picked`` when the card is clicked, ``ground_picked`` with a reason to highlight, None to
+    clear the highlight, and ``threshold_requested``, on user action only.
 
     Args:
-        theme: The look.
-        judged: What to say.
-        brief: Leaves out checks and numbers.
+        theme: Colours and icons.
+        judged: Content of the card.
+        brief: Leaves out checks and values.
     """
 
     picked = Signal()
@@ -167,17 +167,17 @@ class VerdictCard(QFrame):
 
     @property
     def content(self) -> tuple[JudgedRelation, bool]:
-        """What it says, and whether in brief."""
+        """The content, and whether it is shown in brief."""
         return self._judged, self._is_brief
 
     @property
     def is_brief(self) -> bool:
-        """Whether checks and numbers are left out."""
+        """Whether checks and values are left out."""
         return self._is_brief
 
     @property
     def relation_id(self) -> RelationId:
-        """Which relation it is about."""
+        """Id of the relation."""
         return self._judged.verdict.relation_id
 
     def show_lit(self, reason: AbstentionReason | None) -> None:
@@ -187,7 +187,7 @@ class VerdictCard(QFrame):
                 chip.setChecked(chip.check.reason is reason)
 
     def show_picked(self, picked: bool) -> None:
-        """Show whether this relation is the one that is looked at."""
+        """Show whether this relation is selected."""
         kind = "picked" if picked else "card"
         if self.property("kind") != kind:
             self.setProperty("kind", kind)

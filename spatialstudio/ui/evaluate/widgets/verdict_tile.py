@@ -1,4 +1,4 @@
-"""A verdict in a few words, small enough to stand beside another one."""
+"""A short verdict, small enough to compare side by side."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
@@ -17,13 +17,13 @@ from spatialstudio.ui.widgets.text_label import (
 
 @frozen(kw_only=False)
 class BriefVerdict:
-    """What a tile says.
+    """Content of a tile.
 
     Attributes:
-        title: Whose verdict it is.
-        outcome: The verdict.
-        remark: What else there is to say, shortly.
-        is_new: Whether it differs from what it stands beside.
+        title: Origin of the verdict.
+        outcome: The outcome.
+        remark: A short additional note.
+        is_new: Whether it differs from the verdict it is compared with.
     """
 
     title: str
@@ -33,11 +33,11 @@ class BriefVerdict:
 
 
 class VerdictTile(QFrame):
-    """Shows one verdict. It is made anew for another one, and emits nothing.
+    """Shows one verdict; another verdict needs a new tile. Emits nothing.
 
     Args:
-        theme: The look.
-        brief: What to say.
+        theme: Colours and icons.
+        brief: Content of the tile.
     """
 
     def __init__(self, theme: Theme, brief: BriefVerdict) -> None:
