@@ -1,1 +1,1 @@
-"""The gallery: stored runs, comparing, exporting."""
+"""The gallery: stored runs, comparison, export."""

@@ -1,4 +1,4 @@
-"""Commands for kept runs: found, marked, compared, and taken along."""
+"""Commands for stored runs: search, marks, comparison, export."""
 
 from functools import partial
 

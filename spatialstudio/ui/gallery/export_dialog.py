@@ -1,4 +1,4 @@
-"""What shall be taken along of some runs, in which form, and how far it is."""
+"""The export dialog: content, format and progress."""
 
 from collections.abc import Iterable, Mapping
 
@@ -39,14 +39,14 @@ LAYERS = {
 
 @frozen
 class ExportChoice:
-    """What the user wants.
+    """The user's choice in the export dialog.
 
     Attributes:
-        kind: What of the runs.
-        ending: In which form: "png".
-        layers: What lies on the picture.
-        theme: Name of the colours.
-        is_marked: Whether pictures say that a model drew them.
+        kind: Export kind.
+        ending: File suffix: "png".
+        layers: Layers drawn on the picture.
+        theme: Name of the theme.
+        is_marked: Whether pictures carry an AI-generation mark.
     """
 
     kind: ExportKind
@@ -57,14 +57,14 @@ class ExportChoice:
 
 
 class ExportDialog(QDialog):
-    """Lets the user choose; stays open and shows how far the export is.
+    """Lets the user choose an export; stays open to show its progress.
 
-    Emits ``export_asked`` with an ``ExportChoice``, ``cancel_asked`` when the export shall stop.
+    Emits ``export_asked`` with an ``ExportChoice``, and ``cancel_asked`` to stop the export.
 
     Args:
-        count: How many runs.
-        layers: Those on the stage.
-        themes: Colours by their names, as titles; the first is chosen.
+        count: Number of runs.
+        layers: Layers on the stage.
+        themes: Theme names and titles; the first is selected.
         parent: The window.
     """
 
@@ -111,7 +111,7 @@ class ExportDialog(QDialog):
 
     @property
     def choice(self) -> ExportChoice:
-        """What is chosen now."""
+        """The current choice."""
         return ExportChoice(
             kind=self._kind,
             ending=self._form.currentData(),
@@ -121,28 +121,28 @@ class ExportDialog(QDialog):
         )
 
     def show_kind(self, kind: ExportKind) -> None:
-        """Choose what is exported."""
+        """Select the export kind."""
         self._kinds.setCurrentRow(list(EXPORT_KINDS).index(kind))
 
     def show_marked(self, is_marked: bool) -> None:
-        """Offer to say in files that a model drew them, or not to."""
+        """Show whether exported files carry an AI-generation mark."""
         self._marked.setChecked(is_marked)
 
     def show_progress(self, done: int, total: int) -> None:
-        """Show how far the export is."""
+        """Show the export's progress."""
         self._begin(True)
         self._progress.setRange(0, total)
         self._progress.setValue(done)
         self._progress_text.setText(tr("{done} of {total}").format(done=done, total=total))
 
     def show_running(self, running: bool) -> None:
-        """Show that an export goes on, or that none does."""
+        """Show whether an export is running."""
         self._begin(running)
         self._progress.setRange(0, 0 if running else 1)
         self._progress_text.setText(tr("Writing…") if running else "")
 
     def reject(self) -> None:
-        """Stop the export; close when none goes on."""
+        """Cancel the running export; close the dialog if there is none."""
         if self._is_running:
             self._progress_text.setText(tr("Cancelling…"))
             self.cancel_asked.emit()
@@ -213,7 +213,7 @@ def _kind_list() -> QListWidget:
     kinds = QListWidget()
     kinds.setAccessibleName(tr("Export format"))
     kinds.setFixedWidth(em(LIST_EM))
-    kinds.ensurePolished()  # else the rows get their heights before their style
+    kinds.ensurePolished()  # otherwise row heights are computed before styling
     for kind in EXPORT_KINDS:
         item = QListWidgetItem(tr(kind.label))
         item.setData(KIND, kind.id)

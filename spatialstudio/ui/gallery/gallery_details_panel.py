@@ -1,4 +1,4 @@
-"""The chosen run: what it claims and how that was judged, its marks, how it was made."""
+"""The details of the current run: relations and verdicts, marks, generation settings."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class GalleryDetailsPanel(Panel):
-    """Shows the current run; what is written here goes to all that are chosen."""
+    """Shows the current run; edits apply to all selected runs."""
 
     title = "Run"
 
@@ -68,7 +68,7 @@ class GalleryDetailsPanel(Panel):
         self._draw()
 
     def handle(self, event: object) -> None:
-        """Show whether the run came out the same when it was drawn again."""
+        """Show whether a reproduced run matches the original."""
         if isinstance(event, Reproduced):
             self._draw()
 
@@ -94,7 +94,7 @@ class GalleryDetailsPanel(Panel):
         self._show_words(self._again, self._repetition_of(entry))
 
     def _repetition_of(self, entry: LibraryEntry) -> str:
-        """Say how near the run came to the one it repeats; else, how near one came to it."""
+        """Return the result of reproducing a run, on either the repetition or the original."""
         if entry.repetition is not None:
             return repetition_in_words(entry.summary.parent_run_id, entry.repetition)
         for again in self._context.studio.library.repetitions(entry.summary):
@@ -126,7 +126,7 @@ class GalleryDetailsPanel(Panel):
             self._view.note_written.emit(self._note.text())
 
     def _buttons(self, *named: tuple[Command, str]) -> QWidget:
-        """Return buttons side by side, given by commands and short texts."""
+        """Return a row of buttons for commands with short labels."""
         row = QWidget()
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)

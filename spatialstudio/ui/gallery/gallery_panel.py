@@ -1,4 +1,4 @@
-"""All kept runs: found by a line of text, seen in a grid, marked by single keys."""
+"""The gallery's main panel: filter line, grid, comparison and sweeps of stored runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -64,17 +64,17 @@ GRID, NOTHING, COMPARISON, SWEEP = range(4)
 """Pages of the panel."""
 
 GENERATE, INSPECT = "generate", "inspect"
-"""Ids of workspaces that are asked for."""
+"""Ids of workspaces to switch to."""
 
 IN_COMPARISON = (commands.COMPARE, commands.NEXT_COMPARISON)
-"""What the keyboard can do there as well."""
+"""Commands that also work in the comparison."""
 
 OF_CHOSEN = (
     *(commands.OPEN, commands.STACK, *commands.STARS, commands.STAR),
     *(commands.REJECT, commands.TAG, commands.TRASH, commands.FORGET, commands.LOCATE),
     *IN_COMPARISON,
 )
-"""What can be done only when runs are chosen."""
+"""Commands that need a selection."""
 
 IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
@@ -83,11 +83,11 @@ IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK),
     (commands.TRASH, commands.RESTORE),
 )
-"""Groups of the menu of a tile."""
+"""Groups of a tile's context menu."""
 
 
 class GalleryPanel(Panel):
-    """Joins the filter line and the grid to the library."""
+    """Connects the filter line and the grid to the library."""
 
     title = "Gallery"
 
@@ -141,11 +141,11 @@ class GalleryPanel(Panel):
 
     @property
     def grid(self) -> RunGrid:
-        """The grid of all runs that were found."""
+        """The grid of all runs found."""
         return self._grid
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look at the library when the gallery is first seen."""
+        """Scan the library when the gallery is first shown."""
         super().showEvent(event)
         if not self._is_awake:
             self._is_awake = True
@@ -154,7 +154,7 @@ class GalleryPanel(Panel):
         self._grid.setFocus()
 
     def handle(self, event: object) -> None:
-        """Take what was found and read; look again when the library has changed."""
+        """Show search results and read tiles; search again when the library changes."""
         self._sweep.handle(event)
         self._exporting.handle(event)
         self._looking_after.handle(event)
@@ -183,7 +183,7 @@ class GalleryPanel(Panel):
         return sweep
 
     def use_line(self, line: str) -> None:
-        """Find what a line asks for that was chosen elsewhere."""
+        """Apply a filter line chosen elsewhere."""
         self._line.show_line(line)
         self._use_line(line)
 
@@ -215,7 +215,7 @@ class GalleryPanel(Panel):
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
         if self._pages.currentIndex() not in (COMPARISON, SWEEP):
             self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
-        if self._is_unseen and found.runs:  # before, there was no grid to give the keyboard to
+        if self._is_unseen and found.runs:  # until now there was no grid to focus
             self._is_unseen = False
             self._grid.setFocus()
         if not found.runs:
@@ -251,7 +251,7 @@ class GalleryPanel(Panel):
         return self._entries.get(entry_id)
 
     def _show_marks(self, marks: Mapping[Path, Marks]) -> None:
-        """Show marks at once, before they are on disk."""
+        """Show marks at once, before they are written to disk."""
         for entry_id, entry in tuple(self._entries.items()):
             if entry.path in marks:
                 changed = self._entries[entry_id] = replace(entry, marks=marks[entry.path])
@@ -306,7 +306,7 @@ class GalleryPanel(Panel):
         menu.popup(place)
 
     def _compare(self) -> None:
-        """Compare what is chosen; once more goes back to the grid."""
+        """Compare the selected runs, or return to the grid if already comparing."""
         if self._pages.currentIndex() == COMPARISON:
             self._comparison.close_comparison()
             return
@@ -374,7 +374,7 @@ class GalleryPanel(Panel):
             self._toggle_stack(key)
 
     def _follow_chosen(self) -> None:
-        """Switch on what can be done with what is chosen."""
+        """Enable the commands that apply to the selection."""
         actions, current = self._context.actions, self._view.current
         for command in OF_CHOSEN:
             actions[command].setEnabled(bool(self._view.ids))
@@ -388,7 +388,7 @@ class GalleryPanel(Panel):
         bar.setSpacing(em(0.6))
         bar.addWidget(self._line, 1)
         stacks = command_button(self._context.actions[commands.STACKS], "icon")
-        for part in (self._count, stacks):  # beside the line, whether or not words stand beneath
+        for part in (self._count, stacks):  # next to the line, with or without a message below it
             part.setFixedHeight(self._line.sizeHint().height())
             bar.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
         pages = QWidget()

@@ -1,4 +1,4 @@
-"""Turns kept runs into what the gallery's widgets show."""
+"""Converts stored runs into what the gallery's widgets show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -36,12 +36,12 @@ NUMBERED = (Field.POS, Field.PSE, Field.CONFIDENCE, Field.STARS, Field.STEPS, Fi
 
 
 def face_of(entry: LibraryEntry, thumbnail: RgbImage | None) -> TileFace:
-    """Return what the tile of a run shows; None for a picture that cannot be read."""
+    """Return the tile contents of a run; its picture is None if it cannot be read."""
     return face_with(entry, None if thumbnail is None else rgb_image(thumbnail))
 
 
 def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
-    """Return what the tile of a run shows, with a picture that is known already."""
+    """Return the tile contents of a run with a decoded picture."""
     marks, summary = entry.marks, entry.summary
     return TileFace(
         picture=picture,
@@ -58,7 +58,7 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
 
 
 def in_words(entry: LibraryEntry) -> str:
-    """Say all that a tile shows: the textual twin of its drawing."""
+    """Return the text equivalent of a tile's drawing."""
     summary, marks = entry.summary, entry.marks
     parts = [
         *filter(None, [summary.prompt]),
@@ -81,14 +81,14 @@ def in_words(entry: LibraryEntry) -> str:
 
 
 def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
-    """Return the headings of a grid."""
+    """Return the sections of a grid."""
     return tuple(
         GridSection(day_title(day.date, today), runs_in_words(day.runs), day.start) for day in days
     )
 
 
 def day_title(day: date, today: date) -> str:
-    """Return what to call a day: "Today", "Yesterday", "20 November", of other years with it."""
+    """Return a day's title: "Today", "Yesterday", "20 November", with the year if not this year."""
     if day == today:
         return tr("Today")
     if day == today - timedelta(days=1):
@@ -97,23 +97,23 @@ def day_title(day: date, today: date) -> str:
 
 
 def runs_in_words(count: int) -> str:
-    """Return a number of runs in words."""
+    """Return a number of runs as text."""
     return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
 
 
 def nameless_in_words(count: int) -> str:
-    """Say how many pictures cannot be listed."""
+    """Return a message on the number of pictures that cannot be listed."""
     if count == 1:
         return tr("1 picture of the library is not listed.")
     return tr("{count} pictures of the library are not listed.").format(count=count)
 
 
 def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
-    """Say why there are no tiles: title, sentence, and what can be done where anything can.
+    """Explain an empty grid: title, sentence, and an action where one applies.
 
     Args:
         line: The filter.
-        is_looked_through: Whether all files of the library are known by now.
+        is_looked_through: Whether the library scan is complete.
     """
     if not is_looked_through:
         return (
@@ -134,7 +134,7 @@ def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
 
 
 def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
-    """Return what the filter line offers to complete, fields before their values."""
+    """Return the completions of the filter line, fields before their values."""
     words = [f"{field.value}:" for field in Field]
     words += [f"{Field.VERDICT.value}:{outcome.value.lower()}" for outcome in Outcome]
     words += [f"{Field.RELATION.value}:{kind.id}" for kind in relation_types]
@@ -146,12 +146,12 @@ def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
 
 
 def quoted(value: str) -> str:
-    """Return a value as the filter line takes it."""
+    """Return a value quoted for the filter line."""
     return f'"{value}"' if " " in value else value
 
 
 def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
-    """Return what a run claims, in words."""
+    """Return the relations of a run as text."""
     return tuple(
         Claim(sentence_of(claim), figures_of(claim), claim.outcome)
         for claim in entry.summary.claims
@@ -159,27 +159,27 @@ def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
 
 
 def sentence_of(claim: ClaimSummary) -> str:
-    """Return a relation in words: "dog to the left of car"."""
+    """Return a relation as text: "dog to the left of car"."""
     kind = next((each for each in relation_types if each.id == claim.type_id), None)
     phrase = kind.phrase if kind is not None else claim.type_id.replace("_", " ")
     return f"{claim.subject} {phrase} {claim.object}"
 
 
 def figures_of(claim: ClaimSummary) -> str:
-    """Return what was measured of a relation: "attention PoS 0.83, PSE 1.00, sure 0.98"."""
+    """Return the measurements of a relation: "attention PoS 0.83, PSE 1.00, sure 0.98"."""
     figures = ((tr("attention PoS"), claim.pos), ("PSE", claim.pse), (tr("sure"), claim.confidence))
     return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
 
 
 def trash_in_words(deleted: datetime, now: datetime) -> str:
-    """Say how long a deleted run can still be put back; both UTC."""
+    """Return how long a deleted run can still be restored; both times UTC."""
     days = TRASH_DAYS - (now - deleted).days
     left = tr("1 day") if days == 1 else tr("{days} days").format(days=max(days, 0))
     return tr("In the trash; deleted permanently in {left}.").format(left=left)
 
 
 def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
-    """Return what a run was made with, names and values."""
+    """Return the generation settings of a run, as names and values."""
     summary = entry.summary
     facts = [(tr("Model"), summary.model_id or tr("not recorded"))]
     if summary.has_settings:
@@ -190,7 +190,7 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
             (tr("Guidance"), guidance_in_words(summary)),
         ]
     if summary.width:
-        facts.append((tr("Size"), f"{summary.width} × {summary.height}"))  # noqa: RUF001 - the right sign
+        facts.append((tr("Size"), f"{summary.width} × {summary.height}"))  # noqa: RUF001 - a multiplication sign
     facts.append((tr("Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"))
     if summary.device:
         facts.append((tr("Device"), summary.device))
@@ -205,7 +205,7 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
 
 
 def guidance_in_words(summary: RunSummary) -> str:
-    """Return what held the layout: "psg, step size 5"."""
+    """Return the guidance of a run: "psg, step size 5"."""
     if not _is_guided(summary):
         return tr("off")
     return tr("{method}, step size {size:g}").format(
@@ -214,7 +214,7 @@ def guidance_in_words(summary: RunSummary) -> str:
 
 
 def _caption(entry: LibraryEntry) -> str:
-    """Tell a run from others of its prompt; a picture that tells nothing goes by its name."""
+    """Return a caption that distinguishes runs of one prompt; the file name without settings."""
     summary = entry.summary
     if not summary.has_settings:
         return entry.path.name
@@ -223,7 +223,7 @@ def _caption(entry: LibraryEntry) -> str:
 
 
 def _brief(entry: LibraryEntry) -> str:
-    """Say the same in few letters; of a picture without guidance that it had none."""
+    """Return a short caption; unguided runs are labelled as such."""
     summary = entry.summary
     if not summary.has_settings:
         return entry.path.stem
@@ -235,12 +235,12 @@ def _is_guided(summary: RunSummary) -> bool:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Return the tags of a line, divided by commas, each once."""
+    """Return the comma-separated tags of a text, without duplicates."""
     return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
 
 
 def reproduction_in_words(comparison: Reproduction) -> str:
-    """Say whether a run that was drawn again is the same, and why not."""
+    """Describe whether a reproduced run matches, and the reasons for a difference."""
     heads = {
         Sameness.SAME: tr("Drawn again: identical pixels."),
         Sameness.CLOSE: tr("Drawn again: differences are not visible."),
@@ -250,7 +250,7 @@ def reproduction_in_words(comparison: Reproduction) -> str:
 
 
 def repetition_in_words(first: str, comparison: Reproduction) -> str:
-    """Say of a repetition how near it came to the first run, given by its name."""
+    """Describe how closely a repetition matches the first run, which is given by name."""
     heads = {
         Sameness.SAME: tr("Repeats {run}: identical pixels."),
         Sameness.CLOSE: tr("Repeats {run}: differences are not visible."),
@@ -276,8 +276,8 @@ def table_of(runs: Mapping[EntryId, LibraryEntry], awaited: Iterable[SweepCell] 
     """Return the grid of a sweep.
 
     Args:
-        runs: Those that are kept, the newest first; of two in one cell the newer is shown.
-        awaited: Cells that have no picture yet.
+        runs: Stored runs, the newest first; the newer of two in one cell is shown.
+        awaited: Cells without a picture yet.
     """
     cells = {key: run.summary.sweep for key, run in runs.items() if run.summary.sweep is not None}
     known = (*cells.values(), *awaited)

@@ -1,4 +1,4 @@
-"""Maintains stored runs: verify, draw again, relocate missing files, empty the trash."""
+"""Maintenance of stored runs: verify, reproduce, relocate missing files, empty the trash."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -38,13 +38,13 @@ NAMELESS_HINT = "Their file names are not valid text. Rename the files."
 
 
 class LibraryMaintenance(QObject):
-    """Runs the commands on files of runs. Emits ``list_changed`` when runs were removed.
+    """Implements the commands on files of runs. Emits ``list_changed`` when runs were removed.
 
     Args:
-        context: Its commands are bound.
-        exporting: Knows which runs are meant.
+        context: Services of the window; its commands are bound.
+        exporting: Returns the target runs.
         background_jobs: The gallery's jobs.
-        parent: Stands behind the dialogs.
+        parent: Parent of the dialogs.
     """
 
     list_changed = Signal()
@@ -75,7 +75,7 @@ class LibraryMaintenance(QObject):
         actions.bind(commands.LOCATE, self._guarded(self._locate))
 
     def handle(self, event: object) -> None:
-        """Tell what came of it."""
+        """Report the result of a finished job."""
         match event:
             case LibraryChanged(change=change) if change.nameless > self._nameless:
                 self._nameless = change.nameless
@@ -146,7 +146,7 @@ class LibraryMaintenance(QObject):
         )
 
     def _empty_trash(self) -> None:
-        """Delete for good what is in the trash, once the user has confirmed it."""
+        """Permanently delete the trash after confirmation."""
         library = self._context.studio.library
         count = len(library.list(IN_TRASH))
         if not count:
@@ -177,7 +177,7 @@ class LibraryMaintenance(QObject):
             self.list_changed.emit()
 
     def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Return the work with its failures told."""
+        """Wrap a function to report its StudioErrors."""
 
         def do() -> None:
             try:

@@ -1,4 +1,4 @@
-"""Finds out which two runs are compared, and what is shown of them."""
+"""Selects the two runs to compare and reads their pictures."""
 
 from typing import TypeAlias
 
@@ -15,16 +15,16 @@ from spatialstudio.ui.widgets.texts import tr
 PAIR = 2
 
 ComparedPictures: TypeAlias = tuple[ComparedPicture, ComparedPicture, ComparedPicture | None]
-"""Two pictures, and their difference where they have one size."""
+"""Two pictures, and their difference if they have the same size."""
 
 
 def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry, ...]:
-    """Return the two runs that are compared; none when there are not two.
+    """Return the two runs to compare; empty if there is no pair.
 
     Args:
         library: All runs.
-        chosen: The first two are compared; one alone with the run of its prompt and seed that was
-            drawn by other guidance.
+        chosen: The first two are compared; a single run is paired with the run of the same prompt
+            and seed under other guidance.
     """
     entries = library.entries(chosen[:PAIR])
     if len(entries) != 1:
@@ -37,7 +37,7 @@ def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry
 
 
 def pictures_of(library: Library, pair: tuple[LibraryEntry, ...]) -> ComparedPictures | None:
-    """Read what is shown of two runs; None when a file cannot be read. From any thread."""
+    """Read the pictures of two runs; None when a file cannot be read. Thread-safe."""
     first, second = (library.picture(entry.path) for entry in pair)
     if first is None or second is None:
         return None
@@ -57,7 +57,7 @@ def _is_baseline(entry: LibraryEntry) -> bool:
 
 
 def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> ComparedPicture:
-    """Return a run as it is shown; one of two seeds is called by its own."""
+    """Return a compared run; titles give the seed if the seeds differ."""
     summary = entry.summary
     title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
     if has_seeds:

@@ -1,4 +1,4 @@
-"""Takes runs out of the window as files, and brings bundles in."""
+"""Exports runs to files and imports bundles."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,16 +51,16 @@ ON_STAGE = {
     Layer.MARGINALS: ExportLayer.MARGINALS,
 }
 THEMES = {"light": "Light", "dark": "Dark", "high_contrast": "High contrast"}
-"""Colours of figures: file names and titles, untranslated."""
+"""Themes of figures: file names and untranslated titles."""
 
 
 class RunExporting(QObject):
-    """Asks where to, has the files written beside the window, and tells what came of it.
+    """Asks for a target, exports in the background, and reports the result.
 
     Args:
-        context: Its commands are bound.
+        context: Services of the window; its commands are bound.
         background_jobs: The gallery's jobs.
-        parent: Stands behind the dialogs.
+        parent: Parent of the dialogs.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class RunExporting(QObject):
 
     @property
     def targets(self) -> tuple[Path, ...]:
-        """Pictures of the runs that are meant: those chosen in the gallery, or the open one."""
+        """Pictures of the target runs: those selected in the gallery, or the open one."""
         if self._context.settings.workspace == GALLERY:
             entries = self._context.studio.library.entries(self._context.gallery.ids)
             return tuple(entry.path for entry in entries if not entry.is_missing)
@@ -98,7 +98,7 @@ class RunExporting(QObject):
         return (run.path,) if run is not None and run.path is not None else ()
 
     def handle(self, event: object) -> None:
-        """Follow what is being written."""
+        """Follow the running export."""
         match event:
             case BackgroundJobProgressed(job_id=job_id) if (
                 job_id == self._exporting and self._dialog
@@ -115,7 +115,7 @@ class RunExporting(QObject):
                 self._context.toasts.tell(message)
 
     def ask(self) -> None:
-        """Open the dialog for the runs that are meant."""
+        """Open the dialog for the target runs."""
         self._ask(self._targets_or_news())
 
     def ask_grid(self, runs: tuple[Path, ...]) -> None:
@@ -139,7 +139,7 @@ class RunExporting(QObject):
             dialog.open()
 
     def drag_out(self, source: QWidget) -> None:
-        """Hand the files of the chosen runs to another program."""
+        """Start a drag of the selected runs' files to another program."""
         pictures = self.targets
         try:
             if self._context.actions[commands.DRAG_CLEAN].isChecked():
@@ -155,10 +155,10 @@ class RunExporting(QObject):
             drag.exec(Qt.DropAction.CopyAction)
 
     def clean_copies(self, pictures: Sequence[Path]) -> tuple[Path, ...]:
-        """Write pictures that tell nothing, to be pulled out; return the files.
+        """Write copies of pictures without metadata, for dragging; return the files.
 
         Raises:
-            StudioError: A run is damaged, or there is no room.
+            StudioError: A run is damaged, or the disk is full.
         """
         folder = Path(self._copies.path()) / str(next(self._pulls))
         return self._exports.export(pictures, EXPORT_KINDS[CLEAN], folder)
@@ -203,7 +203,7 @@ class RunExporting(QObject):
         try:
             targets = self._exports.targets(runs, choice.kind, target, order)
         except StudioError:
-            return True  # the export says what is wrong
+            return True  # the export reports the error
         return may_write(self._window, chosen, targets)
 
     def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> BackgroundJobId:
@@ -225,7 +225,7 @@ class RunExporting(QObject):
         return replace(look, layers=choice.layers, is_marked=choice.is_marked)
 
     def _ask_where(self, runs: Sequence[Path], choice: ExportChoice) -> Path | None:
-        """Return a file, or a folder when there will be several files; None for nowhere."""
+        """Return a target file, or a folder for several files; None if cancelled."""
         kind, title = choice.kind, tr("Export to")
         if len(runs) > 1 and not kind.is_of_many:
             folder = QFileDialog.getExistingDirectory(self._window, title)

@@ -1,4 +1,4 @@
-"""What the user says of kept runs, and the trash; all of it can be undone."""
+"""Undoable marks of stored runs, and the trash."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,12 +22,12 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class RunMarking(QObject):
-    """Rates, sorts out, tags and deletes the chosen runs.
+    """Rates, rejects, tags and deletes the selected runs.
 
-    Emits ``marked`` with the new marks by path; they are on disk a moment later.
+    Emits ``marked`` with the new marks by path; they are written to disk shortly after.
 
     Args:
-        context: Its commands are bound.
+        context: Services of the window; its commands are bound.
     """
 
     marked = Signal(object)
@@ -52,17 +52,17 @@ class RunMarking(QObject):
 
     @property
     def chosen(self) -> tuple[LibraryEntry, ...]:
-        """The runs that are chosen, with what the user says of them now."""
+        """The selected runs with their latest marks."""
         entries = self._storage.library.entries(self._context.gallery.ids)
         return tuple(map(self.as_said, entries))
 
     def as_said(self, entry: LibraryEntry) -> LibraryEntry:
-        """Return a run with marks that may not be on disk yet."""
+        """Return a run with its latest marks, which may not be on disk yet."""
         _, marks = self._unwritten.get(entry.path, (None, entry.marks))
         return replace(entry, marks=marks)
 
     def end(self, job_id: BackgroundJobId) -> bool:
-        """Take note that marks are on disk, or not; return whether the job was one of these."""
+        """Handle the end of a job that writes marks; return True if the job was one of these."""
         written = [path for path, (writing, _) in self._unwritten.items() if writing == job_id]
         for path in written:
             del self._unwritten[path]
@@ -71,19 +71,19 @@ class RunMarking(QObject):
         return is_own
 
     def rate(self, stars: int) -> None:
-        """Give the chosen runs stars; a starred run is not sorted out."""
+        """Rate the selected runs; rating a run also clears its rejection."""
         self._change(
             tr("stars"),
             lambda marks: replace(marks, stars=stars, is_rejected=marks.is_rejected and not stars),
         )
 
     def star(self) -> None:
-        """Give all a star, or take the stars when all have some."""
+        """Give all selected runs a star, or remove the stars if all have some."""
         has_stars = all(entry.marks.stars for entry in self.chosen)
         self.rate(0 if has_stars else 1)
 
     def reject(self) -> None:
-        """Sort all out, or back in when all are out."""
+        """Reject all selected runs, or clear the rejection if all are rejected."""
         are_out = all(entry.marks.is_rejected for entry in self.chosen)
         self._change(
             tr("accept") if are_out else tr("rejected"),
@@ -91,7 +91,7 @@ class RunMarking(QObject):
         )
 
     def tag(self, add: Sequence[str], drop: Sequence[str]) -> None:
-        """Give the chosen runs tags and take others away."""
+        """Add tags to the selected runs and remove others."""
 
         def changed(marks: Marks) -> Marks:
             kept = (tag for tag in (*marks.tags, *add) if tag not in drop)
@@ -100,11 +100,11 @@ class RunMarking(QObject):
         self._change(tr("tags"), changed)
 
     def note(self, text: str) -> None:
-        """Write a note to the chosen runs."""
+        """Set the note of the selected runs."""
         self._change(tr("note"), lambda marks: replace(marks, note=text.strip()))
 
     def trash(self) -> None:
-        """Move the chosen runs into the trash, and offer to undo it."""
+        """Move the selected runs to the trash, with an offer to undo."""
         there = (entry for entry in self.chosen if not entry.is_missing)
         pictures = [entry.path for entry in there if entry.deleted is None]
         if not pictures:
@@ -119,7 +119,7 @@ class RunMarking(QObject):
             self._context.toasts.offer(message, tr("Undo"), lambda: deleting.make(False))
 
     def put_back(self) -> None:
-        """Take the chosen runs out of the trash."""
+        """Restore the selected runs from the trash."""
         inside = [entry.path for entry in self.chosen if entry.deleted is not None]
         if not inside:
             return
@@ -130,7 +130,7 @@ class RunMarking(QObject):
             self._context.toasts.tell(message)
 
     def forget(self) -> None:
-        """Take those of the chosen runs off the list whose files are missing."""
+        """Remove selected runs with missing files from the list."""
         library = self._storage.library
         gone = tuple(entry for entry in self.chosen if entry.is_missing)
         if not gone:
@@ -157,12 +157,12 @@ class RunMarking(QObject):
 
 
 class Deleting:
-    """Runs on their way into the trash and back.
+    """Moves runs to the trash and back, as an undoable edit.
 
     Args:
-        context: Of the window.
-        pictures: Of the runs.
-        inside: The same in the trash, where they are there already.
+        context: Services of the window.
+        pictures: Pictures of the runs.
+        inside: Their paths in the trash, if already deleted.
     """
 
     def __init__(
@@ -174,11 +174,11 @@ class Deleting:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether they are in the trash now."""
+        """Whether the runs are in the trash."""
         return bool(self._inside)
 
     def make(self, deleted: bool) -> None:
-        """Delete them or put them back; says why when that cannot be done."""
+        """Delete or restore the runs; report a failure."""
         library = self._context.studio.library
         if deleted == self.is_deleted:
             return
@@ -203,7 +203,7 @@ class GalleryJobs:
         self._ids: set[BackgroundJobId] = set()
 
     def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
-        """Have something done; returns at once."""
+        """Start a job; return at once."""
         job_id = self._background_jobs.run(title, work)
         self._ids.add(job_id)
         return job_id

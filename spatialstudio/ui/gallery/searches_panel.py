@@ -1,4 +1,4 @@
-"""Saved searches, and the days on which runs were drawn."""
+"""Saved searches, and the days on which runs were generated."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -33,11 +33,11 @@ BUILT_IN = (
     ("Missing files", "is:missing"),
     ("Trash", IN_TRASH),
 )
-"""Searches that are always there: names, untranslated, and lines."""
+"""Built-in searches: untranslated names, and filter lines."""
 
 
 class SearchesPanel(Panel):
-    """Lets the user go to a saved search or to a day."""
+    """Lets the user open a saved search or a day."""
 
     title = "Library"
 
@@ -82,7 +82,7 @@ class SearchesPanel(Panel):
         self._follow()
 
     def _follow(self) -> None:
-        """Mark the search that is in use, if it is one of these."""
+        """Mark the active search, if it is in the list."""
         lines = [self._list.item(row).data(LINE) for row in range(self._list.count())]
         line = self._view.line.strip()
         self._list.setCurrentRow(lines.index(line) if line in lines else -1)
@@ -106,7 +106,7 @@ class SearchesPanel(Panel):
             self._keep(item.text(), "")
 
     def _keep(self, name: str, line: str) -> None:
-        """Save a search; an empty line drops it. Both can be undone."""
+        """Save a search, or delete it if the line is empty; both can be undone."""
         before = self._context.studio.library.searches().get(name, "")
         self._context.edits.change(
             tr("save search"), before, line, lambda wanted: self._write(name, wanted)

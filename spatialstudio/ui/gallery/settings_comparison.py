@@ -1,4 +1,4 @@
-"""What a picture tells of its making, beside what is set now; nothing is taken unasked."""
+"""A dialog that compares a picture's settings with the current ones and applies some."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -46,9 +46,9 @@ NAMES = {
     "device": "Device",
     "relations": "Relations",
 }
-"""Fields by their names, untranslated."""
+"""Fields and their labels, untranslated."""
 USUAL = frozenset({"guidance", "device"} | {option.id for option in SAMPLING_OPTIONS})
-"""Fields that are as usual where nothing is told; others are nothing then."""
+"""Fields that have a default where the picture gives none; others are empty then."""
 
 PROGRAMS = {
     "a1111": "AUTOMATIC1111",
@@ -58,21 +58,20 @@ PROGRAMS = {
     "swarmui": "SwarmUI",
     "spatial studio": "Spatial Studio",
 }
-"""What the dialects are called by people."""
+"""Display names of the metadata dialects."""
 
 
 class SettingsComparison(QDialog):
-    """Lets the user pick fields to take over.
+    """Lets the user select fields to apply.
 
-    Emits ``fields_taken`` with their names, ``judging_asked`` when the picture shall be judged
-    instead.
+    Emits ``fields_taken`` with their names, and ``judging_asked`` to evaluate the picture instead.
 
     Args:
-        title: Of the picture.
-        dialect: Which program told it.
-        rows: Field by field.
-        usable: Names of those that can be taken over.
-        needs: Field to the one that it can only be taken with.
+        title: Title of the picture.
+        dialect: Program whose metadata format was read.
+        rows: One row per field.
+        usable: Names of the fields that can be applied.
+        needs: Maps a field to the one that it requires.
         parent: The window.
     """
 
@@ -123,7 +122,7 @@ class SettingsComparison(QDialog):
 
     @property
     def picked(self) -> frozenset[str]:
-        """Names of the fields that are ticked."""
+        """Names of the selected fields."""
         return frozenset(name for name, box in self._boxes.items() if box.isChecked())
 
     def _table(self, rows: Sequence[FieldDifference], usable: Collection[str]) -> QWidget:
@@ -162,7 +161,7 @@ class SettingsComparison(QDialog):
         return box
 
     def _tie(self, name: str, needed: str) -> None:
-        """Take a field with the one that it needs, and leave it when that is left."""
+        """Select the required field along with a field; clearing it clears the field as well."""
         box, other = self._boxes.get(name), self._boxes.get(needed)
         if box is not None and other is not None:
             box.toggled.connect(lambda on: other.setChecked(on or other.isChecked()))
@@ -181,6 +180,6 @@ class SettingsComparison(QDialog):
 
 
 def _in_words(row: FieldDifference) -> tuple[str, str]:
-    """Return what is set now and what the picture tells; an extra field is not set here."""
+    """Return the current and the picture's value; extra fields have no current value."""
     empty = tr("default") if row.name in USUAL else tr("nothing")
     return row.mine or ("" if row.is_extra else empty), row.theirs or empty

@@ -1,4 +1,4 @@
-"""A sweep in the gallery: its grid, which fills while it is drawn."""
+"""A sweep in the gallery; its grid fills while pictures are generated."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,10 +31,10 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class SweepPanel(Panel):
-    """Shows one sweep; the cell that the keyboard is on is the chosen run of the gallery.
+    """Shows one sweep; the focused cell is the gallery's selected run.
 
-    Emits ``closed`` when the user wants all runs again, ``opened`` with the key of a run,
-    ``menu_asked`` with a place on the screen, and ``export_asked`` with the pictures' files.
+    Emits ``closed`` to return to all runs, ``opened`` with the key of a run, ``menu_asked`` with a
+    screen position, and ``export_asked`` with the pictures' files.
     """
 
     title = "Sweep"
@@ -70,7 +70,7 @@ class SweepPanel(Panel):
 
     @property
     def grid(self) -> SweepGrid:
-        """The pictures."""
+        """The grid of pictures."""
         return self._grid
 
     @property
@@ -84,7 +84,7 @@ class SweepPanel(Panel):
         self._choose()
 
     def handle(self, event: object) -> None:
-        """Fill the grid while it is drawn."""
+        """Fill the grid as pictures are generated."""
         match event:
             case LibraryChanged() | QueueChanged() if self._sweep_id and self.isVisible():
                 self._look()
@@ -94,7 +94,7 @@ class SweepPanel(Panel):
                         self._grid.show_face(tile.id, face_of(tile.entry, tile.thumbnail))
 
     def show_marks(self, marks: Mapping[Path, Marks]) -> None:
-        """Show what the user says of runs at once, before it is on disk."""
+        """Show marks at once, before they are written to disk."""
         for key, run in tuple(self._runs.items()):
             face = self._grid.face(key)
             if run.path in marks and face is not None:
@@ -158,7 +158,7 @@ class SweepPanel(Panel):
         self._count.setWordWrap(False)
         head = FlowLayout(em(0.7))
         line = self._back.sizeHint().height()
-        for part in (self._back, self._title, self._count):  # level with the buttons
+        for part in (self._back, self._title, self._count):  # aligned with the buttons
             part.setMinimumHeight(line)
             head.addWidget(part)
         for command in (CANCEL_SWEEP, commands.EXPORT_SWEEP):

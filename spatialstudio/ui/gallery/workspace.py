@@ -1,4 +1,4 @@
-"""The docks of the gallery, and the gallery as a workspace."""
+"""The gallery workspace and its docks."""
 
 from operator import attrgetter
 
@@ -25,23 +25,23 @@ NARROWEST_EM = 12
 
 
 FILES = ("studio.storage.metadata", "studio.storage.store", "studio.library")
-"""What reads kept runs; each stands on those before it."""
+"""Modules that read stored runs; each depends on those before it."""
 
 
 def load_grid(_: WindowContext) -> None:
-    """Load what shows the kept runs."""
+    """Import the gallery panel ahead of its use."""
     import spatialstudio.ui.gallery.gallery_panel  # noqa: F401 - needed a moment later
 
 
 def make_searches(context: WindowContext) -> QWidget:
-    """Return the searches and days of the library."""
+    """Build the dock of searches and days."""
     from spatialstudio.ui.gallery.searches_panel import SearchesPanel
 
     return DockRoom(SearchesPanel(context))
 
 
 def make_details(context: WindowContext) -> QWidget:
-    """Return the chosen run, scrolled when there is too little room."""
+    """Build the dock of the current run, scrolled where there is too little room."""
     from spatialstudio.ui.gallery.gallery_details_panel import GalleryDetailsPanel
 
     details = DockColumn(GalleryDetailsPanel(context))
@@ -50,7 +50,7 @@ def make_details(context: WindowContext) -> QWidget:
 
 
 def make_grid(context: WindowContext) -> Panel:
-    """Return the kept runs."""
+    """Build the gallery's main panel."""
     from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
 
     return GalleryPanel(context)

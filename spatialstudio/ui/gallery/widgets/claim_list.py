@@ -1,4 +1,4 @@
-"""What a run claims, one relation a line, each with the mark of its verdict."""
+"""The relations of a run, one per line, each with its outcome mark."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -15,12 +15,12 @@ MARK_EM = 1.35
 
 @frozen(kw_only=False)
 class Claim:
-    """One relation in words.
+    """One relation as text.
 
     Attributes:
         sentence: "dog to the left of car".
         figures: "PoS 0.83 · PSE 1.00"; empty when nothing was measured.
-        outcome: None when it was not judged.
+        outcome: None if not evaluated.
     """
 
     sentence: str
@@ -29,7 +29,7 @@ class Claim:
 
 
 class ClaimList(QWidget):
-    """Shows claims, in order."""
+    """Shows the relations in order."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class ClaimList(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def show_claims(self, claims: tuple[Claim, ...]) -> None:
-        """Show these."""
+        """Set the relations."""
         if claims == self._claims:
             return
         self._claims = claims

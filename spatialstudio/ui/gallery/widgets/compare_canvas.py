@@ -1,4 +1,4 @@
-"""Two pictures in one place: under a slider, side by side, blinking, or as their difference."""
+"""A canvas for two pictures: slider, side by side, blinking, or difference."""
 
 from enum import Enum
 
@@ -31,7 +31,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 BLINK_MS = 700
 SLIDE = 0.02
-"""How far a key moves the slider, as a share of the picture."""
+"""Distance that a key moves the slider, as a fraction of the picture."""
 TITLE_EM = 1.8
 TITLE_GAP_EM = 0.6
 GRIP_EM = 0.9
@@ -47,19 +47,19 @@ class CompareWay(Enum):
 
     @property
     def next(self) -> "CompareWay":
-        """The way after this one; the first after the last."""
+        """The next mode, cyclically."""
         ways = list(CompareWay)
         return ways[(ways.index(self) + 1) % len(ways)]
 
 
 @frozen(eq=False, kw_only=False)
 class ComparedPicture:
-    """One of the pictures.
+    """One of the compared pictures.
 
     Attributes:
         image: Its pixels.
-        title: What it is called.
-        remark: Beside the title, in a lower voice.
+        title: Its title.
+        remark: A muted note next to the title.
     """
 
     image: QImage
@@ -68,9 +68,9 @@ class ComparedPicture:
 
 
 class CompareCanvas(QWidget):
-    """Shows a pair; both are zoomed (wheel) and moved (drag) together.
+    """Shows a pair of pictures that zoom (wheel) and pan (drag) together.
 
-    A double click shows the whole again; Left and Right move the slider. Emits ``closed`` on Esc.
+    A double click resets the view; Left and Right move the slider. Emits ``closed`` on Esc.
     """
 
     closed = Signal()
@@ -96,12 +96,12 @@ class CompareCanvas(QWidget):
 
     @property
     def region(self) -> QRectF:
-        """The part in sight, as shares of the pictures' sides."""
+        """The visible region, as fractions of the pictures' sides."""
         return QRectF(self._region)
 
     @property
     def split(self) -> float:
-        """Where the slider stands, as a share of the width in sight."""
+        """Position of the slider, as a fraction of the visible width."""
         return self._split
 
     def sizeHint(self) -> QSize:
@@ -110,13 +110,13 @@ class CompareCanvas(QWidget):
     def show_pair(
         self, first: ComparedPicture, second: ComparedPicture, difference: ComparedPicture | None
     ) -> None:
-        """Show two pictures; their difference is None when they have not the same size."""
+        """Show two pictures; their difference is None if their sizes differ."""
         self._pair, self._difference = (first, second), difference
         self._region, self._split = QRectF(WHOLE), 0.5
         self._describe()
 
     def show_way(self, way: CompareWay) -> None:
-        """Compare in another way; zoom and slider stay."""
+        """Switch the comparison mode; zoom and slider are preserved."""
         self._way = way
         self._shows_second = False
         if way is CompareWay.BLINK:
@@ -126,7 +126,7 @@ class CompareCanvas(QWidget):
         self._describe()
 
     def stop(self) -> None:
-        """Blink no more."""
+        """Stop blinking."""
         self._clock.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
@@ -137,7 +137,7 @@ class CompareCanvas(QWidget):
         painter.end()
 
     def frames(self) -> tuple[QRectF, ...]:
-        """Return where pictures are drawn: one place, or two side by side."""
+        """Return the rectangles of the pictures: one, or two side by side."""
         if self._way is not CompareWay.BESIDE:
             return (self._fitted(QRectF(self.rect())),)
         half = (self.width() - em(1)) / 2
@@ -173,7 +173,7 @@ class CompareCanvas(QWidget):
         self._show_region(QRectF(WHOLE))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the slider; Esc closes."""
+        """Move the slider; close on Esc."""
         step = {Qt.Key.Key_Left: -SLIDE, Qt.Key.Key_Right: SLIDE}.get(Qt.Key(event.key()))
         if step is not None and self._way is CompareWay.SLIDER:
             self._slide_to(self._split + step)
@@ -276,7 +276,7 @@ class CompareCanvas(QWidget):
     def _draw_title(
         self, painter: QPainter, room: QRectF, frame: QRectF, picture: ComparedPicture
     ) -> None:
-        """Write over a frame, at its left edge; farther left where the words need the room."""
+        """Draw the title above a frame, left-aligned, extended to the left for long text."""
         line = self._title_line(room, frame)
         needed = _width_of(picture)
         line.setLeft(max(room.left(), min(frame.left(), room.right() - needed)))
@@ -297,7 +297,7 @@ class CompareCanvas(QWidget):
     def _write(
         self, painter: QPainter, line: QRectF, picture: ComparedPicture, side: Qt.AlignmentFlag
     ) -> None:
-        """Write title and remark, the title outside; what has no room is cut off."""
+        """Draw title and remark, the title on the outer side, elided where needed."""
         low = Qt.AlignmentFlag.AlignBottom
         painter.setFont(font(bold=True))
         painter.setPen(self._theme.colour("text"))

@@ -1,4 +1,4 @@
-"""The comparison of two pictures, with the ways to compare over it."""
+"""The comparison of two pictures, with its mode selector."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class CompareView(QWidget):
-    """Shows a pair in one of four ways. Emits ``closed`` when the user wants the grid again."""
+    """Shows a pair in one of four modes. Emits ``closed`` to return to the grid."""
 
     closed = Signal()
 
@@ -49,24 +49,24 @@ class CompareView(QWidget):
 
     @property
     def way(self) -> CompareWay:
-        """How the pair is compared."""
+        """The comparison mode."""
         return self._way
 
     def show_pair(
         self, first: ComparedPicture, second: ComparedPicture, difference: ComparedPicture | None
     ) -> None:
-        """Show two pictures, in the way that was used last."""
+        """Show two pictures in the last used mode."""
         self.canvas.show_pair(first, second, difference)
         self.show_way(self._way)
 
     def show_way(self, way: CompareWay) -> None:
-        """Compare in another way."""
+        """Switch the comparison mode."""
         self._way = way
         self.canvas.show_way(way)
         self._ways.button(list(CompareWay).index(way)).setChecked(True)
 
     def close_comparison(self) -> None:
-        """Stop, and tell."""
+        """Stop the comparison and emit ``closed``."""
         self.canvas.stop()
         self.closed.emit()
 

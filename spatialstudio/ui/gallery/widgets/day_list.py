@@ -1,4 +1,4 @@
-"""Days with the number of runs on each, as bars: the timeline of the gallery."""
+"""The gallery's timeline: days with a bar for the number of runs."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
@@ -23,7 +23,7 @@ ROW_EM = 2.2
 
 
 class DayDelegate(QStyledItemDelegate):
-    """Draws a day, its number, and a bar that is full on the busiest day."""
+    """Draws a day, its number of runs, and a bar relative to the busiest day."""
 
     def __init__(self, theme: Theme, parent: "DayList") -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class DayDelegate(QStyledItemDelegate):
 
 
 class DayList(FittedList):
-    """Shows days, the newest first. Emits ``day_picked`` with the place of one in the list."""
+    """Shows days, the newest first. Emits ``day_picked`` with a day's index."""
 
     day_picked = Signal(int)
 
@@ -81,7 +81,7 @@ class DayList(FittedList):
         theme.changed.connect(self.viewport().update)
 
     def show_days(self, days: tuple[tuple[str, int], ...]) -> None:
-        """Show these titles with their numbers of runs."""
+        """Show these day titles with their numbers of runs."""
         self.clear()
         self.most = max((runs for _, runs in days), default=1)
         for title, runs in days:

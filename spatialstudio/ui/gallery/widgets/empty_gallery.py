@@ -1,4 +1,4 @@
-"""The gallery when it has nothing to show: a drawing, a sentence, a button."""
+"""The empty state of the gallery: an illustration, a sentence, a button."""
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
@@ -20,11 +20,11 @@ from spatialstudio.ui.widgets.text_label import (
 DRAWING_EM = (12, 5.5)
 SENTENCE_EM = 24
 WIDTHS = (0.34, 0.24, 0.34), (0.24, 0.42, 0.26)
-"""Of the tiles in the two rows of the drawing, as shares."""
+"""Widths of the tiles in the drawing's two rows, as fractions."""
 
 
 class EmptyGrid(SmallDrawing):
-    """Shows two rows of tiles without pictures."""
+    """An illustration of two rows of empty tiles."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, DRAWING_EM)
@@ -43,7 +43,7 @@ class EmptyGrid(SmallDrawing):
 
 
 class EmptyGallery(QWidget):
-    """Shows why there is nothing, and what to do. Emits ``action_picked``."""
+    """Explains why the gallery is empty and offers an action. Emits ``action_picked``."""
 
     action_picked = Signal()
 
@@ -64,7 +64,7 @@ class EmptyGallery(QWidget):
         column.addStretch(3)
 
     def show_words(self, title: str, sentence: str, action: str = "") -> None:
-        """Say this, and offer this; empty for nothing that could be done."""
+        """Set the texts; an empty action hides the button."""
         self._title.setText(title)
         self._sentence.setText(sentence)
         self._sentence.setMinimumHeight(self._sentence.heightForWidth(em(SENTENCE_EM)))

@@ -1,4 +1,4 @@
-"""The line that finds runs: completes its own fields, and says what it cannot read."""
+"""The search field of the gallery, with field completion and error messages."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ MOST_OFFERS = 12
 
 
 class CompletingLine(TextLine):
-    """Completes the word at the cursor, not the whole line. Emits ``left_downwards``."""
+    """Completes the word at the cursor; emits ``left_downwards`` on Down or Return."""
 
     left_downwards = Signal()
 
@@ -33,22 +33,22 @@ class CompletingLine(TextLine):
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """What is offered for the word at the cursor."""
+        """Completions of the word at the cursor."""
         if not self._popup.isVisible():
             return ()
         model = self._completer.completionModel()
         return tuple(model.index(row, 0).data() for row in range(model.rowCount()))
 
     def show_words(self, words: Sequence[str]) -> None:
-        """Offer these from now on."""
+        """Set the completions."""
         self._words.setStringList(list(words))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the popup have its keys; Down and Return without one leave the line."""
+        """Leave the popup's keys to it; without a popup, Down and Return leave the line."""
         keys = (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if self._popup.isVisible():
             if event.key() in (*keys[1:], Qt.Key.Key_Tab):
-                event.ignore()  # the popup takes what is marked
+                event.ignore()  # the popup accepts its current item
                 return
         elif event.key() in keys:
             self.left_downwards.emit()
@@ -74,10 +74,10 @@ class CompletingLine(TextLine):
 
 
 class FilterLine(QWidget):
-    """Shows the line, and beneath it what is wrong with it.
+    """Shows the filter line, with its error message below.
 
-    Emits ``line_edited`` with the text while the user types, ``left_downwards`` when the user
-    wants to go on to what was found.
+    Emits ``line_edited`` with the text while the user types, and ``left_downwards`` to move the
+    focus to the results.
     """
 
     line_edited = Signal(str)
@@ -103,32 +103,32 @@ class FilterLine(QWidget):
 
     @property
     def line(self) -> str:
-        """What stands there."""
+        """The current text."""
         return self._line.text()
 
     @property
     def problem(self) -> QLabel:
-        """Says what is wrong; hidden when nothing is."""
+        """Label of the error message; hidden without an error."""
         return self._problem
 
     def show_line(self, text: str) -> None:
-        """Show a line that was chosen elsewhere."""
+        """Show a line chosen elsewhere."""
         if text != self._line.text():
             self._shown = text
             self._line.setText(text)
 
     def show_words(self, words: Sequence[str]) -> None:
-        """Offer these as completions."""
+        """Set the completions."""
         self._line.show_words(words)
 
     def show_problem(self, sentence: str) -> None:
-        """Say what is wrong; empty when nothing is."""
+        """Show an error message; empty hides it."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self._line.setAccessibleDescription(sentence)
 
     def select_all(self) -> None:
-        """Let the next key write a new line."""
+        """Select the text, so that typing replaces it."""
         self._line.selectAll()
 
     def _tell(self, text: str) -> None:

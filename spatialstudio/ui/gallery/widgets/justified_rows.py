@@ -1,4 +1,4 @@
-"""Pictures of any shape in rows of equal width, section by section; only sums and comparisons."""
+"""The layout of pictures in justified rows, section by section, as pure geometry."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from PySide6.QtCore import QRectF
 from spatialstudio.domain.frozen import frozen
 
 NARROWEST, WIDEST = 0.4, 2.6
-"""Shapes beyond these are shown as these, so that a strip does not fill a row alone."""
+"""Aspect ratios are clamped to these, so that a panorama does not fill a row alone."""
 
 
 class Row(NamedTuple):
@@ -22,8 +22,8 @@ class Row(NamedTuple):
     Attributes:
         start: The first tile.
         stop: One past the last.
-        top: Pixels from the beginning of all.
-        height: Of the pictures, pixels.
+        top: Offset from the top of the layout, pixels.
+        height: Height of the pictures, pixels.
     """
 
     start: int
@@ -34,14 +34,14 @@ class Row(NamedTuple):
 
 @frozen
 class RowSizes:
-    """What the rows are made to, all in pixels.
+    """Target sizes of the rows, all in pixels.
 
     Attributes:
-        width: Of all rows.
-        height: Of the pictures, about; a full row is lower, never higher.
-        caption: Under each picture.
+        width: Width of all rows.
+        height: Target height of the pictures; a full row is lower, never higher.
+        caption: Height of the caption under each picture.
         gap: Between tiles.
-        heading: Over each section.
+        heading: Height of the heading above each section.
     """
 
     width: float
@@ -53,14 +53,14 @@ class RowSizes:
 
 @frozen
 class JustifiedRows:
-    """Where every tile lies. Made by ``justify``.
+    """Positions of all tiles, as computed by ``justify``.
 
     Attributes:
-        sizes: What they were made to.
-        ratios: Width over height of each picture, as it is shown.
+        sizes: Target sizes.
+        ratios: Width over height of each picture, as shown.
         rows: From top to bottom.
-        headings: Where each section's heading begins.
-        height: Of all, pixels.
+        headings: Offset of each section's heading.
+        height: Total height, pixels.
     """
 
     sizes: RowSizes
@@ -72,16 +72,16 @@ class JustifiedRows:
     _starts: tuple[int, ...] = field(default=(), repr=False)
 
     def row_of(self, tile: int) -> int:
-        """Return the number of the row that a tile stands in."""
+        """Return the index of a tile's row."""
         return bisect_right(self._starts, tile) - 1
 
     def rows_between(self, top: float, bottom: float) -> range:
-        """Return the numbers of the rows that a stretch touches."""
+        """Return the indices of the rows in a vertical range."""
         first = max(bisect_right(self._tops, top) - 1, 0)
         return range(first, bisect_right(self._tops, bottom))
 
     def places(self, row: int) -> list[QRectF]:
-        """Return where the pictures of a row lie."""
+        """Return the rectangles of a row's pictures."""
         start, stop, top, height = self.rows[row]
         places, left = [], 0.0
         for ratio in self.ratios[start:stop]:
@@ -91,12 +91,12 @@ class JustifiedRows:
         return places
 
     def place(self, tile: int) -> QRectF:
-        """Return where the picture of a tile lies."""
+        """Return the rectangle of a tile's picture."""
         row = self.row_of(tile)
         return self.places(row)[tile - self.rows[row].start]
 
     def tile_at(self, x: float, y: float) -> int | None:
-        """Return the tile at a point, its caption included; None between tiles."""
+        """Return the tile at a point, including its caption; None between tiles."""
         for row in self.rows_between(y, y):
             for tile, place in enumerate(self.places(row), self.rows[row].start):
                 if place.adjusted(0, 0, 0, self.sizes.caption).contains(x, y):
@@ -104,7 +104,7 @@ class JustifiedRows:
         return None
 
     def above_or_below(self, tile: int, rows: int) -> int:
-        """Return the tile some rows on, or back when negative, that stands nearest in x."""
+        """Return the tile nearest in x, a number of rows below, or above when negative."""
         now = self.row_of(tile)
         target = min(max(now + rows, 0), len(self.rows) - 1)
         if target == now:
@@ -116,12 +116,12 @@ class JustifiedRows:
 
 
 def justify(ratios: npt.ArrayLike, sections: Sequence[int], sizes: RowSizes) -> JustifiedRows:
-    """Lay tiles out.
+    """Lay out tiles in rows.
 
     Args:
         ratios: (N,) width over height of each picture.
-        sections: The first tile of each; the first is 0.
-        sizes: What the rows are made to.
+        sections: First tile of each section; the first is 0.
+        sizes: Target sizes.
     """
     shown = np.clip(np.asarray(ratios, float), NARROWEST, WIDEST)
     ends = tuple(accumulate((shown * sizes.height + sizes.gap).tolist(), initial=0.0))
@@ -148,15 +148,15 @@ def justify(ratios: npt.ArrayLike, sections: Sequence[int], sizes: RowSizes) -> 
 def _rows(
     ends: Sequence[float], start: int, stop: int, top: float, sizes: RowSizes
 ) -> Iterator[Row]:
-    """Fill rows until each is as wide as it shall be; the last keeps the usual height.
+    """Fill rows to the target width; the last row keeps the target height.
 
     Args:
-        ends: Where each tile would end in a single row of the usual height, its gap included;
-            one more than there are tiles.
+        ends: Right end of each tile in a single row of the target height, including its gap; one
+            more entry than tiles.
         start: The first tile.
         stop: One past the last.
-        top: Of the first row.
-        sizes: What the rows are made to.
+        top: Offset of the first row.
+        sizes: Target sizes.
     """
     first = start
     while first < stop:

@@ -1,4 +1,4 @@
-"""The grid of the gallery: thousands of tiles, of which only those in sight cost anything."""
+"""The grid of the gallery, virtualised for thousands of tiles."""
 
 from collections.abc import Iterable, Sequence
 
@@ -38,11 +38,11 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class GridSelection:
-    """Keys of chosen tiles; they stay chosen while other tiles come and go.
+    """Keys of the current and selected tiles; the selection survives changes of the tiles.
 
     Attributes:
-        current: Where the keyboard is; None when there is nothing.
-        chosen: All that is chosen, the current one among them.
+        current: The focused tile; None when there is none.
+        chosen: All selected tiles, including the current one.
     """
 
     def __init__(self) -> None:
@@ -51,11 +51,11 @@ class GridSelection:
         self._anchor: int | None = None
 
     def keep(self, keys: Sequence[int], instead: int | None) -> bool:
-        """Let go of what is no longer there; say whether anything changed.
+        """Drop keys that no longer exist; return True if anything changed.
 
         Args:
-            keys: Of all tiles.
-            instead: Becomes current when the current one is gone.
+            keys: Keys of all tiles.
+            instead: Becomes current when the current one no longer exists.
         """
         before = (self.current, self.chosen)
         there = set(keys)
@@ -67,17 +67,17 @@ class GridSelection:
         return before != (self.current, self.chosen)
 
     def pick(self, key: int | None) -> None:
-        """Choose one alone; None for nothing."""
+        """Select one tile only; None for nothing."""
         self.current = self._anchor = key
         self.chosen = frozenset() if key is None else frozenset({key})
 
     def toggle(self, key: int) -> None:
-        """Choose one more, or one less."""
+        """Add a tile to the selection or remove it."""
         self.chosen ^= {key}
         self.current = self._anchor = key
 
     def stretch(self, keys: Sequence[int], key: int) -> None:
-        """Choose all from where the choice began to this one."""
+        """Select all tiles from the anchor to this one."""
         if self._anchor is None:
             self.pick(key)
             return
@@ -86,12 +86,12 @@ class GridSelection:
         self.chosen = frozenset(keys[first : last + 1])
 
     def pick_all(self, keys: Iterable[int]) -> None:
-        """Choose everything; the current one stays."""
+        """Select all tiles; the current one is preserved."""
         self.chosen = frozenset(keys)
 
 
 class PictureGrid(QAbstractScrollArea):
-    """A frameless area that takes the keyboard; its children paint its viewport."""
+    """A frameless scroll area with keyboard focus; subclasses paint its viewport."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class PictureGrid(QAbstractScrollArea):
 
 TILE_EM = 9.5
 USUAL_WIDTH_EM = 60
-"""Of a grid; in a wider one pictures are larger, by as much as this at most:"""
+"""Default width of a grid; a wider one enlarges pictures by at most this factor:"""
 MOST_GROWTH = 1.5
 GAP_EM = 0.8
 HEADING_EM = 2.3
@@ -117,7 +117,7 @@ SIDE_EM = 0.9
 STEP_EM = 2.5
 MOST_FACES = 1200
 AHEAD = 0.6
-"""How much more than what is in sight is asked for, in heights of the window."""
+"""Tiles to prefetch beyond the visible ones, in viewport heights."""
 
 SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
@@ -129,7 +129,7 @@ class GridSection:
 
     Attributes:
         title: The heading.
-        remark: Beside it, in a lower voice.
+        remark: A muted note next to the heading.
         start: The first tile.
     """
 
@@ -139,12 +139,12 @@ class GridSection:
 
 
 class RunGrid(PictureGrid):
-    """Shows tiles in justified rows under headings; one is current, several may be chosen.
+    """Shows tiles in justified rows under headings; one is current, several may be selected.
 
-    Emits ``faces_wanted`` with the keys of tiles in sight that have no face yet;
-    ``selection_picked`` when the user chooses others; ``opened`` with a key on a double click,
-    ``stack_picked`` with one on a click on the number of a stack, ``drag_begun`` when tiles are
-    pulled, ``menu_asked`` with a place on the screen. ``show_*`` never emit the user's signals.
+    Emits ``faces_wanted`` with the keys of visible tiles without contents; ``selection_picked``
+    when the user changes the selection; ``opened`` with a key on a double click, ``stack_picked``
+    with a key on a click on a stack's badge, ``drag_begun`` when tiles are dragged, ``menu_asked``
+    with a screen position. ``show_*`` never emit the user's signals.
     """
 
     faces_wanted = Signal(object)
@@ -178,27 +178,27 @@ class RunGrid(PictureGrid):
 
     @property
     def current(self) -> int | None:
-        """Key of the tile that the keyboard is on; None when there is none."""
+        """Key of the focused tile; None when there is none."""
         return self._selection.current
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """Keys of all chosen tiles, from top to bottom."""
+        """Keys of all selected tiles, from top to bottom."""
         return tuple(key for key in self._keys if key in self._selection.chosen)
 
     def face(self, key: int) -> TileFace | None:
-        """Return what a tile shows; None when nobody told yet."""
+        """Return the contents of a tile; None if not loaded."""
         return self._faces.get(key)
 
     def place_of(self, key: int) -> QRectF:
-        """Return where the picture of a tile lies, in coordinates of the viewport."""
+        """Return the rectangle of a tile's picture, in viewport coordinates."""
         return self._rows.place(self._keys.index(key)).translated(self._origin())
 
     def sizeHint(self) -> QSize:
         return QSize(em(30), em(24))
 
     def show_cells(self, cells: Cells, sections: Sequence[GridSection]) -> None:
-        """Show other tiles; what was chosen and in sight stays so, as far as it is there."""
+        """Set the tiles; selection and scroll position are preserved where possible."""
         anchor = self._first_visible()
         before = self._keys.index(self.current) if self.current in self._keys else 0
         self._cells, self._sections = cells, tuple(sections)
@@ -212,7 +212,7 @@ class RunGrid(PictureGrid):
         self._tell_screen_readers()
 
     def show_face(self, key: int, face: TileFace) -> None:
-        """Show what a tile holds."""
+        """Set the contents of a tile."""
         self._faces.pop(key, None)
         self._faces[key] = face
         self._stale.discard(key)
@@ -225,18 +225,18 @@ class RunGrid(PictureGrid):
             self._tell_screen_readers()
 
     def show_current(self, key: int) -> None:
-        """Choose a tile alone and bring it into sight."""
+        """Select one tile only and scroll to it."""
         if key in self._keys:
             self._selection.pick(key)
             self._scroll_to(self._keys.index(key))
 
     def show_section(self, number: int) -> None:
-        """Bring a heading to the top."""
+        """Scroll to a heading."""
         if number < len(self._rows.headings):
             self.verticalScrollBar().setValue(round(self._rows.headings[number]))
 
     def renew_faces(self) -> None:
-        """Ask for all faces anew; the known ones are shown until then."""
+        """Request all tile contents again; the loaded ones are shown until then."""
         self._stale |= self._faces.keys()
         self._asking.start()
 
@@ -255,7 +255,7 @@ class RunGrid(PictureGrid):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay the rows out anew; what was at the top stays there."""
+        """Lay the rows out again, keeping the first visible tile at the top."""
         anchor = self._first_visible()
         self._lay_out()
         if anchor is not None:
@@ -268,7 +268,7 @@ class RunGrid(PictureGrid):
         self._asking.start()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from tile to tile; Shift chooses all on the way."""
+        """Move between tiles; Shift extends the selection."""
         target = self._target(event)
         if target is not None:
             self._pick(target, stretched=bool(event.modifiers() & SHIFT))
@@ -279,7 +279,7 @@ class RunGrid(PictureGrid):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose what is under the pointer; a click on a stack's number opens the stack."""
+        """Select the tile under the pointer; a click on a stack's badge opens the stack."""
         tile = self._tile_at(event.position())
         if tile is None:
             self._pressed = None
@@ -322,7 +322,7 @@ class RunGrid(PictureGrid):
         self.menu_asked.emit(place)
 
     def _target(self, event: QKeyEvent) -> int | None:
-        """Return the tile that a key leads to; None when it leads nowhere."""
+        """Return the tile that a key moves to; None if there is none."""
         if self.current is None:
             return None
         now, last = self._keys.index(self.current), len(self._keys) - 1
@@ -373,12 +373,12 @@ class RunGrid(PictureGrid):
         self.viewport().update()
 
     def _tile_height(self) -> int:
-        """Return how high pictures are: larger in a wide grid, so that little is left empty."""
+        """Return the height of pictures, larger in a wide grid to fill it."""
         growth = min(max(self.width() / em(USUAL_WIDTH_EM), 1.0), MOST_GROWTH)
         return round(em(TILE_EM) * growth)
 
     def _sizes(self) -> RowSizes:
-        """Return sizes that leave room for the scroll bar, whether it is there or not."""
+        """Return sizes that reserve room for the scroll bar, visible or not."""
         bar = self.verticalScrollBar().sizeHint().width()
         return RowSizes(
             width=max(self.width() - 2 * em(SIDE_EM) - bar, em(TILE_EM)),
@@ -402,7 +402,7 @@ class RunGrid(PictureGrid):
         return QPointF(em(SIDE_EM), -self.verticalScrollBar().value())
 
     def _update_tile(self, key: int) -> None:
-        """Draw one tile anew, if it is in sight."""
+        """Redraw one tile if visible."""
         seen = self._visible()
         for tile in seen:
             if self._keys[tile] == key:
@@ -413,7 +413,7 @@ class RunGrid(PictureGrid):
                 )
 
     def _visible(self, beyond: float = 0.0) -> range:
-        """Return the tiles in sight, and some beyond, given in heights of the viewport."""
+        """Return the visible tiles, and those within ``beyond`` viewport heights."""
         if not self._rows.rows:
             return range(0)
         top, height = self.verticalScrollBar().value(), self.viewport().height()
@@ -421,7 +421,7 @@ class RunGrid(PictureGrid):
         return range(self._rows.rows[rows[0]].start, self._rows.rows[rows[-1]].stop)
 
     def _first_visible(self) -> tuple[int, int] | None:
-        """Return the key of the first tile in sight, and how far below the top it begins."""
+        """Return the key of the first visible tile, and its offset from the top."""
         tiles = self._visible()
         if not tiles:
             return None

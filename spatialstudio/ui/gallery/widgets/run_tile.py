@@ -1,4 +1,4 @@
-"""One tile of the gallery: a small picture, its verdict, its seed and what the user says of it."""
+"""A tile of the gallery: thumbnail, verdict, seed and marks."""
 
 from math import cos, pi, sin
 
@@ -27,7 +27,7 @@ from spatialstudio.ui.widgets.texts import tr
 CAPTION_EM = 1.5
 ROUNDING_EM = 0.3
 MARGIN_EM = 0.28
-"""How far the ground of a chosen tile reaches beyond it."""
+"""Padding of a selected tile's background."""
 STAR_EM = 0.68
 REJECTED_OPACITY = 0.3
 POINTS = 5
@@ -36,19 +36,19 @@ INNER = 0.45
 
 @frozen(eq=False)
 class TileFace:
-    """What a tile shows.
+    """Contents of a tile.
 
     Attributes:
-        picture: None while there is none, or when the file is gone.
-        outcome: Of all relations together; None when it was not judged.
-        caption: Beside the mark: "seed 7".
-        brief: The same where there is little room: "7", "unguided".
-        stars: How many.
-        is_rejected: Whether it was sorted out.
+        picture: None while it is loading, or when the file is missing.
+        outcome: Of all relations together; None if not evaluated.
+        caption: Next to the outcome mark: "seed 7".
+        brief: A shorter caption for narrow tiles: "7", "unguided".
+        stars: Number of stars.
+        is_rejected: Whether the run is rejected.
         tags: In one line; empty for none.
-        is_missing: Whether the picture's file is gone.
-        place: Where the picture is, or was.
-        words: All of it in words, for screen readers and tips.
+        is_missing: Whether the picture's file is missing.
+        place: Current or last known path of the picture.
+        words: Full description for screen readers.
     """
 
     picture: QImage | None
@@ -65,13 +65,13 @@ class TileFace:
 
 @frozen(kw_only=False)
 class TileState:
-    """How a tile stands among the others.
+    """State of a tile in the grid.
 
     Attributes:
-        stack: How many runs lie under it; 0 for a run alone.
-        is_open: Whether it is one of an open stack.
-        is_chosen: Whether it is chosen.
-        is_current: Whether the keyboard is on it, and the grid has the focus.
+        stack: Number of runs stacked under it; 0 for a single run.
+        is_open: Whether it belongs to an open stack.
+        is_chosen: Whether it is selected.
+        is_current: Whether it has the keyboard focus.
     """
 
     stack: int
@@ -81,11 +81,11 @@ class TileState:
 
 
 class TilePainter(QObject):
-    """Draws tiles; keeps them as they were drawn last.
+    """Draws tiles and caches the drawings.
 
     Args:
         theme: Colours and icons.
-        parent: Whose tiles they are.
+        parent: The grid.
     """
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
@@ -96,13 +96,13 @@ class TilePainter(QObject):
         theme.changed.connect(self._dress)
 
     def forget(self, key: int) -> None:
-        """Let go of a picture."""
+        """Remove a tile from the cache."""
         self._kept.pop(key, None)
 
     def draw(
         self, painter: QPainter, key: int, face: TileFace | None, place: QRectF, state: TileState
     ) -> None:
-        """Draw a tile; without a face, the ground that it will stand on."""
+        """Draw a tile; a placeholder if it has no contents."""
         self._draw_ground(painter, place, state)
         if state.stack:
             self._draw_sheets(painter, place)
@@ -115,14 +115,14 @@ class TilePainter(QObject):
             self._draw_badge(painter, place, str(state.stack))
 
     def badge(self, place: QRectF, count: int) -> QRectF:
-        """Return where the number of a stack stands, to be clicked."""
+        """Return the clickable rectangle of a stack's number."""
         measure = QFontMetricsF(font(SMALL, bold=True))
         width = max(measure.horizontalAdvance(str(count)) + em(0.7), em(1.4))
         inset = em(0.3)
         return QRectF(place.right() - width - inset, place.top() + inset, width, em(1.25))
 
     def _drawn(self, key: int, face: TileFace, size: QSizeF, scale: float) -> QPixmap:
-        """Return picture and caption as they were drawn last, if nothing has changed since."""
+        """Return picture and caption from the cache, redrawn if anything changed."""
         whole = QSizeF(size.width(), size.height() + em(CAPTION_EM))
         pixels = (whole * scale).toSize()
         known = self._kept.get(key)
@@ -169,7 +169,7 @@ class TilePainter(QObject):
         painter.drawRoundedRect(ground, em(ROUNDING_EM), em(ROUNDING_EM))
 
     def _draw_sheets(self, painter: QPainter, place: QRectF) -> None:
-        """Draw the edge of a sheet that lies under the picture."""
+        """Draw the edge of a stacked sheet under the picture."""
         painter.setPen(QPen(self._theme.colour("faint"), 1.2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         up = em(0.2)
@@ -249,7 +249,7 @@ class TilePainter(QObject):
 
 
 def star(centre: QPointF, radius: float) -> QPolygonF:
-    """Return a star of five points, one of them up."""
+    """Return a five-pointed star, one point up."""
     corners = []
     for corner in range(2 * POINTS):
         reach = radius * (INNER if corner % 2 else 1.0)

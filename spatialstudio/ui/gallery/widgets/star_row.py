@@ -1,4 +1,4 @@
-"""Stars in a row, to be given by a click or a key."""
+"""A row of stars, set by a click or a key."""
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -15,9 +15,9 @@ RADIUS_EM = 0.55
 
 
 class StarRow(QWidget):
-    """Shows 0 to ``MOST_STARS`` stars. Emits ``stars_picked`` with another number by the user.
+    """Shows 0 to ``MOST_STARS`` stars; emits ``stars_picked`` with the user's rating.
 
-    A click on the last star given takes all away.
+    A click on the last filled star clears the rating.
     """
 
     stars_picked = Signal(int)
@@ -33,14 +33,14 @@ class StarRow(QWidget):
 
     @property
     def stars(self) -> int:
-        """How many are shown."""
+        """Number of stars shown."""
         return self._stars
 
     def sizeHint(self) -> QSize:
         return QSize(em(STEP_EM * MOST_STARS), em(STEP_EM))
 
     def show_stars(self, stars: int) -> None:
-        """Show this many."""
+        """Show a number of stars."""
         self._stars = stars
         self.setAccessibleDescription(tr("{count} of 5 stars").format(count=stars))
         self.update()
@@ -65,7 +65,7 @@ class StarRow(QWidget):
         self._pick(0 if picked == self._stars else picked)
 
     def event(self, event: QEvent) -> bool:
-        """Claim the digits before the window's shortcuts see them."""
+        """Accept digit keys before the window's shortcuts see them."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
             event.setAccepted(0 <= event.key() - Qt.Key.Key_0 <= MOST_STARS)
             return True

@@ -1,4 +1,4 @@
-"""The grid of a sweep: pictures in rows and columns, what differs along the sides."""
+"""The grid of a sweep: pictures in rows and columns, with axis labels."""
 
 from collections.abc import Sequence
 
@@ -40,15 +40,15 @@ ARROWS = {
 
 @frozen
 class SweepTable:
-    """What a grid of a sweep is made of.
+    """Contents of a sweep grid.
 
     Attributes:
-        column_title: What differs from column to column.
+        column_title: The setting that varies by column.
         columns: A label for each column.
-        row_title: What differs from row to row; empty where there is one row only.
+        row_title: The setting that varies by row; empty for a single row.
         rows: A label for each row.
-        keys: Of the runs, row by row; None where there is no picture yet.
-        ratio: Width of the pictures over their height.
+        keys: Keys of the runs, row by row; None where there is no picture yet.
+        ratio: Aspect ratio of the pictures, width over height.
     """
 
     column_title: str = ""
@@ -60,10 +60,10 @@ class SweepTable:
 
 
 class SweepGrid(PictureGrid):
-    """Shows a sweep; the labels of its sides stay in sight.
+    """Shows a sweep; the axis labels stay visible while scrolling.
 
-    Emits ``picked`` when the user goes to another cell, ``opened`` with the key of a run on a
-    double click, ``menu_asked`` with a place on the screen and ``left`` on Escape.
+    Emits ``picked`` when the user moves to another cell, ``opened`` with the key of a run on a
+    double click, ``menu_asked`` with a screen position and ``left`` on Escape.
     """
 
     picked = Signal()
@@ -86,33 +86,33 @@ class SweepGrid(PictureGrid):
 
     @property
     def current(self) -> int | None:
-        """Key of the run that the keyboard is on; None where there is no picture yet."""
+        """Key of the focused run; None where there is no picture yet."""
         row, column = self._cell
         return self._table.keys[row][column] if self._table.keys else None
 
     def face(self, key: int) -> TileFace | None:
-        """Return what a cell shows; None when nobody told yet."""
+        """Return the contents of a cell; None if not loaded."""
         return self._faces.get(key)
 
     def sizeHint(self) -> QSize:
         return QSize(em(30), em(24))
 
     def show_table(self, table: SweepTable) -> None:
-        """Show other runs; the keyboard stays where it is, as far as that is there."""
+        """Set the runs; the focused cell is preserved where possible."""
         self._table = table
         self._cell = self._held(*self._cell)
         self._lay_out()
         self._tell_screen_readers()
 
     def show_face(self, key: int, face: TileFace) -> None:
-        """Show what a cell holds."""
+        """Set the contents of a cell."""
         self._faces[key] = face
         self.viewport().update()
         if key == self.current:
             self._tell_screen_readers()
 
     def place_of(self, row: int, column: int) -> QRectF:
-        """Return where a picture lies, in coordinates of the viewport."""
+        """Return the rectangle of a picture, in viewport coordinates."""
         width, height = self._tile_size()
         left = self._side() + column * (width + em(GAP_EM)) - self.horizontalScrollBar().value()
         down = height + em(CAPTION_EM) + em(GAP_EM)
@@ -181,7 +181,7 @@ class SweepGrid(PictureGrid):
         self.picked.emit()
 
     def _held(self, row: int, column: int) -> tuple[int, int]:
-        """Return the nearest cell that there is."""
+        """Return the nearest existing cell."""
         last_row, last_column = len(self._table.rows) - 1, len(self._table.columns) - 1
         return max(min(row, last_row), 0), max(min(column, last_column), 0)
 
@@ -215,14 +215,14 @@ class SweepGrid(PictureGrid):
         self.setAccessibleDescription("; ".join(parts))
 
     def _tile_size(self) -> tuple[float, float]:
-        """Return how large a picture is drawn, so that all columns fit where they can."""
+        """Return the size of a picture at which all columns fit, above a minimum."""
         room = self.viewport().width() - self._side() - em(GAP_EM)
         share = room / max(len(self._table.columns), 1) - em(GAP_EM)
         width = min(max(share, em(NARROWEST_EM)), em(WIDEST_EM))
         return width, width / self._table.ratio
 
     def _side(self) -> float:
-        """Return how much room the labels of the rows take."""
+        """Return the width of the row labels."""
         if not self._table.row_title:
             return em(GAP_EM)
         measure, bold = QFontMetricsF(font()), QFontMetricsF(font(bold=True))
