@@ -1,1 +1,1 @@
-"""Composing: prompt, relations, layout sketch."""
+"""Composition of a prompt: text, relations, layout sketch."""

@@ -1,4 +1,4 @@
-"""Commands for saying what stands where: the prompt, its relations, the sketch."""
+"""Commands for the prompt, its relations and the layout sketch."""
 
 from spatialstudio.ui.framework.command import (
     Command,

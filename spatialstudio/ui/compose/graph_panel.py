@@ -1,4 +1,4 @@
-"""The relations as a graph, in step with chips, sketch and maps."""
+"""The dock of the relation graph, synchronised with chips, sketch and maps."""
 
 from PySide6.QtWidgets import QVBoxLayout
 
@@ -23,7 +23,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 
 class GraphPanel(Panel):
-    """Shows things and relations as a graph; what is picked there is picked everywhere."""
+    """Shows objects and relations as a graph; its selection applies to all views."""
 
     title = "Relation graph"
 
@@ -45,7 +45,7 @@ class GraphPanel(Panel):
         self.setFocusProxy(graph)
 
     def handle(self, event: object) -> None:
-        """Follow the scene and what is picked."""
+        """Follow the scene and the selection."""
         match event:
             case SceneChanged(scene=None):
                 self._graph.show_graph((), ())

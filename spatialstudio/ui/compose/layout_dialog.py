@@ -1,4 +1,4 @@
-"""A dozen layouts to start from; one click writes the prompt."""
+"""A dialog of layout templates; one click writes the prompt."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,18 +18,18 @@ from spatialstudio.ui.widgets.texts import tr
 
 COLUMNS = 4
 BAR_EM = 0.8
-"""Beside the tiles, for a scroll bar."""
+"""Room for a scroll bar next to the tiles."""
 
 
 class LayoutDialog(QDialog):
-    """Lets the user pick a layout. Emits ``prompt_picked`` with its prompt, and closes.
+    """Lets the user pick a layout; emits ``prompt_picked`` with its prompt and closes.
 
-    All tiles are one stop of Tab; arrows lead from tile to tile.
+    All tiles share one tab stop; arrows move between tiles.
 
     Args:
-        theme: The look.
-        things: What the prompt names already; they are laid out anew.
-        parent: Stands behind it.
+        theme: Colours and icons.
+        things: Objects of the current prompt, to arrange in the layout.
+        parent: The window.
     """
 
     prompt_picked = Signal(str)

@@ -1,4 +1,4 @@
-"""A few layouts at hand in the simple window: one click lays out what the prompt names."""
+"""A small choice of layouts for the simple density; one click arranges the prompt's objects."""
 
 from functools import partial
 
@@ -22,12 +22,12 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 FEW = LAYOUTS[:8:2]
-"""One for each way in which things can stand to each other: the other way round is next to it."""
+"""One layout per kind of arrangement; its reverse is the next entry."""
 TILE_EM = (3.6, 2.7)
 
 
 class LayoutsPanel(Panel):
-    """Lets the user start from a layout, or from a sketch; all tiles are one stop of Tab."""
+    """Lets the user start from a layout or a sketch; all tiles share one tab stop."""
 
     title = "Layouts"
 
@@ -53,7 +53,7 @@ class LayoutsPanel(Panel):
         column.addWidget(tiles)
 
     def handle(self, event: object) -> None:
-        """Say what each layout would write with the things of the prompt."""
+        """Update the prompt that each layout would write with the current objects."""
         match event:
             case SceneChanged():
                 things = things_of(self._session.scene)
@@ -61,7 +61,7 @@ class LayoutsPanel(Panel):
                     tile.show_prompt(layout.prompt(things))
 
     def use_density(self, density: Density) -> None:
-        """Leave the room to the settings where all of them are shown."""
+        """Hide the layouts at the full density, to make room for the settings."""
         self.setVisible(density is Density.SIMPLE)
 
     def _tile(self, context: WindowContext, layout: LayoutTemplate) -> LayoutTile:

@@ -1,4 +1,4 @@
-"""Stage 1, prompt to relations: the text, its chips, and what was not understood."""
+"""Stage 1, prompt to relations: text, relation chips, and problems of the reading."""
 
 from collections.abc import Callable
 from typing import Any
@@ -58,14 +58,14 @@ from spatialstudio.ui.widgets.texts import tr
 
 @frozen(kw_only=False)
 class Draft:
-    """A prompt as it stands in the editor; with its scene once that is known."""
+    """The editor's prompt, and its scene once it is parsed."""
 
     text: str
     scene: SceneGraph | None = None
 
 
 class PromptPanel(Panel):
-    """Lets the user write the prompt and change its relations; both say the same."""
+    """Lets the user edit the prompt and its relations, which stay synchronised."""
 
     title = "Prompt"
 
@@ -109,13 +109,13 @@ class PromptPanel(Panel):
         self._dress()
 
     def restore(self) -> None:
-        """Write the prompt that stood here when the studio last ended, with what was edited."""
+        """Restore the prompt and edits of the previous session."""
         kept = self._studio.storage.drafts.newest
         if kept.prompt and not self._asked:
             self._show_draft(Draft(kept.prompt, kept.scene))
 
     def read(self, text: str) -> None:
-        """Read a prompt that the user wrote, and follow what comes of it."""
+        """Parse a prompt that the user wrote."""
         self._asked = text
         known_objects = self._studio.model_list.known_objects(self._model_id)
         self._reading.read_again(text, known_objects)
@@ -124,19 +124,19 @@ class PromptPanel(Panel):
         self._count(text)
 
     def use_model(self, model_id: str) -> None:
-        """Read prompts with the objects that this model knows."""
+        """Parse prompts with the objects that this model knows."""
         self._model_id = model_id
         self._editor.show_vocabulary(tuple(self._studio.model_list.known_objects(model_id)))
         self._has_all_words = False
         self._read_again()
 
     def use_prompt(self, text: str) -> None:
-        """Take a prompt that the user chose elsewhere."""
+        """Use a prompt that the user chose elsewhere."""
         self._editor.setFocus()
         self._edits.change(tr("change prompt"), self._draft(), Draft(text), self._show_draft)
 
     def handle(self, event: object) -> None:
-        """Follow the scene, the picked relation, and what is drawn."""
+        """Follow the scene, the selected relation, and generation."""
         self._reading.handle(event)
         match event:
             case SceneChanged(scene=None):
@@ -161,7 +161,7 @@ class PromptPanel(Panel):
         self._edits.change(tr("typing"), before, Draft(text), self._show_draft, merge_key="prompt")
 
     def _draft(self) -> "Draft":
-        """Return what stands here; its scene too, which may say more than can be read."""
+        """Return the prompt and its scene, which may contain more than the text expresses."""
         return Draft(self._asked, self._studio.session.scene)
 
     def _show_draft(self, draft: "Draft") -> None:
@@ -173,7 +173,7 @@ class PromptPanel(Panel):
             self._studio.edit_scene(draft.scene)
 
     def _edit(self, name: str, change: Callable[..., SceneGraph], *wanted: Any) -> None:
-        """Change the scene by a function of the application."""
+        """Edit the scene with a function of the application."""
         scene = self._studio.session.scene
         if scene is None:
             return
@@ -196,7 +196,7 @@ class PromptPanel(Panel):
         self._editor.show_words(marked_words(scene))
 
     def _offer_words(self) -> None:
-        """Complete to whatever can be named, too; only the first prompt makes it known at once."""
+        """Complete to all object names, which the first prompt makes available without delay."""
         if self._has_all_words:
             return
         self._has_all_words = True
@@ -209,13 +209,13 @@ class PromptPanel(Panel):
             self._editor.show_vocabulary(names)
 
     def _count(self, text: str) -> None:
-        """Ask what the model reads of a prompt; the old count goes with an empty one."""
+        """Request the prompt's token count; hide the count for an empty prompt."""
         self._counter.setVisible(bool(text.strip()))
         if self._studio.models:
             self._studio.tokens.read(text, self._studio.model(self._model_id))
 
     def _show_tokens(self, event: TokensRead) -> None:
-        """Show the model's tokens, and say what it does not read."""
+        """Show the model's tokens, and what exceeds its limit."""
         count, scene = count_of(event.readings), self._studio.session.scene
         spans = tuple((token.start, token.stop) for token in count.tokens)
         read = len(event.prompt) if spans and count.read == spans[-1][1] else count.read
@@ -260,7 +260,7 @@ class PromptPanel(Panel):
         chips.rank_picked.connect(lambda *to: self._edit(tr("change order"), with_relation_at, *to))
 
     def _hang_on_word(self, key: RelationId, end: int, place: QPoint) -> None:
-        """Hang an end of a relation on the word that it was dropped on."""
+        """Attach an end of a relation to the word it was dropped on."""
         self._editor.show_target(None)
         if (thing := self._editor.thing_at(place)) is not None:
             self._edit(tr("change relation"), with_relation_end, key, end, thing)
@@ -284,7 +284,7 @@ class PromptPanel(Panel):
         actions.bind(commands.LATER_PROMPT, lambda: self._go_back(-1))
 
     def _with_picked(self, do: Callable[[RelationId], object]) -> None:
-        """Do something with the picked relation, or with the first when none is picked."""
+        """Apply a function to the selected relation, or to the first if none is selected."""
         scene, picked = self._studio.session.scene, self._studio.session.relation_id
         known = [relation.id for relation in scene.relations] if scene else []
         if known:
@@ -296,7 +296,7 @@ class PromptPanel(Panel):
             self._edit(tr("mute relation"), with_relation_muted, key, not is_muted)
 
     def _weigh(self, steps: int) -> None:
-        """Weigh the relations of the thing at the cursor, or of the thing looked at."""
+        """Change the weights of the relations of the object at the cursor, or the selected one."""
         thing = self._editor.thing_under_cursor() or self._studio.session.mention_id
         if thing is not None:
             self._edit(tr("change weight"), with_mention_weighed, thing, steps)
@@ -345,10 +345,10 @@ MOST_PROMPTS = 50
 
 
 class PromptHistory:
-    """Earlier prompts, kept between starts, each once.
+    """Earlier prompts without duplicates, stored between starts.
 
     Args:
-        settings: Where they are kept.
+        settings: Stores them.
     """
 
     def __init__(self, settings: WindowSettings) -> None:
@@ -357,7 +357,7 @@ class PromptHistory:
         self._back = 0
 
     def remember(self, text: str) -> None:
-        """Put a prompt last, and let going back begin anew; nothing happens to the last one."""
+        """Append a prompt and reset the history position; no effect if it is already the last."""
         earlier = self._settings.earlier_prompts
         if earlier[-1:] != (text,):
             self._back = 0
@@ -365,18 +365,18 @@ class PromptHistory:
             self._settings.earlier_prompts = tuple([*others, text][-MOST_PROMPTS:])
 
     def step(self, by: int, now: str) -> str | None:
-        """Go back or forward.
+        """Move back or forward in the history.
 
         Args:
             by: 1 to an earlier prompt, -1 to a later one.
-            now: What stands in the editor.
+            now: Current text of the editor.
 
         Returns:
-            What shall stand there; None at either end.
+            The new text of the editor; None at either end.
         """
         earlier = self._settings.earlier_prompts
         if self._back and now != earlier[-self._back]:
-            self._back = 0  # what was fetched has been written on
+            self._back = 0  # the recalled prompt was edited
         if not self._back:
             self._unfinished = now
         back = self._back + by

@@ -1,4 +1,4 @@
-"""Turns a scene into what the prompt's editor, chips, graph and sketch show."""
+"""Converts a scene into what the prompt editor, chips, graph and sketch show."""
 
 from spatialstudio.application.compose.edit_relations import why
 from spatialstudio.application.compose.layouts import Places
@@ -23,11 +23,11 @@ from spatialstudio.ui.compose.widgets.relation_wheel import Choice
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
 
 FLANKED = 3
-"""Things that "between" takes."""
+"""Number of objects in a "between" relation."""
 
 
 def things_of(scene: SceneGraph) -> tuple[ThingWord, ...]:
-    """Return the things of a scene as words, in order of the text."""
+    """Return the objects of a scene as words, in text order."""
     hues = scene.hues
     return tuple(
         ThingWord(mention.id, mention.phrase, hues[mention.id]) for mention in scene.mentions
@@ -35,7 +35,7 @@ def things_of(scene: SceneGraph) -> tuple[ThingWord, ...]:
 
 
 def marked_words(scene: SceneGraph) -> tuple[MarkedWord, ...]:
-    """Return the stretches of the prompt that name things, again or for the first time."""
+    """Return the spans of the prompt that name objects, including repeated mentions."""
     hues = scene.hues
     return tuple(
         MarkedWord(span.start, span.stop, hues[mention.id], mention.id)
@@ -45,7 +45,7 @@ def marked_words(scene: SceneGraph) -> tuple[MarkedWord, ...]:
 
 
 def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
-    """Return the relations of a scene as chips, contradictions told on them."""
+    """Return the relations of a scene as chips, with their contradictions."""
     doubts = doubts_of(scene)
     offered = tuple(
         choice_of(kind)
@@ -75,7 +75,7 @@ def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
 
 
 def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
-    """Return the things of a scene as blobs in their places."""
+    """Return the objects of a scene as blobs at their positions."""
     hues = scene.hues
     return tuple(
         Blob(mention.id, mention.phrase, hues[mention.id], *places[mention.id])
@@ -84,7 +84,7 @@ def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
 
 
 def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:
-    """Return the relations of a scene as lines between its things."""
+    """Return the relations of a scene as lines between its objects."""
     doubts = doubts_of(scene)
     return tuple(
         Link(
@@ -100,13 +100,13 @@ def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:
 
 
 def doubts_of(scene: SceneGraph) -> dict[RelationId, Advice]:
-    """Return what contradicts itself, by each relation concerned."""
+    """Return the contradictions, by each relation concerned."""
     grave = [each for each in advice_on(scene) if each.kind is AdviceKind.CONTRADICTION]
     return {name: advice for advice in reversed(grave) for name in advice.relation_ids}
 
 
 def choice_of(kind: RelationType) -> Choice:
-    """Return a relation type with its place around the object."""
+    """Return a relation type with its direction around the object."""
     if not kind.claims or kind.needs_depth:
         return Choice(kind.id, kind.phrase)
     sides = {Axis.X: 0, Axis.Y: 0}

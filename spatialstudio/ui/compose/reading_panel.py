@@ -1,4 +1,4 @@
-"""Stage 1, doubts about the reading: what contradicts itself, what the model reads differently."""
+"""Stage 1, doubts about the reading: contradictions, and the language model's other readings."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -43,10 +43,10 @@ KINDS = {
 
 
 class ReadingPanel(Panel):
-    """Tells what is doubtful in a prompt, and has a language model read it as well.
+    """Shows doubts about a prompt's reading, with a second reading by a language model.
 
-    Emits ``scene_edited`` with a name for the edit and the new scene when the user takes a step,
-    and ``words_pointed`` with the spans that a note in the user's focus is about.
+    Emits ``scene_edited`` with a name for the edit and the new scene when the user accepts a
+    suggestion, and ``words_pointed`` with the spans of the focused note.
     """
 
     scene_edited = Signal(str, object)
@@ -71,24 +71,24 @@ class ReadingPanel(Panel):
         column.addWidget(self._notes)
 
     def read_again(self, text: str, known_objects: Mapping[str, str]) -> None:
-        """Have the language model read a prompt too, where one is chosen.
+        """Have the language model read a prompt as well, if one is selected.
 
         Args:
             text: The prompt.
-            known_objects: Those of the model that draws, by their names; empty for any.
+            known_objects: Objects that the generation model knows, by name; empty for any.
         """
         self._known_objects = known_objects
         self._begin(text)
         self._ask()
 
     def tell_cut(self, phrases: tuple[str, ...]) -> None:
-        """Tell which things of the prompt the model does not read; none when it reads all."""
+        """Show which objects of the prompt exceed the model's token limit; empty for none."""
         self._cut = phrases
         if (scene := self._studio.session.scene) is not None:
             self._show(scene)
 
     def handle(self, event: object) -> None:
-        """Follow the scene, the second reading, and the choice of a server."""
+        """Follow the scene, the second reading, and the choice of server."""
         match event:
             case SceneChanged(scene=None, error=error):
                 said = f"{error.message} {error.hint}".strip() if error else ""
@@ -108,7 +108,7 @@ class ReadingPanel(Panel):
             self._studio.read_again(self._asked)
 
     def _ask_again_now(self) -> None:
-        """Have the language model try once more, where it failed before."""
+        """Retry the language model after a failure."""
         self._failure = None
         if (scene := self._studio.session.scene) is not None:
             self._show(scene)
@@ -129,7 +129,7 @@ class ReadingPanel(Panel):
             self._show(compared.scene)
 
     def _begin(self, text: str) -> None:
-        """Forget what was said of another text, and what was dismissed of another prompt."""
+        """Reset the notes of the previous text, and the dismissed ones of another prompt."""
         if not is_typed_on(self._asked, text):
             self._dismissed = ()
         if text != self._asked:

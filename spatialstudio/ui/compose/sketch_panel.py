@@ -1,4 +1,4 @@
-"""Stage 1 on the stage: things pushed about on a sketch, relations made of where they stand."""
+"""Stage 1 on the stage: objects are placed on a sketch, which sets their relations."""
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QResizeEvent
@@ -38,9 +38,9 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 LOW_EM = 16
-"""Height below which there is no room for words under the sketch."""
+"""Below this height, the text under the sketch is hidden."""
 FLAT = 1.6
-"""Breadth to height, above which a low panel has its buttons at the side."""
+"""Aspect ratio above which a low panel has its buttons at the side."""
 SKETCH_HINT = (
     "Drag objects into place; double-click adds one, Delete removes one. The prompt is updated."
 )
@@ -51,14 +51,14 @@ PLACEHOLDER = (
 
 @frozen(kw_only=False)
 class Sketched:
-    """A scene and where its things stand: what an edit of the sketch changes."""
+    """A scene and its objects' positions; the value of a sketch edit."""
 
     scene: SceneGraph
     places: Places
 
 
 class SketchPanel(Panel):
-    """Lets the user lay out the scene by hand; the prompt and the chips follow."""
+    """Lets the user lay out the scene by hand; prompt and chips follow."""
 
     title = "Layout sketch"
 
@@ -96,7 +96,7 @@ class SketchPanel(Panel):
         self._follow_switch()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room to the sketch where there is little: no hint, the buttons at its side."""
+        """Hide the hint and move the buttons to the side where there is little room."""
         super().resizeEvent(event)
         is_low = self.height() < em(LOW_EM)
         is_flat = is_low and self.width() > FLAT * self.height()
@@ -107,17 +107,17 @@ class SketchPanel(Panel):
 
     @property
     def places(self) -> Places:
-        """Where the things stand."""
+        """Positions of the objects."""
         return self._places
 
     def use_places(self, places: Places) -> None:
-        """Let things stand where another sketch of this scene had them."""
+        """Use the positions from another sketch of this scene."""
         if (scene := self._scene) is not None:
             self._places = arranged(scene, places)
             self._show(scene)
 
     def handle(self, event: object) -> None:
-        """Follow the scene and the picked thing; make room for a picture that is drawn."""
+        """Follow the scene and the selected object; close the sketch for a generated picture."""
         match event:
             case SceneChanged(scene=None):
                 self._show(None)
@@ -133,7 +133,7 @@ class SketchPanel(Panel):
 
     @property
     def _scene(self) -> SceneGraph | None:
-        """The scene that is worked on; a push may have changed it since an event was sent."""
+        """The current scene, which a move may have changed since the last event."""
         return self._studio.session.scene
 
     def _show(self, scene: SceneGraph | None) -> None:
@@ -147,14 +147,14 @@ class SketchPanel(Panel):
         self._allow_removal()
 
     def _start_over(self, prompt: str) -> None:
-        """Forget where things were pushed: a prompt that is taken over brings its own layout."""
+        """Forget moved positions, as a prompt chosen elsewhere has a different layout."""
         self._places = {}
         scene = self._scene
         if scene is not None and scene.prompt.text == prompt:
             self.use_places({})
 
     def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
-        """Return what the sketch would say with a thing in another place."""
+        """Return the scene and positions with an object moved."""
         scene = self._scene
         if scene is None:
             return None
@@ -177,7 +177,7 @@ class SketchPanel(Panel):
         self._model_id = model_id
 
     def _begin_adding(self) -> None:
-        """Ask for a thing by key; it comes where there is room."""
+        """Ask for an object by keyboard; it is placed in free space."""
         self._stage.show_sketch(True)
         self._ask_name(QPointF(*free_place(self._places)))
 
@@ -188,7 +188,7 @@ class SketchPanel(Panel):
         self._field.open_at(self._sketch.point_of(place).toPoint(), names)
 
     def _add(self, name: str) -> None:
-        """Add the thing that was named; the field stays where it cannot be added."""
+        """Add the named object; keep the field open if it cannot be added."""
         try:
             thing = self._studio.thing_named(name, self._model_id)
         except StudioError as error:
@@ -209,7 +209,7 @@ class SketchPanel(Panel):
             self._remove(marked)
 
     def _remove(self, key: MentionId) -> None:
-        """Take a thing away; with the last one goes the prompt."""
+        """Remove an object; removing the last one clears the prompt."""
         scene = self._scene
         if scene is None:
             return
@@ -222,7 +222,7 @@ class SketchPanel(Panel):
         self._studio.session.pick_mention(left.scene.mentions[0].id)
 
     def _add_first(self, thing: ObjectMention) -> None:
-        """Write a thing into a prompt that names none yet, or cannot be read."""
+        """Write an object into a prompt without objects, or one that cannot be parsed."""
         self._window_signals.prompt_offered.emit(
             named_in(self._studio.storage.drafts.newest.prompt, thing)
         )
@@ -241,7 +241,7 @@ class SketchPanel(Panel):
 
     @property
     def _marked(self) -> MentionId | None:
-        """The thing of the scene that is looked at."""
+        """The selected object of the scene."""
         scene, picked = self._scene, self._studio.session.mention_id
         known = () if scene is None else (mention.id for mention in scene.mentions)
         return picked if picked in known else None
@@ -276,7 +276,7 @@ class SketchPanel(Panel):
 
 
 def _button_of(action: QAction, text: str) -> QPushButton:
-    """Return a button with shorter words for an action; it can be pressed when that can be done."""
+    """Return a button for an action, with a shorter text and the action's enabled state."""
     button = QPushButton(text)
     button.setAccessibleName(action.text())
     button.setToolTip(action.toolTip())

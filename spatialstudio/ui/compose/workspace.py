@@ -1,4 +1,4 @@
-"""The docks of composing a prompt."""
+"""The docks for composing a prompt."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -14,7 +14,7 @@ from spatialstudio.ui.widgets.dock_column import (
 
 
 def make_graph(context: WindowContext) -> QWidget:
-    """Return the relations as a graph."""
+    """Build the relation graph dock."""
     from spatialstudio.ui.compose.graph_panel import GraphPanel
 
     return DockRoom(GraphPanel(context))

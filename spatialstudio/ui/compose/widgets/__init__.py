@@ -1,1 +1,1 @@
-"""Widgets of composing."""
+"""Widgets of the composition panels."""

@@ -1,4 +1,4 @@
-"""Things as soft blobs on an empty picture, to be pushed where they shall stand."""
+"""A sketch of objects as blobs that can be moved to their intended positions."""
 
 from collections.abc import Hashable
 
@@ -27,11 +27,11 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.texts import tr
 
 NUDGE = 0.01
-"""How far an arrow key pushes a thing, share of the side."""
+"""Distance of an arrow key, as a fraction of the side."""
 LEAP = 10
-"""How many nudges Shift makes of one."""
+"""Factor on the distance with Shift."""
 EDGE = 0.06
-"""Things stay this far from the edges."""
+"""Minimum distance of objects from the edges."""
 CORE = 0.45
 SOLID, SOFT = 0.6, 0.28
 ROUNDING_EM = 0.6
@@ -49,7 +49,7 @@ PUSHES = {
 
 @frozen(kw_only=False)
 class Blob:
-    """A thing on the sketch; x and y are shares of its sides, y grows down."""
+    """An object on the sketch; x and y are fractions of its sides, y grows down."""
 
     key: Hashable
     phrase: str
@@ -63,11 +63,11 @@ class Link:
     """A relation on the sketch.
 
     Attributes:
-        key: What it is known by.
-        ends: Keys of the things, the one placed first.
-        phrase: How it reads.
-        sentence: How it reads with its things.
-        is_muted: Whether guidance passes it over.
+        key: Id of the relation.
+        ends: Keys of the objects, the subject first.
+        phrase: The relation phrase.
+        sentence: The phrase with its objects.
+        is_muted: Whether guidance ignores it.
         is_doubtful: Whether it contradicts another.
     """
 
@@ -80,18 +80,17 @@ class Link:
 
 
 class LayoutSketch(QWidget):
-    """Shows things and what their places claim.
+    """Shows objects and the relations that follow from their positions.
 
-    Emits ``blob_moved`` with a thing's key and its new place while it is pushed, ``blob_dropped``
-    with them when it stays there, ``blob_picked`` with a key when one is taken hold of,
-    ``place_asked`` with a place where there is none, on a double click, and ``removal_asked`` with
-    a key; the menu of the right button asks for both. Keys: Tab goes from thing to thing, the
-    arrows push, Shift pushes ten times as far.
+    Emits ``blob_moved`` with an object's key and position during a move, ``blob_dropped`` with them
+    at its end, ``blob_picked`` with a key when an object is grabbed, ``place_asked`` with an empty
+    position on a double click, and ``removal_asked`` with a key; the context menu offers both.
+    Keys: Tab moves between objects, arrows move an object, Shift moves it ten times as far.
 
     Args:
-        theme: The look.
-        blob_side: Side of a blob, share of the sketch.
-        placeholder: Said in the middle while there is no thing.
+        theme: Colours and icons.
+        blob_side: Side of a blob, as a fraction of the sketch.
+        placeholder: Text shown while there are no objects.
     """
 
     blob_moved = Signal(object, QPointF)
@@ -122,7 +121,7 @@ class LayoutSketch(QWidget):
         return QSize(em(26), em(26))
 
     def show_sketch(self, blobs: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
-        """Show things in their places, and what is claimed of them."""
+        """Show objects at their positions, and their relations."""
         self._blobs, self._links = blobs, links
         said = [f"{link.sentence}." for link in links]
         places = [
@@ -135,24 +134,24 @@ class LayoutSketch(QWidget):
         self.update()
 
     def show_picked(self, key: Hashable) -> None:
-        """Mark the thing that is looked at; None for none."""
+        """Mark the selected object; None for none."""
         self._picked = key
         self.update()
 
     def frame(self) -> QRectF:
-        """Return where the sketched picture lies, in widget coordinates."""
+        """Return the rectangle of the sketched picture, in widget coordinates."""
         side = min(self.width(), self.height()) - 2
         return QRectF(
             round((self.width() - side) / 2), round((self.height() - side) / 2), side, side
         )
 
     def place_of(self, key: Hashable) -> QPointF:
-        """Return where a thing's middle is, in widget coordinates."""
+        """Return an object's centre, in widget coordinates."""
         blob = next(each for each in self._blobs if each.key == key)
         return self.point_of(QPointF(blob.x, blob.y))
 
     def point_of(self, place: QPointF) -> QPointF:
-        """Return where a place, shares of the sides, lies in widget coordinates."""
+        """Convert a position in fractions of the sides to widget coordinates."""
         frame = self.frame()
         return frame.topLeft() + QPointF(place.x() * frame.width(), place.y() * frame.height())
 
@@ -186,7 +185,7 @@ class LayoutSketch(QWidget):
             self.blob_picked.emit(blob.key)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Push what is held; show that there is something to take hold of."""
+        """Move the grabbed object; show a hand cursor over objects."""
         if self._held is not None:
             self.blob_moved.emit(self._held.key, self._share(event.position() - self._grip))
         elif self._blob_at(event.position()) is not None:
@@ -203,7 +202,7 @@ class LayoutSketch(QWidget):
                 self.blob_dropped.emit(held.key, place)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Ask for a thing where there is none; another click takes hold of one."""
+        """Request an object at an empty position."""
         is_free = self._blob_at(event.position()) is None
         if is_free and self.frame().contains(event.position()):
             self.place_asked.emit(self._share(event.position()))
@@ -211,7 +210,7 @@ class LayoutSketch(QWidget):
             self.mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to remove the thing there, or to add one where there is none."""
+        """Offer to remove the object at the pointer, or to add one at an empty position."""
         place, at = QPointF(event.pos()), event.globalPos()
         blob = self._blob_at(place)
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
@@ -239,7 +238,7 @@ class LayoutSketch(QWidget):
         self.blob_dropped.emit(blob.key, place)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Look at a thing, so that the keys have something to push."""
+        """Select an object, so that the keys apply to it."""
         super().focusInEvent(event)
         keys = [blob.key for blob in self._blobs]
         if keys and self._picked not in keys:
@@ -320,7 +319,7 @@ class LayoutSketch(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _draw_link(self, painter: QPainter, link: Link) -> None:
-        """Draw a line from the thing placed to what it is placed against, and its words on it."""
+        """Draw a line from the subject to the object, with the relation phrase."""
         if len(set(link.ends)) < len(link.ends):
             return
         role = "warning" if link.is_doubtful else "muted"

@@ -1,4 +1,4 @@
-"""A layout to start from, as a small picture of blobs with its name under it."""
+"""A layout template as a small picture of blobs with its name."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
@@ -18,13 +18,13 @@ BLOB_TINT = 0.3
 
 
 class LayoutTile(QAbstractButton):
-    """Shows one layout; pressed, it is the one that is wanted.
+    """Shows one layout; pressed while it is the selected one.
 
     Args:
-        theme: The look.
-        name: Under the picture.
-        prompt: For screen readers and the tip.
-        blobs: (x, y, diameter) of each thing, shares of the picture; larger is nearer.
+        theme: Colours and icons.
+        name: Caption under the picture.
+        prompt: For screen readers and the tooltip.
+        blobs: (x, y, diameter) of each object, fractions of the picture; larger is nearer.
         size_em: Width and height of the picture.
     """
 
@@ -49,7 +49,7 @@ class LayoutTile(QAbstractButton):
         theme.changed.connect(self.update)
 
     def show_prompt(self, prompt: str) -> None:
-        """Say what it would write."""
+        """Set the prompt that the layout would write."""
         self.setAccessibleDescription(prompt)
         self.setToolTip(plain_tip(prompt))
 

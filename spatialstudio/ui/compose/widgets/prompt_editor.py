@@ -1,4 +1,4 @@
-"""The prompt as one types it: its object words in their hues, the model's tokens under them."""
+"""The prompt editor, which colours object words and underlines the model's tokens."""
 
 import re
 from collections.abc import Hashable, Sequence
@@ -29,30 +29,30 @@ from spatialstudio.ui.widgets.texts import tr
 
 PAUSE_MS = 120
 PAUSES, LONGEST_PAUSE_MS = 2, 4000
-"""A prompt that takes long to read is read after a pause of so many times as long, at most."""
+"""Delay before parsing, as a multiple of the last parsing time, and its maximum."""
 LINES = 4
 LINE_HEIGHT_EM = 1.25
 UNDERLINE_EM = 0.14
 TICK_EM = 0.07
 NOTCH_EM = 0.09
-"""Free room at both ends of the stroke under a token."""
+"""Gap at both ends of a token's underline."""
 TARGET_ALPHA = 0.2
 FEWEST_LETTERS = 2
 WHOLE_WORDS = frozenset({"an", "and", "at", "for", "from", "in", "of", "on", "the", "to", "with"})
-"""Words that are hardly ever meant as the beginning of a name."""
+"""Words that are rarely the beginning of a name."""
 TAIL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}$")
 """Up to three words before the cursor."""
 
 
 @frozen(kw_only=False)
 class MarkedWord:
-    """A stretch of the prompt that names a thing.
+    """A span of the prompt that names an object.
 
     Attributes:
         start: First character.
-        stop: Behind the last character.
-        hue: Which of the mention hues.
-        key: What the thing is known by.
+        stop: One past the last character.
+        hue: Index of the mention hue.
+        key: Id of the object.
     """
 
     start: int
@@ -63,12 +63,12 @@ class MarkedWord:
 
 @frozen(kw_only=False)
 class TokenMarks:
-    """How the model takes the prompt apart.
+    """The model's tokenisation of a prompt.
 
     Attributes:
-        text: The prompt it was told of.
-        tokens: First character and the one behind the last, of every token.
-        read: Characters that it reads; what stands behind them is cut off.
+        text: The tokenised prompt.
+        tokens: (start, stop) of each token, in characters.
+        read: Number of characters within the token limit; the rest is cut off.
     """
 
     text: str
@@ -80,12 +80,12 @@ NO_TOKENS = TokenMarks("", (), 0)
 
 
 class PromptEditor(QPlainTextEdit):
-    """Lets the user write the prompt; shows which words name things, and what the model reads.
+    """Lets the user edit the prompt; shows object words and the model's tokens.
 
-    Emits ``prompt_edited`` with the text a moment after the user's last key, later where those who
-    hear it take long; ``show_prompt`` and the other ``show_*`` never emit. While a word of the
-    vocabulary is typed, the rest of it stands behind the cursor, with a remark where the model does
-    not know it; Tab or the right arrow takes it, Escape waves it off.
+    Emits ``prompt_edited`` with the text shortly after the last key, with a longer delay where
+    handling it is slow; the ``show_*`` methods never emit. While a word of the vocabulary is typed,
+    its completion is shown after the cursor, with a note if the model does not know it; Tab or the
+    right arrow accepts it, Escape dismisses it.
     """
 
     prompt_edited = Signal(str)
@@ -109,12 +109,12 @@ class PromptEditor(QPlainTextEdit):
         self.setAccessibleName(tr("Prompt"))
         self.setPlaceholderText(tr("Describe where things are: a dog to the left of a car"))
         self.setTabChangesFocus(True)
-        self.setUndoRedoEnabled(False)  # the window's own stack holds the typing as well
+        self.setUndoRedoEnabled(False)  # typing goes to the window's undo stack
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.viewport().update)
 
     def settle(self) -> None:
-        """Tell at once what was typed and not told yet."""
+        """Emit pending typed text at once."""
         if self._pause.isActive():
             self._pause.stop()
             self._tell()
@@ -123,26 +123,26 @@ class PromptEditor(QPlainTextEdit):
         return QSize(em(16), em(LINES * LINE_HEIGHT_EM) + em())
 
     def minimumSizeHint(self) -> QSize:
-        """Never less than the lines."""
+        """Return the height of the lines as the minimum."""
         return QSize(em(8), self.sizeHint().height())
 
     @property
     def completion(self) -> str:
-        """What stands behind the cursor to complete a word; empty for nothing."""
+        """The completion shown after the cursor; empty for none."""
         return self._rest
 
     @property
     def remark(self) -> str:
-        """What is said of the completion; empty for nothing."""
+        """The note on the completion; empty for none."""
         return self._remark
 
     @property
     def pointed_words(self) -> tuple[str, ...]:
-        """The words that are marked because a note is about them."""
+        """The words marked because a note is about them."""
         return tuple(self.toPlainText()[start:stop] for start, stop in self._pointed)
 
     def event(self, event: QEvent) -> bool:
-        """Leave the keys of undo and redo to the window; keep those that take a completion."""
+        """Leave undo and redo to the window; keep the keys that accept a completion."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
             keys = QKeySequence.StandardKey
             if event.matches(keys.Undo) or event.matches(keys.Redo):
@@ -155,7 +155,7 @@ class PromptEditor(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take or wave off a completion; offer one after a letter."""
+        """Accept or dismiss a completion; offer one after a letter."""
         plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
         if self._rest and plain and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Right):
             self.insertPlainText(self._rest)
@@ -168,7 +168,7 @@ class PromptEditor(QPlainTextEdit):
             self._complete()
 
     def show_prompt(self, text: str) -> None:
-        """Show a prompt that someone else chose."""
+        """Show a prompt chosen elsewhere."""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
         with QSignalBlocker(self):
@@ -179,38 +179,38 @@ class PromptEditor(QPlainTextEdit):
         self.show_words(())
 
     def show_words(self, words: tuple[MarkedWord, ...]) -> None:
-        """Underline the words that name things."""
+        """Underline the words that name objects."""
         self._words = words
         self.viewport().update()
 
     def show_tokens(self, tokens: TokenMarks) -> None:
-        """Show the model's tokens under the words, and strike through what it does not read."""
+        """Underline the model's tokens, and strike through what it cuts off."""
         self._tokens = tokens
         self.viewport().update()
 
     def show_vocabulary(self, names: tuple[str, ...], beyond: tuple[str, ...] = ()) -> None:
-        """Complete words to these, the likelier ones first.
+        """Set the words to complete to, the most likely first.
 
         Args:
             names: In lower case.
-            beyond: Names that the model does not know, offered after all others, with a remark.
+            beyond: Names that the model does not know, offered last, with a note.
         """
         self._known, self._vocabulary = names, (*names, *beyond)
 
     def show_pointed(self, spans: tuple[tuple[int, int], ...]) -> None:
-        """Mark the words that a note is about; none for none."""
+        """Mark the words that a note is about; empty for none."""
         if spans != self._pointed:
             self._pointed = spans
             self.viewport().update()
 
     def show_target(self, key: Hashable) -> None:
-        """Mark the thing that what is dragged would fall on; None for none."""
+        """Mark the object under a drag; None for none."""
         if key != self._target:
             self._target = key
             self.viewport().update()
 
     def thing_at(self, place: QPoint) -> Hashable:
-        """Return the key of the thing named at a place on the screen; None for none."""
+        """Return the key of the object named at a screen position, or None."""
         within = QPointF(self.viewport().mapFromGlobal(place))
         for word in self._words:
             if any(box.contains(within) for box in self._boxes(word.start, word.stop)):
@@ -218,7 +218,7 @@ class PromptEditor(QPlainTextEdit):
         return None
 
     def thing_under_cursor(self) -> Hashable:
-        """Return the key of the thing whose word the cursor stands in; None for none."""
+        """Return the key of the object named at the cursor, or None."""
         place = self.textCursor().position()
         return next((w.key for w in self._words if w.start <= place <= w.stop), None)
 
@@ -243,7 +243,7 @@ class PromptEditor(QPlainTextEdit):
             painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
 
     def _tokens_in(self, seen: tuple[int, int]) -> TokenMarks:
-        """Return the tokens among the characters in sight; none of another text."""
+        """Return the tokens of the visible text; none if they belong to another text."""
         marks = self._tokens
         if marks.text != self.toPlainText():
             return NO_TOKENS
@@ -268,7 +268,7 @@ class PromptEditor(QPlainTextEdit):
     def _draw_tokens(
         self, painter: QPainter, words: Sequence[MarkedWord], tokens: TokenMarks
     ) -> None:
-        """Draw a thin stroke under every token of no thing, and through what is cut off."""
+        """Underline each token outside object words, and strike through the part cut off."""
         painter.setBrush(self._theme.colour("faint"))
         for token in tokens.tokens:
             if token[1] <= tokens.read and not any(_overlap(token, w) for w in words):
@@ -301,7 +301,7 @@ class PromptEditor(QPlainTextEdit):
         painter.drawText(room, Qt.AlignmentFlag.AlignRight, self._remark)
 
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
-        """Return where characters in sight stand, one box a line; those beyond stand nowhere."""
+        """Return the rectangles of visible characters, one per line."""
         boxes: list[QRectF] = []
         first, last = self._visible()
         for place in range(max(start, first), min(stop, last)):
@@ -311,7 +311,7 @@ class PromptEditor(QPlainTextEdit):
             cursor.setPosition(place + 1)
             right = self.cursorRect(cursor)
             if right.top() != left.top():
-                continue  # the line breaks here
+                continue  # line break
             box = QRectF(left.left(), left.top(), right.left() - left.left(), left.height())
             if boxes and boxes[-1].top() == box.top():
                 boxes[-1].setRight(box.right())
@@ -320,14 +320,14 @@ class PromptEditor(QPlainTextEdit):
         return boxes
 
     def _visible(self) -> tuple[int, int]:
-        """Return the first character in sight, and the one behind the last."""
+        """Return the first visible character, and one past the last."""
         room = self.viewport().rect()
         first = self.cursorForPosition(room.topLeft()).position()
         last = self.cursorForPosition(room.bottomRight()).position() + 1
         return first, min(last, self.document().characterCount() - 1)
 
     def _complete(self) -> None:
-        """Offer the rest of the word before the cursor, at the end of a line only."""
+        """Offer a completion of the word before the cursor, at the end of a line only."""
         cursor = self.textCursor()
         block = cursor.block().text()
         if cursor.positionInBlock() == len(block):
@@ -345,7 +345,7 @@ class PromptEditor(QPlainTextEdit):
             self.viewport().update()
 
     def _tell(self) -> None:
-        """Tell what is typed; the longer that takes, the longer the next pause."""
+        """Emit the typed text; the longer handling takes, the longer the next delay."""
         taken = QElapsedTimer()
         taken.start()
         self.prompt_edited.emit(self.toPlainText())
@@ -354,11 +354,11 @@ class PromptEditor(QPlainTextEdit):
 
 
 def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:
-    """Return what completes the end of a text to a name; empty where it is one, or begins none.
+    """Return the completion of a text's end to a name; empty if complete or unknown.
 
     Args:
-        text: What stands before the cursor.
-        vocabulary: Names in lower case, the likelier ones first.
+        text: Text before the cursor.
+        vocabulary: Names in lower case, the most likely first.
     """
     tail = TAIL.search(text.lower())
     if tail is None:

@@ -1,4 +1,4 @@
-"""What is to be said about the reading of a prompt: contradictions, offers, doubles, remarks."""
+"""Notes on a prompt's reading: contradictions, suggestions, duplicates, remarks."""
 
 from collections.abc import Hashable
 from enum import Enum
@@ -26,7 +26,7 @@ Span = tuple[int, int]
 
 
 class NoteKind(Enum):
-    """What a note is about; graver ones first."""
+    """Kind of a note, in descending severity."""
 
     CUT = "Not understood"
     CONTRADICTION = "Contradiction"
@@ -38,7 +38,7 @@ class NoteKind(Enum):
 
 @frozen(kw_only=False)
 class NoteLook:
-    """How notes of a kind are told apart: by frame, icon, colour and tone."""
+    """Look of a note's kind: frame, icon, colour and tone."""
 
     frame: str
     icon: str
@@ -58,14 +58,14 @@ LOOKS = {
 
 @frozen(kw_only=False)
 class ReadingNote:
-    """One note.
+    """A note on the reading.
 
     Attributes:
-        key: Comes back with the user's answer.
+        key: Id emitted with the user's answer.
         kind: What it is about.
         message: One sentence.
-        answers: Words of the buttons; none where there is nothing to answer.
-        spans: First character, and the one behind the last, of the words that it is about.
+        answers: Button texts; empty where there is nothing to answer.
+        spans: (start, stop) in characters of the words that it is about.
     """
 
     key: Hashable
@@ -76,15 +76,15 @@ class ReadingNote:
 
     @property
     def words(self) -> str:
-        """What is shown of it."""
+        """The displayed text."""
         return f"{tr(self.kind.value)}: {self.message}"
 
 
 class NoteRow(QFrame):
-    """Shows one note, with its buttons.
+    """Shows one note with its buttons.
 
-    Emits ``answer_picked`` with the number of a button, and ``pointed_at`` when the mouse or the
-    keyboard comes to it or leaves it.
+    Emits ``answer_picked`` with the index of a button, and ``pointed_at`` when pointer or keyboard
+    focus enter or leave.
     """
 
     answer_picked = Signal(int)
@@ -113,7 +113,7 @@ class NoteRow(QFrame):
         self.dress()
 
     def dress(self) -> None:
-        """Take on the colours of the theme."""
+        """Apply the theme's colours."""
         icon = self._theme.icon(self._look.icon, self._look.colour)
         self._mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
 
@@ -122,7 +122,7 @@ class NoteRow(QFrame):
         self.pointed_at.emit(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that the mouse has gone, unless the keyboard is still here."""
+        """Emit ``pointed_at`` when the pointer leaves, unless the row has keyboard focus."""
         super().leaveEvent(event)
         self.pointed_at.emit(self._has_keyboard)
 
@@ -174,11 +174,11 @@ class NoteRow(QFrame):
 
 
 class ReadingNotes(QWidget):
-    """Shows notes, graver ones first; hidden when there are none.
+    """Shows notes in descending severity; hidden when there are none.
 
-    Emits ``answer_picked`` with the note's key and the number of the answer, and ``words_pointed``
-    with the spans of the note that mouse or keyboard are at; with none when they leave. Those
-    without buttons are one stop of Tab.
+    Emits ``answer_picked`` with the note's key and the index of the answer, and ``words_pointed``
+    with the spans of the note under pointer or focus; empty when they leave. Notes without buttons
+    share one tab stop.
     """
 
     answer_picked = Signal(object, int)
@@ -198,7 +198,7 @@ class ReadingNotes(QWidget):
         self.hide()
 
     def show_notes(self, notes: tuple[ReadingNote, ...]) -> None:
-        """Show these notes instead of those before."""
+        """Replace the notes."""
         kinds = list(NoteKind)
         notes = tuple(sorted(notes, key=lambda note: kinds.index(note.kind)))
         if notes == self._notes:

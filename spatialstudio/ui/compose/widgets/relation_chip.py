@@ -1,4 +1,4 @@
-"""One relation as a chip: ``dog -[to the left of]-> car``; its middle opens the wheel."""
+"""A relation as a chip: ``dog -[to the left of]-> car``; its middle opens the wheel."""
 
 from collections.abc import Callable
 from functools import partial
@@ -50,24 +50,24 @@ from spatialstudio.ui.widgets.text_label import (
 from spatialstudio.ui.widgets.texts import tr
 
 USUAL = 1.0
-"""Weight of a relation that nobody has weighed."""
+"""Default weight of a relation."""
 
 
 @frozen
 class ChipClaim:
-    """What a chip shows.
+    """Contents of a chip.
 
     Attributes:
-        ends: The thing placed, then what it is placed against; two for "between".
-        chosen: The relation.
-        inverse: The relation with the sides turned.
-        weight: How much it counts; 1 is usual.
-        is_muted: Whether guidance passes it over.
-        doubt: Why it cannot hold; empty when nothing speaks against it.
-        fix: The step that mends that, in words.
-        why: Why it stands here.
-        is_first: Whether none ranks above it.
-        is_last: Whether none ranks below it.
+        ends: The subject, then its objects; two for "between".
+        chosen: The relation type.
+        inverse: The inverse relation type.
+        weight: Weight in the guidance; 1 is the default.
+        is_muted: Whether guidance ignores it.
+        doubt: Why it is contradictory; empty if it is not.
+        fix: Description of the suggested correction.
+        why: Where the relation was found.
+        is_first: Whether it has the highest priority.
+        is_last: Whether it has the lowest priority.
     """
 
     ends: tuple[ThingWord, ...]
@@ -83,17 +83,17 @@ class ChipClaim:
 
     @property
     def sentence(self) -> str:
-        """The claim in words."""
+        """The relation as a sentence."""
         return self.said(self.chosen, self.ends)
 
     def said(self, choice: Choice, ends: tuple[ThingWord, ...]) -> str:
-        """Return another claim in words."""
+        """Return another relation as a sentence."""
         subject, *others = (end.phrase for end in ends)
         return f"{subject} {choice.phrase} {' and '.join(others)}"
 
     @property
     def remarks(self) -> str:
-        """What the chip's look says beside the claim, for screen readers."""
+        """Additional states for screen readers, which the chip shows visually."""
         said = [self.doubt]
         if self.is_muted:
             said.append(tr("Muted."))
@@ -106,7 +106,7 @@ GAP_EM = 0.65
 UNDERLINE_EM = 0.14
 HEAD_EM = 0.2
 TALL_EM = 1.4
-"""How far in the second and third line stand, where one has no room for all."""
+"""Indent of the second and third line of a stacked chip."""
 ICON_EM = 0.75
 MUTED_ALPHA = 0.35
 WEIGHTS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -116,25 +116,24 @@ ALSO_BY_HAND = (Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusR
 
 
 class RelationChip(QFrame):
-    """Shows one relation and lets the user change all that there is to it.
+    """Shows one relation and lets the user edit all its properties.
 
-    Signals, each by the user's hand only: ``type_picked`` with a type's id; ``end_picked`` with the
-    number of an end and a thing's key; ``end_dragged`` and ``end_dropped`` with the number of an
-    end and a place on the screen; ``swap_asked``, ``removal_asked`` and ``fix_asked``;
-    ``mute_picked``; ``weight_picked``; ``move_asked`` with ranks up (-1) or down (1);
-    ``chip_dragged`` and ``chip_dropped`` with a place on the screen; ``picked`` when it is looked
-    at. Keys: Space opens the wheel, Delete removes, Alt+Up and Alt+Down move it, the menu key opens
-    the rest.
+    Signals, on user action only: ``type_picked`` with a type's id; ``end_picked`` with the index of
+    an end and an object's key; ``end_dragged`` and ``end_dropped`` with the index of an end and a
+    screen position; ``swap_asked``, ``removal_asked`` and ``fix_asked``; ``mute_picked``;
+    ``weight_picked``; ``move_asked`` with ranks up (-1) or down (1); ``chip_dragged`` and
+    ``chip_dropped`` with a screen position; ``picked`` when it is selected. Keys: Space opens the
+    wheel, Delete removes, Alt+Up and Alt+Down move it, the menu key opens the context menu.
 
     Attributes:
-        middle: The button of the relation itself, where the keyboard comes first.
-        words: The things that it relates, subject first.
+        middle: The button of the relation type, which gets the focus first.
+        words: The related objects, subject first.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
         claim: The relation.
-        choices: All types to offer, the present one among them.
-        things: All things that an end can be hung on.
+        choices: All relation types, including the current one.
+        things: All objects that an end can refer to.
     """
 
     type_picked = Signal(str)
@@ -191,7 +190,7 @@ class RelationChip(QFrame):
 
     @property
     def stops(self) -> tuple[QToolButton, ...]:
-        """Its buttons that the keyboard can go to, from left to right."""
+        """Its focusable buttons, from left to right."""
         subject, *others = self.words
         correct = (self._fix,) if self._claim.doubt else ()
         return (subject, self.middle, *others, *correct, self._remove)
@@ -203,13 +202,13 @@ class RelationChip(QFrame):
         return focus is not None and self.isAncestorOf(focus)
 
     def show_picked(self, is_picked: bool) -> None:
-        """Mark the relation that is looked at."""
+        """Mark the relation as selected."""
         if not self._claim.doubt:
             self.setProperty("kind", "picked" if is_picked else "card")
             self.style().polish(self)
 
     def open_wheel(self) -> None:
-        """Let the user pick another relation."""
+        """Open the wheel to pick another relation type."""
         ends = self._claim.ends[0], self._claim.ends[1]
         wheel = RelationWheel(self._theme, ends, self._claim.chosen, self._choices, self)
         wheel.type_picked.connect(self.type_picked)
@@ -222,14 +221,14 @@ class RelationChip(QFrame):
         return QSize(max(widths) + em(TALL_EM + 1), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand on one line where there is room."""
+        """Switch to one line where there is room."""
         super().resizeEvent(event)
         is_tall = self.width() < self._line_width()
         if is_tall is not self._is_tall:
             self._arrange(is_tall=is_tall)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the chip's keys on its buttons, and note when it is looked at."""
+        """Handle the chip's keys on its buttons, and selection on focus."""
         if isinstance(event, QFocusEvent) and event.type() is QEvent.Type.FocusIn:
             if event.reason() in (*BY_HAND, *ALSO_BY_HAND):
                 self.picked.emit()
@@ -330,7 +329,7 @@ class RelationChip(QFrame):
         self._arrange(is_tall=False)
 
     def _arrange(self, *, is_tall: bool) -> None:
-        """Put the relation on one line, or its parts one under the other."""
+        """Arrange the relation on one line, or its parts stacked."""
         self._is_tall = is_tall
         grid, left = self._grid, Qt.AlignmentFlag.AlignLeft
         parts = (self.words[0], self.middle, self._objects)
@@ -347,7 +346,7 @@ class RelationChip(QFrame):
                 grid.addWidget(part, 0, column)
 
     def _line_width(self) -> int:
-        """Return how wide the relation is on one line."""
+        """Return the width of the relation on one line."""
         parts = [self.middle, self._remove, *self.words]
         marks = em(1.6) * (bool(self._claim.doubt) + (self._claim.weight != USUAL))
         return sum(part.sizeHint().width() for part in parts) + em(3) + marks
@@ -386,7 +385,7 @@ class RelationChip(QFrame):
         return button
 
     def _bound_to(self, event: QKeyEvent) -> Callable[[], object] | None:
-        """Return what a key does on any button of the chip; None for nothing."""
+        """Return the action of a key on any button of the chip; None for none."""
         if event.matches(QKeySequence.StandardKey.Delete):
             return self.removal_asked.emit
         ranks = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -395,7 +394,7 @@ class RelationChip(QFrame):
         return None
 
     def _menu(self) -> QMenu:
-        """Return all that can be done with the relation."""
+        """Return the context menu of the relation."""
         claim, menu = self._claim, QMenu(self)
         if claim.doubt:
             menu.addAction(claim.fix).triggered.connect(self.fix_asked)

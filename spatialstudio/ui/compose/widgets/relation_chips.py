@@ -1,4 +1,4 @@
-"""The relations of a prompt, one chip under the other, in order of priority."""
+"""The relations of a prompt as a column of chips, in order of priority."""
 
 from collections.abc import Hashable
 from functools import partial
@@ -22,7 +22,7 @@ MARK_EM = 0.16
 
 @frozen(kw_only=False)
 class ChipRow:
-    """A chip to show: what the relation is known by, what it says, what it may become."""
+    """Key, content and choices of a chip."""
 
     key: Hashable
     claim: ChipClaim
@@ -30,15 +30,15 @@ class ChipRow:
 
 
 class RelationChips(QWidget):
-    """Shows relations as chips; a chip can be dragged to another rank, a word onto another word.
+    """Shows relations as chips; dragging changes a chip's rank or a word's object.
 
-    All chips are one stop of Tab; arrows lead along a chip and from chip to chip.
+    All chips share one tab stop; arrows move within a chip and between chips.
 
     Signals carry the relation's key first: ``type_picked`` with a type's id, ``end_picked`` with
-    the number of an end and a thing's key, ``swap_asked``, ``removal_asked``, ``fix_asked``,
-    ``mute_picked``, ``weight_picked``, ``rank_picked`` with a place from 0, ``picked``. A word that
-    is dragged off the chips emits ``end_dragged`` and ``end_dropped`` with the number of its end
-    and a place on the screen.
+    the index of an end and an object's key, ``swap_asked``, ``removal_asked``, ``fix_asked``,
+    ``mute_picked``, ``weight_picked``, ``rank_picked`` with a rank from 0, ``picked``. A word
+    dragged off the chips emits ``end_dragged`` and ``end_dropped`` with the index of its end and a
+    screen position.
     """
 
     type_picked = Signal(object, str)
@@ -69,7 +69,7 @@ class RelationChips(QWidget):
         theme.changed.connect(self.update)
 
     def show_rows(self, rows: tuple[ChipRow, ...], things: tuple[ThingWord, ...]) -> None:
-        """Show these relations; the focus stays on a relation that is still there."""
+        """Set the relations; the focus stays on its relation if it still exists."""
         if (rows, things) == self._shown:
             return
         self._shown = (rows, things)
@@ -88,20 +88,20 @@ class RelationChips(QWidget):
         self.show_picked(self._picked)
 
     def show_picked(self, key: Hashable) -> None:
-        """Mark the relation that is looked at; None for none."""
+        """Mark the selected relation; None for none."""
         self._picked = key
         for name, chip in self._chips.items():
             chip.show_picked(name == key)
 
     def follow_tabs(self, before: QWidget) -> None:
-        """Take the places after a widget in the order of Tab; new chips would come last."""
+        """Insert the chips after a widget in the tab order, where new chips would be last."""
         for chip in self._chips.values():
             for part in chip.stops:
                 self.setTabOrder(before, part)
                 before = part
 
     def open_wheel(self, key: Hashable) -> None:
-        """Let the user pick another type for a relation."""
+        """Open the wheel of a relation."""
         self._chips[key].open_wheel()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -125,7 +125,7 @@ class RelationChips(QWidget):
         painter.end()
 
     def _lead_keys(self, wanted: list[Hashable]) -> None:
-        """Let the arrows lead over the chips; Tab stops at the first wanted that is there."""
+        """Set up arrow navigation; Tab stops at the first existing widget of ``wanted``."""
         start = next((self._chips[key].middle for key in wanted if key in self._chips), None)
         self._roving_focus.lead(*(chip.stops for chip in self._chips.values()), start=start)
 
@@ -164,7 +164,7 @@ class RelationChips(QWidget):
             self.rank_picked.emit(key, new)
 
     def _gap_at(self, place: QPoint) -> int:
-        """Return how many chips stand above a place on the screen."""
+        """Return the number of chips above a screen position."""
         height = self.mapFromGlobal(place).y()
         return sum(chip.geometry().center().y() < height for chip in self._chips.values())
 

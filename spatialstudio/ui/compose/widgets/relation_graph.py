@@ -1,4 +1,4 @@
-"""The relations of a prompt as a graph: things as words, relations as arrows between them."""
+"""The relations of a prompt as a graph: objects as words, relations as arrows."""
 
 from collections.abc import Hashable
 
@@ -26,7 +26,7 @@ from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.texts import tr
 
 ROOM_EM = 3.2
-"""Free room at the sides for the words, as half a word may stand out there."""
+"""Margin at the sides, for half a word beyond its position."""
 WIDEST_EM = 8
 HEAD_EM = 0.3
 TINT = 0.18
@@ -38,12 +38,12 @@ LINK_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class RelationGraph(QWidget):
-    """Shows things and relations, and which of them are looked at.
+    """Shows objects and relations, and the selected ones.
 
     Emits ``thing_picked`` and ``link_picked`` with a key, ``change_asked`` and ``removal_asked``
-    with a relation's key, and ``pair_picked`` with two things' keys when one is dragged onto the
-    other. Keys: Up and Down go through the relations, Left and Right through the things, Enter
-    changes a relation, Delete removes it.
+    with a relation's key, and ``pair_picked`` with two objects' keys when one is dragged onto the
+    other. Keys: Up and Down move between relations, Left and Right between objects, Enter changes a
+    relation, Delete removes it.
     """
 
     thing_picked = Signal(object)
@@ -72,24 +72,24 @@ class RelationGraph(QWidget):
         return QSize(em(16), em(12))
 
     def show_graph(self, things: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
-        """Show these things and relations."""
+        """Set the objects and relations."""
         self._things, self._links = things, links
         self._tell_in_words()
         self.update()
 
     def show_thing(self, key: Hashable) -> None:
-        """Mark the thing that is looked at; None for none."""
+        """Mark the selected object; None for none."""
         self._thing = key
         self.update()
 
     def show_link(self, key: Hashable) -> None:
-        """Mark the relation that is looked at; None for none."""
+        """Mark the selected relation; None for none."""
         self._link = key
         self._tell_in_words()
         self.update()
 
     def box_of(self, key: Hashable) -> QRectF:
-        """Return where a thing's word or a relation's words stand."""
+        """Return the rectangle of an object's or a relation's text."""
         for thing in self._things:
             if thing.key == key:
                 return self._word_box(thing.phrase, self._middle_of(thing.key), bold=True)
@@ -117,7 +117,7 @@ class RelationGraph(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Look at what is there; a thing may then be dragged."""
+        """Select the item under the pointer; an object can then be dragged."""
         thing = self._thing_at(event.position())
         if thing is not None:
             self._from, self._pointer = thing, event.position()
@@ -158,7 +158,7 @@ class RelationGraph(QWidget):
             super().keyPressEvent(event)
 
     def _tell_in_words(self) -> None:
-        """Keep the textual twin of the drawing."""
+        """Update the accessible description."""
         said = [self._in_words(link) for link in self._links]
         lone = [
             thing.phrase
@@ -211,7 +211,7 @@ class RelationGraph(QWidget):
         return self._theme.colour("text" if link.key == self._link else "muted")
 
     def _draw_arrows(self, painter: QPainter, link: Link) -> None:
-        """Draw a line from the thing placed to each that it is placed against."""
+        """Draw a line from the subject to each object."""
         pen = QPen(self._ink(link), THICK if link.key == self._link else THIN)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         if link.is_muted:
@@ -264,12 +264,12 @@ class RelationGraph(QWidget):
 
 
 def _next_to(now: Hashable, keys: list[Hashable], by: int) -> Hashable:
-    """Return the key one further; the first one when none is looked at."""
+    """Return the neighbouring key; the first one if none is selected."""
     return keys[(keys.index(now) + by) % len(keys)] if now in keys else keys[0]
 
 
 def _border(line: QLineF, box: QRectF) -> QPointF:
-    """Return where a line to a box's middle meets its edge."""
+    """Return the intersection of a line to a box's centre with its edge."""
     across = box.width() / 2 / max(abs(line.dx()), LEAST)
     down = box.height() / 2 / max(abs(line.dy()), LEAST)
     share = min(across, down, 1.0)

@@ -1,4 +1,4 @@
-"""Where the subject shall be: eight places around the object, the other relations below them."""
+"""The relation wheel: eight directions around the object, other relations below."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,10 @@ CELL_EM = (3.2, 2.5)
 DOT_EM = 0.5
 RING_EM = 0.16
 PUSH = 0.16
-"""How far a dot lies off the middle of its cell, towards its side: share of the cell."""
+"""Offset of a dot from the centre of its cell towards its side, as a fraction of the cell."""
 IN_A_ROW = 3
 SIDEWAYS = 2.0
-"""How much worse a step to the side is than one ahead, when a key looks for the next button."""
+"""Penalty on sideways distance when an arrow key looks for the next button."""
 TINT = 0.18
 
 AHEAD = {
@@ -44,12 +44,12 @@ AHEAD = {
 
 @frozen(kw_only=False)
 class Choice:
-    """A relation type that can be chosen.
+    """A relation type to choose.
 
     Attributes:
         type_id: Its id.
-        phrase: How it reads.
-        place: Column and row around the object, -1 to 1; None where it names no place.
+        phrase: The relation phrase.
+        place: Column and row around the object, -1 to 1; None for a type without a direction.
     """
 
     type_id: str
@@ -58,18 +58,18 @@ class Choice:
 
 
 class RelationWheel(QFrame):
-    """Lets the user pick a relation by its place; closes with the choice, or with Escape.
+    """Lets the user pick a relation by its direction; closes on a choice or Escape.
 
-    Emits ``type_picked`` with a type's id, ``none_picked`` when there shall be no relation. The
-    arrow keys move between the places.
+    Emits ``type_picked`` with a type's id, ``none_picked`` to remove the relation. The arrow keys
+    move between the directions.
 
     Args:
-        theme: The look.
-        subject: The thing placed.
-        thing: What it is placed against.
-        chosen: The present type.
+        theme: Colours and icons.
+        subject: The subject.
+        thing: The object.
+        chosen: The current type.
         choices: All types to offer.
-        parent: What it belongs to.
+        parent: Parent widget.
     """
 
     type_picked = Signal(str)
@@ -103,7 +103,7 @@ class RelationWheel(QFrame):
         self._say(chosen.phrase)
 
     def open_at(self, place: QPoint) -> None:
-        """Show the wheel around a place on the screen, within the screen's edges."""
+        """Show the wheel around a screen position, within the screen."""
         self.adjustSize()
         corner = place - QPoint(self.width() // 2, self.height() // 3)
         free = self.screen().availableGeometry()
@@ -115,7 +115,7 @@ class RelationWheel(QFrame):
         chosen.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell what a button means when it is looked at; move by the arrow keys."""
+        """Describe the focused or hovered button; move by the arrow keys."""
         if isinstance(watched, QToolButton):
             if event.type() in (QEvent.Type.FocusIn, QEvent.Type.Enter):
                 self._say(watched.accessibleName())
@@ -124,7 +124,7 @@ class RelationWheel(QFrame):
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close with Escape."""
+        """Close on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.close()
         else:
@@ -180,7 +180,7 @@ class RelationWheel(QFrame):
         return grid
 
     def _rows(self, chosen: Choice, choices: tuple[Choice, ...]) -> QVBoxLayout:
-        """Return what has no place of its own, a few in a row, and "no relation"."""
+        """Return the types without a direction, a few per row, and "no relation"."""
         placed = _placed(choices).values()
         placeless = [choice for choice in choices if choice not in placed]
         buttons: list[QToolButton] = []
@@ -227,7 +227,7 @@ class RelationWheel(QFrame):
 
 
 def _placed(choices: Sequence[Choice]) -> dict[tuple[int, int], Choice]:
-    """Return the first choice of each place around the object."""
+    """Return the first choice of each direction around the object."""
     placed: dict[tuple[int, int], Choice] = {}
     for choice in choices:
         if choice.place is not None:
@@ -236,7 +236,7 @@ def _placed(choices: Sequence[Choice]) -> dict[tuple[int, int], Choice]:
 
 
 class PlaceButton(QToolButton):
-    """A place around the object, with a dot in the subject's hue on the side that it means."""
+    """A direction around the object, with a dot in the subject's hue on its side."""
 
     def __init__(self, theme: Theme, place: tuple[int, int], hue: int) -> None:
         super().__init__()
@@ -249,7 +249,7 @@ class PlaceButton(QToolButton):
         return QSize(*(em(side) for side in CELL_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the button, and the dot in it: full when it is chosen or looked at."""
+        """Draw the button and its dot, filled when chosen, hovered or focused."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

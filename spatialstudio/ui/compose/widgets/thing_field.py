@@ -1,4 +1,4 @@
-"""Asks for the name of a thing, at the place where it shall stand."""
+"""An inline field for the name of an object, shown at its position."""
 
 from PySide6.QtCore import QPoint, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -15,11 +15,11 @@ MOST_OFFERED = 6
 class ThingField(TextLine):
     """A field over another widget; hidden until it is opened.
 
-    Emits ``name_entered`` with what was typed when Enter is pressed, and stays until it is closed;
-    Esc closes it, and so does a click elsewhere.
+    Emits ``name_entered`` with the text on Enter and stays open until closed; Esc or a click
+    elsewhere closes it.
 
     Args:
-        parent: What it stands over; gets the focus back.
+        parent: Widget below it; gets the focus back.
     """
 
     name_entered = Signal(str)
@@ -42,8 +42,8 @@ class ThingField(TextLine):
         """Ask for a name.
 
         Args:
-            place: Where its middle shall be, in the parent's coordinates; kept inside.
-            names: What the name is completed to.
+            place: Its centre in the parent's coordinates; kept inside the parent.
+            names: Completions.
         """
         self._names.setStringList(list(names))
         self.clear()
@@ -57,19 +57,19 @@ class ThingField(TextLine):
         self.setFocus()
 
     def give_back(self) -> None:
-        """Close it; the keyboard goes back to what it stands over."""
+        """Close the field and return the focus to the parent."""
         self.hide()
         self._beneath.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Esc give it up."""
+        """Close on Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self.give_back()
         else:
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Close it when something else is clicked; the list of names is a part of it."""
+        """Close when the focus moves elsewhere, except to the list of completions."""
         super().focusOutEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
             self.hide()

@@ -1,4 +1,4 @@
-"""A word that stands for a thing: a list of things opens from it, or it is dragged onto another."""
+"""A word for an object in a relation; it opens a list of objects or is dragged onto another."""
 
 from collections.abc import Hashable
 
@@ -16,7 +16,7 @@ WIDEST_EM = 11
 
 @frozen(kw_only=False)
 class ThingWord:
-    """A thing as a word: what it is known by, how it is called, and its hue."""
+    """An object as a word: key, text and hue."""
 
     key: Hashable
     phrase: str
@@ -24,15 +24,15 @@ class ThingWord:
 
 
 class WordHandle(QToolButton):
-    """Shows one thing of a relation.
+    """Shows one object of a relation.
 
-    Emits ``thing_picked`` with another thing's key, ``dragged`` with the pointer's place on the
-    screen while the word is held, and ``dropped`` with it when the word is let go.
+    Emits ``thing_picked`` with another object's key, ``dragged`` with the pointer's screen position
+    while the word is dragged, and ``dropped`` with it at the end.
 
     Args:
-        word: The thing.
-        role: What it is in the relation, for screen readers.
-        things: All things to choose from.
+        word: The object.
+        role: Its role in the relation, for screen readers.
+        things: All objects to choose from.
     """
 
     thing_picked = Signal(object)
@@ -60,16 +60,16 @@ class WordHandle(QToolButton):
         self.clicked.connect(self.offer_things)
 
     def show_target(self, is_target: bool) -> None:
-        """Mark this word as the one that what is dragged would fall on."""
+        """Mark this word as the drop target."""
         self.setProperty("kind", "target" if is_target else "word")
         self.style().polish(self)
 
     def box_in(self, chip: QWidget) -> QRectF:
-        """Return where the word lies in the chip that it is a part of."""
+        """Return the word's rectangle in its chip."""
         return QRectF(QRect(self.mapTo(chip, QPoint()), self.size()))
 
     def offer_things(self) -> None:
-        """Open the list of all things."""
+        """Open the list of all objects."""
         menu = QMenu(self)
         menu.setAccessibleName(tr("Objects of the prompt"))
         for thing in self._things:
