@@ -1,1 +1,1 @@
-"""Parts that show one thing each; they know no session, no files, no models."""
+"""Generic widgets, independent of session, files and models."""

@@ -1,4 +1,4 @@
-"""Turns arrays into Qt images and outlines."""
+"""Converts arrays to Qt images and outlines."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,23 +11,23 @@ from spatialstudio.domain.arrays import (
 )
 
 CONTRAST = 1.4
-"""Exponent on a map's share of its peak: above 1 it keeps weak attention from clouding all."""
+"""Exponent on a map's share of its peak; above 1 it fades weak attention."""
 
 
 def rgb_image(pixels: RgbImage) -> QImage:
-    """Return a picture, (H, W, 3), as an image that owns its bytes."""
+    """Return a picture, (H, W, 3), as an image with a copy of the data."""
     height, width = pixels.shape[:2]
     packed = np.ascontiguousarray(pixels)
     return QImage(packed.data, width, height, 3 * width, QImage.Format.Format_RGB888).copy()
 
 
 def heat_image(weights: FloatMap, table: npt.NDArray[np.uint8], top: float | None = None) -> QImage:
-    """Return a map in the colours of a table.
+    """Return a map, coloured by a table.
 
     Args:
         weights: (h, w), not negative.
         table: (levels, 3), from zero to ``top``.
-        top: The value in the last colour; None for the map's own peak.
+        top: The value of the last colour; None for the map's own peak.
     """
     levels = np.round(_share_of(weights, top) * (len(table) - 1)).astype(np.intp)
     return rgb_image(table[levels])
@@ -36,12 +36,12 @@ def heat_image(weights: FloatMap, table: npt.NDArray[np.uint8], top: float | Non
 def difference_image(
     values: FloatMap, table: npt.NDArray[np.uint8], top: float | None = None
 ) -> QImage:
-    """Return values of both signs in the colours of a table whose middle stands for zero.
+    """Return signed values, coloured by a table whose middle is zero.
 
     Args:
         values: (h, w).
         table: (levels, 3), from ``-top`` to ``top``.
-        top: The size of a value in the first and the last colour; None for the largest.
+        top: Absolute value of the first and last colour; None for the maximum.
     """
     return heat_image(_share_of(abs(values), top) * np.sign(values) + 1, table, 2.0)
 
@@ -52,7 +52,7 @@ def tinted_image(weights: FloatMap, colour: QColor, top: float | None = None) ->
     Args:
         weights: (h, w), not negative.
         colour: Its alpha is the opacity at ``top``.
-        top: The value in full colour; None for the map's own peak.
+        top: The value that maps to full colour; None for the map's own peak.
     """
     share = _share_of(weights, top) ** CONTRAST * np.float32(colour.alphaF())
     return _one_colour(share, colour)
@@ -64,7 +64,7 @@ def mask_image(pixels: BoolMask, colour: QColor) -> QImage:
 
 
 def mask_outline(pixels: BoolMask) -> QPainterPath:
-    """Return the border of a mask, (H, W), in pixel coordinates: one line a straight stretch."""
+    """Return the border of a mask, (H, W), in pixel coordinates, one line per straight segment."""
     path = QPainterPath()
     for y, start, stop in _borders(pixels):
         path.moveTo(start, y)
@@ -76,7 +76,7 @@ def mask_outline(pixels: BoolMask) -> QPainterPath:
 
 
 def _borders(pixels: BoolMask) -> list[tuple[int, int, int]]:
-    """Return where one row differs from the next: the line between them, start and stop."""
+    """Return the borders between consecutive rows: line, start and stop."""
     differs = np.diff(np.pad(pixels, ((1, 1), (0, 0))), axis=0)
     ends = np.diff(np.pad(differs, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     starts, stops = np.argwhere(ends > 0).tolist(), np.argwhere(ends < 0).tolist()

@@ -1,4 +1,4 @@
-"""A list to choose from that is as narrow as the form around it."""
+"""A combo box that can be narrower than its choices."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent
@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 from spatialstudio.ui.widgets.fields import ComboBox
 
 SHORTEST = 6
-"""Letters that are always in sight; dots stand for the rest."""
+"""Minimum number of visible letters before eliding."""
 
 
 class ChoiceBox(ComboBox):
-    """A combo box whose choice ends in dots where it is too long; its list shows all of it.
+    """A combo box that elides a long choice; its list shows the full text.
 
     Args:
-        name: For those who hear it read.
+        name: Accessible name.
     """
 
     def __init__(self, name: str) -> None:

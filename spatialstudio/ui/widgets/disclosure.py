@@ -1,4 +1,4 @@
-"""Something that is shown when it is asked for: a line to press, and content under it."""
+"""A title that expands and collapses the content below it."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
@@ -6,16 +6,16 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 from spatialstudio.ui.theme.metrics import em
 
 LEAST_EM = 6
-"""Of the title, where a dock is too narrow for its words."""
+"""Minimum width of the title in a narrow dock."""
 
 
 class Disclosure(QWidget):
-    """Shows content under its title, once the title is pressed.
+    """Shows or hides its content when the title is pressed.
 
     Args:
-        title: On the line.
-        content: Under it.
-        name: Says more than the title to screen readers; empty where the title is enough.
+        title: Text of the title.
+        content: The collapsible widget.
+        name: Longer accessible name; empty where the title is enough.
     """
 
     def __init__(self, title: str, content: QWidget, name: str = "") -> None:
@@ -38,11 +38,11 @@ class Disclosure(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether the content is in sight."""
+        """Whether the content is visible."""
         return self._title.isChecked()
 
     def show_open(self, is_open: bool) -> None:
-        """Show the content, or the title alone."""
+        """Expand or collapse the content."""
         self._title.setChecked(is_open)
 
     def _disclose(self, shown: bool) -> None:

@@ -1,4 +1,4 @@
-"""What docks hold: parts one under the other, scrolled only when there is too little room."""
+"""Containers for docks: stacked parts, scrolled only where there is too little room."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -27,10 +27,10 @@ LOWEST_EM = 2.5
 
 
 class DockRoom(QScrollArea):
-    """Shows content at the size that it needs, scrolled where a dock has too little room.
+    """Shows content at its preferred size, scrolled where a dock has too little room.
 
     Args:
-        content: What is shown; it gets all the room there is.
+        content: The widget; it fills the available room.
     """
 
     def __init__(self, content: QWidget) -> None:
@@ -49,12 +49,12 @@ class DockRoom(QScrollArea):
         return hint
 
     def minimumSizeHint(self) -> QSize:
-        """Give way down to a few lines, so that large text does not outgrow the screen."""
+        """Return a height of a few lines, so that large text does not outgrow the screen."""
         least = QSize(em(NARROWEST_EM), em(LOWEST_EM))
         return least.boundedTo(self._content.minimumSizeHint())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask anew when the content needs other room: the whole window is laid out for that."""
+        """Update the size hint when the content's changes, at the cost of a window layout."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             asked = (self.sizeHint(), self.minimumSizeHint())
             if asked != self._asked:
@@ -64,10 +64,10 @@ class DockRoom(QScrollArea):
 
 
 class DockColumn(DockRoom):
-    """Shows widgets in a column, and asks for just the height that they need.
+    """Shows widgets in a column at their preferred height.
 
     Args:
-        parts: The widgets, from the top; more may follow.
+        parts: The widgets, from the top; ``add`` appends more.
     """
 
     def __init__(self, *parts: QWidget) -> None:
@@ -81,16 +81,16 @@ class DockColumn(DockRoom):
         self.add(*parts)
 
     def add(self, *parts: QWidget) -> None:
-        """Put widgets below those that are there.
+        """Append widgets to the column.
 
-        Large parts are best added where the column stands: Qt styles anew all that moves with it.
+        Add large widgets once the column has its final parent: Qt restyles all that is reparented.
         """
         for part in parts:
             self._column.insertWidget(self._column.count() - 1, part)
 
 
 def over(content: QWidget, foot: QWidget) -> QWidget:
-    """Return content over a foot at the lower edge, which stands still as the content grows."""
+    """Return content above a footer that stays at the lower edge."""
     both = QWidget()
     column = QVBoxLayout(both)
     column.setContentsMargins(0, 0, 0, 0)
@@ -104,7 +104,7 @@ def over(content: QWidget, foot: QWidget) -> QWidget:
 
 
 def section(title: str, content: QWidget) -> QWidget:
-    """Return content under its title."""
+    """Return content below a title."""
     both = QWidget()
     column = QVBoxLayout(both)
     column.setContentsMargins(0, 0, 0, 0)
@@ -142,7 +142,7 @@ class DockTitle(QWidget):
         self._dress()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten the title where there is too little room; the tip has all of it."""
+        """Elide the title where there is too little room; the tooltip has the full text."""
         super().resizeEvent(event)
         self._row.activate()
         measure, room = self._title.fontMetrics(), self._title.width()

@@ -1,4 +1,4 @@
-"""Names and values, one a line: what a run was made with."""
+"""A list of names and values, one per line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel
 
 @contextmanager
 def hidden_label(widget: QWidget) -> Iterator[None]:
-    """Take a widget out of sight while its parts are changed; nobody sees it gone."""
+    """Hide a widget while its parts change, without a visible flicker."""
     was_seen = widget.isVisible()
     if was_seen:
         widget.hide()
@@ -37,7 +37,7 @@ class FactList(QWidget):
         self._lines: list[tuple[QLabel, TextLabel]] = []
 
     def show_facts(self, facts: tuple[tuple[str, str], ...]) -> None:
-        """Show these names and values, in order; lines are made for what is more than before."""
+        """Show these names and values in order; existing lines are reused."""
         if facts == self._facts:
             return
         self._facts = facts

@@ -1,8 +1,8 @@
-"""Fields that values are set in: Qt's own, but for the mouse wheel and the keys of undo.
+"""Input fields without Qt's wheel and undo behaviour.
 
 Qt lets the wheel change whatever field the pointer crosses while a page scrolls, and gives every
-text field an undo of its own, which shadows that of the window. Here only a field that has the
-focus takes the wheel, and a field whose every change is an edit of the window has no other undo.
+text field a separate undo stack that shadows the window's. These fields use the wheel only with
+keyboard focus, and leave undo to the window where each change is an edit on its stack.
 """
 
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     _Field: TypeAlias = QWidget
     _Box: TypeAlias = QAbstractSpinBox
 else:
-    _Field = _Box = object  # a class of Qt cannot have two bases that are Qt's
+    _Field = _Box = object  # Qt classes cannot be combined as bases
 
 
 class _FocusedWheel(_Field):
-    """Takes the wheel with the focus only, so that the page scrolls without."""
+    """Ignores the wheel without keyboard focus, so that the page scrolls."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -41,7 +41,7 @@ class _FocusedWheel(_Field):
 
 
 class _WindowUndo(_Box):
-    """Leaves undo and redo to the window, which takes what is typed as an edit."""
+    """Leaves undo and redo to the window, which records typing as edits."""
 
     def event(self, event: QEvent) -> bool:
         if asks_undo(event):
@@ -51,26 +51,26 @@ class _WindowUndo(_Box):
 
 
 class NumberBox(_FocusedWheel, _WindowUndo, QSpinBox):
-    """A field for a whole number."""
+    """A field for an integer."""
 
 
 class DecimalBox(_FocusedWheel, _WindowUndo, QDoubleSpinBox):
-    """A field for a number with decimal places."""
+    """A field for a decimal number."""
 
 
 class ComboBox(_FocusedWheel, QComboBox):
-    """A list to choose from."""
+    """A drop-down list."""
 
 
 class Slider(_FocusedWheel, QSlider):
-    """A slider from left to right."""
+    """A horizontal slider."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
 
 
 class EditLine(QLineEdit):
-    """A line whose every change is an edit of the window."""
+    """A line whose every change is an edit on the window's undo stack."""
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window."""
@@ -78,16 +78,16 @@ class EditLine(QLineEdit):
 
 
 class TextLine(QLineEdit):
-    """A line that is no edit of the window before it is left: undo takes back its letters first."""
+    """A line whose text is committed when left; undo reverts typing first."""
 
     def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window where no letter can be taken back."""
+        """Leave undo and redo to the window when there is no typing to revert."""
         is_own = self.isModified() and (self.isUndoAvailable() or self.isRedoAvailable())
         return left_to_window(event) if asks_undo(event) and not is_own else super().event(event)
 
 
 def asks_undo(event: QEvent) -> bool:
-    """Say whether an event is the keys of undo or redo."""
+    """Return True if an event is the shortcut of undo or redo."""
     if not isinstance(event, QKeyEvent):
         return False
     keys = QKeySequence.StandardKey
@@ -95,6 +95,6 @@ def asks_undo(event: QEvent) -> bool:
 
 
 def left_to_window(event: QEvent) -> bool:
-    """Keep a key from the field, so that the shortcut of the window is found; always True."""
+    """Ignore a key so that the window's shortcut handles it; always return True."""
     event.ignore()
     return True

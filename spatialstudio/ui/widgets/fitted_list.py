@@ -1,4 +1,4 @@
-"""A list that is as high as its rows: no empty frame stands under them."""
+"""A list as high as its rows, without empty space below."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QListWidget, QSizePolicy
@@ -10,14 +10,14 @@ LEAST_ROWS = 3
 
 
 class FittedList(QListWidget):
-    """Asks for the height of its rows; where there is less room, they are scrolled."""
+    """Requests the height of its rows; scrolls where there is less room."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.ensurePolished()  # else the rows get their heights before their style
+        self.ensurePolished()  # otherwise row heights are computed before styling
         for change in (self.model().rowsInserted, self.model().rowsRemoved):
             change.connect(lambda *_: self.updateGeometry())
 

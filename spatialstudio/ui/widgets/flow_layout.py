@@ -1,11 +1,11 @@
-"""Lays widgets out like words: side by side, and on the next line when there is no more room."""
+"""A layout that arranges widgets in wrapped lines, like words."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem
 
 
 class FlowLayout(QLayout):
-    """Lines of widgets, each as wide as it asks for; the height follows from the width.
+    """Lines of widgets at their preferred width; the height follows from the width.
 
     Args:
         gap: Between widgets and between lines, in pixels.
@@ -18,19 +18,19 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Take in one more widget; Qt calls this."""
+        """Append an item; called by Qt."""
         self._items.append(item)
 
     def count(self) -> int:
-        """Return how many there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """Return one; None beyond the last."""
+        """Return an item; None beyond the last."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Take one out; None beyond the last."""
+        """Remove and return an item; None beyond the last."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -64,7 +64,7 @@ class FlowLayout(QLayout):
         return [item for item in self._items if not item.isEmpty()]
 
     def _arrange(self, room: QRect, *, moves: bool) -> int:
-        """Return the height of all lines; widgets in a line share its middle."""
+        """Return the height of all lines; widgets in a line are centred vertically."""
         line: list[tuple[QLayoutItem, QSize, int]] = []
         x, y, height = room.left(), room.top(), 0
         for item in self._shown():

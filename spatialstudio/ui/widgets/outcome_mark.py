@@ -1,4 +1,4 @@
-"""The mark of a verdict: disc, triangle or diamond; shape, word and colour agree."""
+"""The mark of a verdict's outcome: disc, triangle or diamond, with sign and colour."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
@@ -14,11 +14,11 @@ SIDE_EM = 2.2
 
 @frozen(kw_only=False)
 class OutcomeLook:
-    """How an outcome is told apart.
+    """Look of an outcome.
 
     Attributes:
         role: Its colour.
-        corners: Of the shape in a unit square; empty for a disc.
+        corners: Corners of the shape in the unit square; empty for a disc.
         sign: The strokes inside the shape, in the unit square.
     """
 

@@ -1,4 +1,4 @@
-"""Where a job is: its phases in a row, each over a thin bar, and the time that is left."""
+"""Progress of a job: its phases in a row with thin bars, and the time left."""
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
@@ -18,24 +18,24 @@ from spatialstudio.ui.widgets.texts import tr
 FINE = 1000
 BAR_EM = 0.25
 SHORTEST_EM = 1.5
-"""Of a bar; the names of phases that do not go on give way to that."""
+"""Minimum width of a bar; the names of other phases are hidden first."""
 NARROWEST_EM = 12
 GAP_EM, EDGE_EM = 0.9, 0.9
 UNBOUND = 16_777_215
-"""Qt's word for no largest width."""
+"""Qt's QWIDGETSIZE_MAX: no maximum width."""
 
 
 @frozen(kw_only=False)
 class Progress:
-    """How far a job is.
+    """Progress of a job.
 
     Attributes:
-        job: What is done, "Guided", "Baseline" or "Seed 8"; empty when it needs no name.
+        job: "Guided", "Baseline" or "Seed 8"; empty when it needs no name.
         phases: Names in order.
-        current: Index of the phase that goes on; None when nothing runs.
-        detail: Beside the phase's name: "7 of 16".
-        share: Of the phase, [0, 1]; None when nobody knows.
-        remaining: "about 4 s left"; empty when nobody knows.
+        current: Index of the current phase; None when nothing runs.
+        detail: Next to the phase's name: "7 of 16".
+        share: Progress of the phase, [0, 1]; None if unknown.
+        remaining: "about 4 s left"; empty if unknown.
         queue: "3 waiting"; empty when nothing waits.
         message: Shown when nothing runs.
     """
@@ -51,7 +51,7 @@ class Progress:
 
 
 class PhaseMeter(QWidget):
-    """One phase: its name over a thin bar, which is empty, fills, moves or is full."""
+    """One phase: its name above a thin bar that is empty, determinate, indeterminate or full."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class PhaseMeter(QWidget):
 
     @classmethod
     def usual_height(cls) -> int:
-        """Measure how high the phase that goes on will be, in pixels."""
+        """Return the height of the current phase, in pixels."""
         meter = cls()
         meter.show_phase("0", None, is_current=True)
         meter._name.ensurePolished()
@@ -77,15 +77,15 @@ class PhaseMeter(QWidget):
 
     @property
     def named_width(self) -> int:
-        """How wide it is at least with its name, in pixels."""
+        """Minimum width with its name, in pixels."""
         return max(self._name.sizeHint().width(), em(SHORTEST_EM))
 
     def show_name(self, shown: bool) -> None:
-        """Show the name over the bar, or keep its place free."""
+        """Show or hide the name, keeping its room."""
         self._name.setMaximumWidth(UNBOUND if shown else 0)
 
     def show_phase(self, name: str, share: float | None, *, is_current: bool) -> None:
-        """Show how far the phase is; None for a share that nobody knows."""
+        """Show the phase's progress; None if unknown."""
         if (name, share, is_current) == self._shown:
             return
         self._shown = (name, share, is_current)
@@ -96,14 +96,14 @@ class PhaseMeter(QWidget):
             self._name.style().unpolish(self._name)
             self._name.style().polish(self._name)
         self._bar.setAccessibleName(name)
-        self._bar.setUpdatesEnabled(False)  # Qt would paint the whole window now, not soon
+        self._bar.setUpdatesEnabled(False)  # Qt would repaint the whole window at once
         self._bar.setRange(0, 0 if share is None else FINE)
         self._bar.setValue(round((share or 0.0) * FINE))
         self._bar.setUpdatesEnabled(True)
 
 
 class PhaseBar(QWidget):
-    """Shows the progress of the running job, or a quiet message."""
+    """Shows the progress of the running job, or an idle message."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,12 +131,12 @@ class PhaseBar(QWidget):
         whole.setSpacing(0)
         whole.addWidget(self._message)
         whole.addWidget(self._running)
-        whole.addStrut(PhaseMeter.usual_height())  # as high when nothing runs
+        whole.addStrut(PhaseMeter.usual_height())  # keeps the height when nothing runs
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
 
     def show_progress(self, progress: Progress) -> None:
-        """Show how far the job is."""
+        """Show the job's progress."""
         runs = progress.current is not None
         if runs:
             self._job.setText(progress.job)
@@ -153,7 +153,7 @@ class PhaseBar(QWidget):
         self.setAccessibleDescription(self._said(progress))
 
     def minimumSizeHint(self) -> QSize:
-        """Give way to a narrow window: a run never widens it."""
+        """Return a small width: a run never widens the window."""
         least = super().minimumSizeHint()
         return QSize(min(least.width(), em(NARROWEST_EM)), least.height())
 
@@ -162,7 +162,7 @@ class PhaseBar(QWidget):
         self._name_phases()
 
     def _name_phases(self) -> None:
-        """Name all phases where there is room, else the one that goes on."""
+        """Name all phases where there is room, else the current one only."""
         meters = [meter for meter in self._meters if not meter.isHidden()]
         words = [each for each in (self._job, self._remaining, self._queue) if not each.isHidden()]
         parts = [meter.named_width for meter in meters] + [

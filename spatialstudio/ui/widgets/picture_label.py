@@ -1,4 +1,4 @@
-"""Words that stand on the picture: names of boxes, lengths of lines; none covers another."""
+"""Labels on the picture, such as box names and lengths, placed without overlap."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -17,23 +17,23 @@ from spatialstudio.ui.theme.metrics import (
 
 ROUNDING_EM = 0.2
 PADDING = 0.7
-"""Beside the words of a label, as a share of their height, both sides together."""
+"""Horizontal padding of a label, as a fraction of its height, both sides together."""
 MOST_COVERED = 0.15
-"""Of a picture, by its labels; letters are smaller where they would cover more."""
+"""Maximum share of a picture covered by labels; smaller letters are used beyond it."""
 BORDER = 1.0
-"""Of a box, pixels: its name stands flush with it."""
+"""Width of a box's border in pixels; its label aligns with it."""
 SHIFTS = (0, 1, -1, 2, -2)
-"""Of a note that would cover another: by how many of its heights."""
+"""Vertical shifts of a note that would overlap another, in label heights."""
 
 
 @frozen(kw_only=False)
 class PictureLabel:
-    """A few words on the picture.
+    """A label on the picture.
 
     Attributes:
-        text: What is said.
-        about: The box that is named; an empty one for a note on a point.
-        colours: Of the ground and of the letters.
+        text: Its text.
+        about: The labelled box; empty for a note at a point.
+        colours: Background and text colour.
         opacity: [0, 1].
     """
 
@@ -44,20 +44,20 @@ class PictureLabel:
 
     @property
     def is_note(self) -> bool:
-        """Whether it stands on a point; else it is the name of a box."""
+        """Whether it belongs to a point, not a box."""
         return self.about.isEmpty()
 
     def says_same(self, other: "PictureLabel") -> bool:
-        """Whether another label says the same of the same box."""
+        """Return True if another label has the same text for the same box."""
         apart = self.about.topLeft() - other.about.topLeft()
         return self.text == other.text and apart.manhattanLength() < BORDER
 
 
 class PictureLabels:
-    """Takes what is to be said on a picture while it is painted, and writes it at the end.
+    """Collects labels while a picture is painted, then places and draws them.
 
     Args:
-        frame: What no word leaves.
+        frame: Rectangle that contains all labels.
     """
 
     def __init__(self, frame: QRectF) -> None:
@@ -67,9 +67,9 @@ class PictureLabels:
     def add_name(
         self, box: QRectF, text: str, colours: tuple[QColor, QColor], opacity: float = 1.0
     ) -> None:
-        """Name a box: over it, within it where there is no room, else as near as may be.
+        """Label a box: above it, inside where there is no room, else as close as possible.
 
-        A box that two layers show is named once, as the later one does.
+        A box that two layers show is labelled once, by the later one.
         """
         label = PictureLabel(text, box, colours, opacity)
         self._labels = [*(each for each in self._labels if not each.says_same(label)), label]
@@ -77,15 +77,15 @@ class PictureLabels:
     def add_note(
         self, middle: QPointF, text: str, colours: tuple[QColor, QColor], opacity: float = 1.0
     ) -> None:
-        """Write a note around a point, as near as the frame and other notes allow."""
+        """Add a note around a point, as close as the frame and other notes allow."""
         self._labels.append(PictureLabel(text, QRectF(middle, middle), colours, opacity))
 
     def clear(self) -> None:
-        """Leave out what was said so far: what it is about is dimmed."""
+        """Discard the labels so far, as their content is dimmed."""
         self._labels.clear()
 
     def lay_out(self) -> list[tuple[PictureLabel, QRectF]]:
-        """Return where each label lies; notes first, since names find room more easily."""
+        """Return the rectangle of each label; notes first, as box labels are more flexible."""
         in_order = sorted(self._labels, key=lambda label: not label.is_note)
         letters = self._letters()
         taken: list[QRectF] = []
@@ -95,7 +95,7 @@ class PictureLabels:
         return list(zip(in_order, taken, strict=True))
 
     def draw(self, painter: QPainter) -> None:
-        """Write all labels."""
+        """Draw all labels."""
         painter.setFont(self._letters())
         for label, place in self.lay_out():
             painter.setOpacity(label.opacity)
@@ -103,7 +103,7 @@ class PictureLabels:
         painter.setOpacity(1.0)
 
     def _letters(self) -> QFont:
-        """Return small letters; on a small picture large text gives way, down to its usual size."""
+        """Return a small font, reduced to the default size on a small picture."""
         letters = font(SMALL, bold=True)
         sizes = [_size(label, letters) for label in self._labels]
         covered = sum(size.width() * size.height() for size in sizes)
@@ -114,13 +114,13 @@ class PictureLabels:
         return letters
 
     def _place_of(self, label: PictureLabel, size: QSizeF, taken: list[QRectF]) -> QRectF:
-        """Return the best place that is free; the corner of what it is about where none is."""
+        """Return the best free rectangle; the label's own corner if there is none."""
         places = chain(self._near(label, size), self._elsewhere(label, size))
         free = (place for place in places if not any(map(place.intersects, taken)))
         return next(free, self._held(label.about.topLeft(), size))
 
     def _near(self, label: PictureLabel, size: QSizeF) -> Iterator[QRectF]:
-        """Yield the places at a box or on a point, best first."""
+        """Yield the candidates at a box or point, best first."""
         box, width, height = label.about, size.width(), size.height()
         if label.is_note:
             for shift in SHIFTS:
@@ -134,7 +134,7 @@ class PictureLabels:
                 yield self._held(QPointF(right, top), size)
 
     def _elsewhere(self, label: PictureLabel, size: QSizeF) -> Iterator[QRectF]:
-        """Yield places all over the frame, those near the label's own corner first."""
+        """Yield candidates all over the frame, nearest to the label's own corner first."""
         corner = label.about.topLeft()
         across = range(int((self._frame.width() - size.width()) / size.height()) + 1)
         down = range(int(self._frame.height() / size.height()))
@@ -161,7 +161,7 @@ def _size(label: PictureLabel, letters: QFont) -> QSizeF:
 
 
 def _draw_name(painter: QPainter, label: PictureLabel, place: QRectF) -> None:
-    """Write a name on its ground, with a line to its box where they do not touch."""
+    """Draw a label on its background, with a line to its box if they do not touch."""
     ground, ink = label.colours
     box = label.about
     if not place.intersects(box.adjusted(-BORDER, -BORDER, BORDER, BORDER)):
@@ -190,7 +190,7 @@ def _write(painter: QPainter, text: str, place: QRectF) -> None:
 
 
 def _nearest(box: QRectF, spot: QPointF) -> QPointF:
-    """Return the point of a box that is nearest to a spot outside."""
+    """Return the point of a box nearest to a point outside."""
     return QPointF(
         max(box.left(), min(spot.x(), box.right())), max(box.top(), min(spot.y(), box.bottom()))
     )

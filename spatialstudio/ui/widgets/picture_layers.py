@@ -1,4 +1,4 @@
-"""What lies on a picture: maps, masks, boxes and the profiles beside it. Plain data, no colours."""
+"""Layers of a picture (maps, masks, boxes, profiles) as plain data without colours."""
 
 from enum import Enum
 
@@ -16,7 +16,7 @@ from spatialstudio.domain.relation import Axis
 
 
 class Layer(Enum):
-    """What can be shown on the stage; the value is its name for people."""
+    """A layer of the stage; the value is its label."""
 
     PICTURE = "Picture"
     MAPS = "Attention maps"
@@ -30,7 +30,7 @@ class Layer(Enum):
 
 
 PLAIN_LAYERS = frozenset({Layer.PICTURE, Layer.MAPS, Layer.MASKS, Layer.BOXES, Layer.MARGINALS})
-"""Those that are in sight unless a workspace wants more."""
+"""Layers enabled by default."""
 
 
 @frozen(kw_only=False)
@@ -39,7 +39,7 @@ class LayerLook:
 
     Attributes:
         opacity: [0, 1].
-        hue: One of the hues of the words for all of it; None for each word's own.
+        hue: A mention hue for the whole layer; None for a hue per word.
     """
 
     opacity: float = 1.0
@@ -54,7 +54,7 @@ MAP_OPACITY = 0.82
 
 @frozen(eq=False, kw_only=False)
 class IsolineLayer:
-    """The line around a share of a map's mass: (n, 2, 2) from and to, shares of the picture."""
+    """An isoline of a map's mass: (n, 2, 2) from and to, fractions of the picture."""
 
     share: float
     pieces: npt.NDArray[np.float32]
@@ -65,10 +65,10 @@ class MapLayer:
     """An attention map, drawn in its hue, stretched over the picture.
 
     Attributes:
-        hue: Of its word.
+        hue: Hue of its word.
         weights: (h, w), not negative.
-        top: The value in full colour; None for the map's own peak.
-        opacity: There, [0, 1].
+        top: The value that maps to full colour; None for the map's own peak.
+        opacity: Opacity at ``top``, [0, 1].
         isolines: Drawn over all maps.
     """
 
@@ -90,7 +90,7 @@ class MaskLayer:
 
 @frozen(eq=False, kw_only=False)
 class DepthLayer:
-    """How near each pixel is: (H, W), [0, 1], 1 is nearest; drawn as heat over the picture."""
+    """Nearness of each pixel: (H, W), [0, 1], 1 is nearest; drawn as a heat map."""
 
     nearness: FloatMap
     opacity: float = 1.0
@@ -98,7 +98,7 @@ class DepthLayer:
 
 @frozen(kw_only=False)
 class BoxLayer:
-    """A box in picture pixels, with what to write on it; a rival of the best one is dashed."""
+    """A box in picture pixels with its label; a rival of the best one is dashed."""
 
     hue: int
     box: Box
@@ -124,11 +124,11 @@ class Crossing:
 
     Attributes:
         axis: X or Y.
-        hues: Of the word that should come first, and of the other.
-        rising: (n,) share of the first before places that are spread evenly from side to side.
-        falling: (n,) share of the second behind these.
-        place: Of the crossing, share of the axis.
-        share: That both curves have there.
+        hues: Hue of the word that should come first, and of the other.
+        rising: (n,) share of the first word before evenly spaced positions along the axis.
+        falling: (n,) share of the second word behind these positions.
+        place: Position of the crossing, as a fraction of the axis.
+        share: Value of both curves there.
     """
 
     axis: Axis
@@ -141,21 +141,21 @@ class Crossing:
 
 @frozen(eq=False)
 class PictureScene:
-    """All that one picture view shows.
+    """Content of a picture view.
 
     Attributes:
-        title: Over the picture.
-        remark: Over the picture, at the right.
-        brief_remark: Stands there where the remark has no room.
-        picture: (H, W, 3) uint8; None while there is nothing to see.
-        waiting: What to say instead of a picture.
-        depth: Under all else that lies on the picture; None for none.
+        title: Above the picture.
+        remark: Above the picture, at the right.
+        brief_remark: Replaces a remark that does not fit.
+        picture: (H, W, 3) uint8; None if there is none yet.
+        waiting: Text shown without a picture.
+        depth: Below all other layers; None for none.
         maps: Attention maps, blended.
         masks: Drawn as tint and outline.
         boxes: Drawn as outline with a label.
-        profiles: Drawn under and beside the picture, on its axes.
+        profiles: Drawn below and next to the picture, on its axes.
         crossings: Drawn over the profiles, and as lines through the picture.
-        words: All of it in words, for who cannot see it.
+        words: Accessible description of the scene.
     """
 
     title: str = ""

@@ -1,4 +1,4 @@
-"""Several widgets as one stop of Tab: keys lead from one to the next."""
+"""Roving focus: several widgets share one tab stop, and keys move between them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 Step = tuple[int, int]
-"""How many rows down, and how many widgets along."""
+"""Rows down, and widgets along."""
 
 ALONG: Mapping[Qt.Key, Step] = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1)}
 DOWN_THE_ROWS: Mapping[Qt.Key, Step] = {Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
@@ -21,11 +21,11 @@ KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 
 
 class RovingFocus(QObject):
-    """Lets Tab stop at one of several widgets, the one that had the keyboard last.
+    """Keeps one of several widgets in the tab order, the last focused one.
 
     Args:
-        parent: Whose widgets they are.
-        steps: How far each key leads; along, the last of a row leads to the first of the next.
+        parent: Parent of the widgets.
+        steps: Step of each key; along, the end of a row continues in the next.
     """
 
     def __init__(self, parent: QWidget, steps: Mapping[Qt.Key, Step]) -> None:
@@ -34,7 +34,7 @@ class RovingFocus(QObject):
         self._rows: tuple[tuple[QWidget, ...], ...] = ()
 
     def lead(self, *rows: Sequence[QWidget], start: QWidget | None = None) -> None:
-        """Take these widgets, row by row; Tab stops at the start now, or at the first."""
+        """Set the widgets, row by row; the tab stop is ``start``, or the first widget."""
         self._rows = tuple(tuple(row) for row in rows if row)
         for widget in self._widgets:
             widget.installEventFilter(self)
@@ -76,7 +76,7 @@ class RovingFocus(QObject):
         return widgets[place] if 0 <= place < len(widgets) else None
 
     def _below(self, start: QObject, down: int) -> QWidget | None:
-        """Return the widget in the same place of another row, or that row's last."""
+        """Return the widget in the same column of another row, or that row's last."""
         number, place = next(
             (number, place)
             for number, row in enumerate(self._rows)

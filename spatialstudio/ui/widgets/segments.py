@@ -1,4 +1,4 @@
-"""A few choices side by side, of which one is taken."""
+"""A segmented control for a single choice."""
 
 from collections.abc import Mapping
 
@@ -14,13 +14,13 @@ STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key
 
 
 class Segments(QWidget):
-    """Shows choices as buttons in a line, or in more where it is narrow; arrows change the choice.
+    """Shows choices as buttons in wrapped lines; arrows change the choice.
 
-    Emits ``choice_picked`` with the key of a choice, by the user's hand only.
+    Emits ``choice_picked`` with the key of a choice, on user action only.
 
     Args:
-        name: What is chosen, for screen readers.
-        choices: Key to text and tip, in order.
+        name: Accessible name.
+        choices: Key to text and tooltip, in order.
     """
 
     choice_picked = Signal(object)
@@ -45,7 +45,7 @@ class Segments(QWidget):
         self._group.buttonClicked.connect(self._tell)
 
     def show_choice(self, key: object) -> None:
-        """Mark the choice that holds."""
+        """Mark the current choice."""
         self._buttons[key].setChecked(True)
         for other, button in self._buttons.items():
             focus = Qt.FocusPolicy.StrongFocus if other == key else Qt.FocusPolicy.ClickFocus

@@ -1,4 +1,4 @@
-"""A small drawing that stands where there is nothing to show yet."""
+"""The base class of illustrations for empty views."""
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -11,10 +11,10 @@ LINE = 1.5
 
 
 class SmallDrawing(QWidget):
-    """Draws in the theme's colours, at a fixed size; what it draws, its children say in ``draw``.
+    """Draws in the theme's colours at a fixed size; subclasses implement ``draw``.
 
     Args:
-        theme: The look.
+        theme: Colours and icons.
         size_em: Width and height.
     """
 
@@ -38,5 +38,5 @@ class SmallDrawing(QWidget):
         painter.end()
 
     def draw(self, painter: QPainter) -> None:
-        """Draw what stands for the thing that is not there."""
+        """Draw the illustration."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Text in the window: labels and tips that show words as they are written.
+"""Labels and tooltips that show text verbatim.
 
-Qt takes words that look like HTML for rich text, which loads files: names, prompts and messages of
-others go through here.
+Qt renders text that looks like HTML as rich text, which loads files; names, prompts and foreign
+messages are therefore shown with these classes.
 """
 
 from enum import Enum
@@ -19,15 +19,15 @@ from spatialstudio.ui.theme.metrics import (
 
 NARROWEST_EM = 3
 MOST_OF_A_TIP = 4000
-"""Letters."""
+"""Characters."""
 _MARKUP = ("<", "&lt;")
-"""Without either, Qt takes no text for rich text."""
+"""Qt treats text without either as plain text."""
 MOST_LETTERS = 180
-"""Of a remark; the rest is in its tip, so that what stands under it stays in sight."""
+"""Maximum characters of a remark; its tooltip has the rest."""
 
 
 class Tone(Enum):
-    """How loud a text is; the stylesheet gives each its colour."""
+    """Emphasis of a text; the style sheet maps it to a colour."""
 
     PLAIN = "plain"
     MUTED = "muted"
@@ -35,7 +35,7 @@ class Tone(Enum):
 
 
 def plain_tip(text: str) -> str:
-    """Return a tip that Qt shows as it is written, without its end where it is very long."""
+    """Return a tooltip that Qt shows verbatim, truncated if very long."""
     text = text if len(text) <= MOST_OF_A_TIP else f"{text[:MOST_OF_A_TIP]}…"
     if not any(mark in text for mark in _MARKUP):
         return text
@@ -43,7 +43,7 @@ def plain_tip(text: str) -> str:
 
 
 class PlainLabel(QLabel):
-    """Shows plain text in a line."""
+    """Shows plain text on one line."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,28 +52,28 @@ class PlainLabel(QLabel):
 
 
 class TextLabel(PlainLabel):
-    """Shows plain text, wrapped to its width; a reader may select and copy it."""
+    """Shows plain text, wrapped to its width, selectable and copyable."""
 
     def __init__(self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False) -> None:
         super().__init__(text)
         self.setProperty("tone", tone.value)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        policy = self.sizePolicy()  # keeps the height that follows from the width
+        policy = self.sizePolicy()  # keeps height-for-width
         policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
         self.setSizePolicy(policy)
         if small:
             self.setFont(font(SMALL))
 
     def minimumSizeHint(self) -> QSize:
-        """Let wrapped text be narrow; Qt's own idea of its least width would widen whole docks."""
+        """Return a small width, as Qt's own minimum for wrapped text would widen docks."""
         if not self.wordWrap():
             return super().minimumSizeHint()
         return QSize(em(NARROWEST_EM), self.fontMetrics().lineSpacing())
 
 
 class RemarkLabel(TextLabel):
-    """Shows what may be long, such as a list of words: a few lines, all of it in the tip."""
+    """Shows a long text in a few lines, with the full text in its tooltip."""
 
     def __init__(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         shown = shorten(text, MOST_LETTERS, placeholder="…") if len(text) > MOST_LETTERS else text

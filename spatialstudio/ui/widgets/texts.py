@@ -1,4 +1,4 @@
-"""The window's words pass through here, so that they can be had in other languages."""
+"""Translation of the window's texts."""
 
 from PySide6.QtCore import QCoreApplication
 
@@ -6,8 +6,8 @@ CONTEXT = "Studio"
 
 
 def tr(text: str) -> str:
-    """Return a text in the user's language; as it stands where there is no translation.
+    """Return a text in the user's language, or unchanged if there is no translation.
 
-    Put values in afterwards: ``tr("Step {step}").format(step=3)``.
+    Format values afterwards: ``tr("Step {step}").format(step=3)``.
     """
     return QCoreApplication.translate(CONTEXT, text)

@@ -1,4 +1,4 @@
-"""One message over the stage: sentence, hint, details, and what can be done about it."""
+"""A message card over the stage: sentence, hint, details, and action buttons."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -32,7 +32,7 @@ OFFER_MS = 12_000
 
 
 class ToastKind(Enum):
-    """What a message is about; the value is the name of its mark and of its card's look."""
+    """Kind of a message; the value is the name of its icon and style."""
 
     NEWS = "tick"
     PROBLEM = "warning"
@@ -40,11 +40,11 @@ class ToastKind(Enum):
 
 @frozen(kw_only=False)
 class Offer:
-    """What a button of a message does.
+    """A button of a message and its action.
 
     Attributes:
-        text: On the button: "Undo".
-        accept: Does it.
+        text: Button text: "Undo".
+        accept: Performs the action.
     """
 
     text: str
@@ -53,15 +53,15 @@ class Offer:
 
 @frozen
 class Toast:
-    """What one message says.
+    """Content of a message.
 
     Attributes:
-        kind: News goes by itself after a while, a problem stays until it is closed.
+        kind: News closes after a while, a problem stays until closed.
         message: One sentence.
         hint: What to try; may be empty.
-        details: For those who want to know, a traceback for example; may be empty.
-        report: The text to copy for a bug report; empty when there is nothing to report.
-        offers: What can be done about it, a button each.
+        details: Technical details such as a traceback; may be empty.
+        report: Text to copy for a bug report; empty when there is nothing to report.
+        offers: Actions, one button each.
     """
 
     kind: ToastKind
@@ -73,9 +73,9 @@ class Toast:
 
 
 class ToastCard(QFrame):
-    """Shows one message. Emits ``closed`` when the user or time takes it away.
+    """Shows one message; emits ``closed`` when the user or the timeout closes it.
 
-    While the pointer or the focus is on it, time stands still.
+    The timeout pauses while the pointer or the focus is on it.
     """
 
     closed = Signal()
@@ -111,11 +111,11 @@ class ToastCard(QFrame):
 
     @property
     def toast(self) -> Toast:
-        """What it says."""
+        """The message."""
         return self._toast
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Wait: someone may be reading."""
+        """Pause the timeout while the pointer is on the card."""
         self._timer.stop()
         super().enterEvent(event)
 

@@ -1,4 +1,4 @@
-"""The corner where messages stand, one over the other; none hides another."""
+"""The stack of message cards in the corner of the stage."""
 
 from collections import deque
 
@@ -14,19 +14,20 @@ from spatialstudio.ui.widgets.toast_card import Toast, ToastCard
 MOST_CARDS = 3
 MARGIN_EM = 0.8
 WIDTH_EM = 25
-"""Of a card, where the ground is wide enough."""
+"""Width of a card where the parent is wide enough."""
 
 
 class ToastStack(QScrollArea):
-    """Shows messages in the lower right corner of its parent; more than three wait their turn.
+    """Shows messages in the lower right corner of its parent; at most three at a time.
 
-    What is higher than the parent is scrolled.
+    Cards that exceed the parent's height are scrolled.
 
-    Emits ``covered`` with the height, in pixels, of the foot that messages lie over; 0 for none.
+    Emits ``covered`` with the height of the parent's lower part that messages cover, in pixels; 0
+    for none.
 
     Args:
-        theme: The look.
-        ground: What the messages lie on.
+        theme: Colours and icons.
+        ground: Parent widget.
     """
 
     covered = Signal(int)
@@ -56,19 +57,19 @@ class ToastStack(QScrollArea):
         self.hide()
 
     def show_toast(self, toast: Toast) -> None:
-        """Show a message now, or as soon as there is room; the same one is not shown twice."""
+        """Show a message now, or when there is room; duplicates are ignored."""
         if toast not in [card.toast for card in self._cards] and toast not in self._waiting:
             self._waiting.append(toast)
             self._fill()
 
     def clear(self) -> None:
-        """Take all messages away."""
+        """Remove all messages."""
         self._waiting.clear()
         for card in list(self._cards):
             self._drop(card)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in the corner, and follow the cards when one opens its details."""
+        """Stay in the corner, and follow size changes of the cards."""
         is_resized = watched is self._ground and event.type() is QEvent.Type.Resize
         if is_resized or event.type() is QEvent.Type.LayoutRequest:
             self._settle()
@@ -106,21 +107,21 @@ class ToastStack(QScrollArea):
         height = self._height_of_cards(width)
         if height > room.height():
             height = self._height_of_cards(width - self.verticalScrollBar().sizeHint().width())
-        self._content.setMinimumHeight(height)  # else Qt asks for room for narrower words
+        self._content.setMinimumHeight(height)  # else Qt assumes a narrower width
         size = QSize(width, max(min(height, room.height()), 1))
         self.setGeometry(QRect(self._corner(size), size))
         self.raise_()
         self.covered.emit(self._ground.height() - self.y() if self._cards else 0)
 
     def _height_of_cards(self, width: int) -> int:
-        """Make all cards so wide, and return how high they are together."""
+        """Set the width of all cards and return their total height."""
         for card in self._cards:
             card.setFixedWidth(max(width, 1))
         self._column.activate()
         return max(self._column.totalHeightForWidth(width), 0)  # -1 without cards
 
     def _corner(self, size: QSize) -> QPoint:
-        """Return where the upper left corner lies when the lower right one is in its place."""
+        """Return the upper left corner for a given size at the lower right corner."""
         margin = em(MARGIN_EM)
         free = self._ground.size() - size - QSize(margin, margin)
         return QPoint(max(free.width(), 0), max(free.height(), 0))
