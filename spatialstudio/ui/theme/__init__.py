@@ -1,1 +1,1 @@
-"""How the window looks: colours by name, fonts, icons, sizes in font units."""
+"""Colours by name, fonts, icons, and sizes in font units."""

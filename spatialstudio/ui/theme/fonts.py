@@ -1,4 +1,4 @@
-"""The typeface that comes with the studio, so that text looks alike everywhere."""
+"""The bundled typeface, for the same text rendering on all systems."""
 
 import logging
 from pathlib import Path
@@ -14,11 +14,11 @@ EQUAL_WIDTH_FIGURES = "tnum"
 
 
 def use_bundled_font(application: QApplication, folder: Path) -> None:
-    """Make the bundled typeface the application's font; keep the system's when it is missing.
+    """Set the bundled typeface as the application's font; keep the system's if it is missing.
 
     Args:
         application: The running application.
-        folder: Holds the ``.ttf`` files.
+        folder: Folder of the ``.ttf`` files.
     """
     for path in sorted(folder.glob("*.ttf")):
         if QFontDatabase.addApplicationFont(str(path)) < 0:

@@ -1,11 +1,11 @@
-"""Sizes in font units, so that the window grows with its text."""
+"""Sizes in font units, so that the layout scales with the text."""
 
 from PySide6.QtGui import QFont, QFontMetricsF, QGuiApplication
 
 SMALL = 0.88
 LARGE = 1.25
 LOW_WINDOW_EM = 42
-"""Height of a window below which it is too low for its text: less is shown at a time."""
+"""Window height below which the layout is compact."""
 
 
 def em(count: float = 1.0) -> int:
@@ -14,7 +14,7 @@ def em(count: float = 1.0) -> int:
 
 
 def font(scale: float = 1.0, *, bold: bool = False) -> QFont:
-    """Return the application's font, scaled, with figures of equal width."""
+    """Return the application's font, scaled, with tabular figures."""
     chosen = QFont(QGuiApplication.font())
     chosen.setPointSizeF(chosen.pointSizeF() * scale)
     chosen.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)

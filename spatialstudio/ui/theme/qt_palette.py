@@ -1,4 +1,4 @@
-"""Dresses the application: Fusion style, Qt's palette and a small stylesheet, all from tokens."""
+"""Styles the application: Fusion style, Qt palette and style sheet from the theme's colours."""
 
 from pathlib import Path
 from string import Template
@@ -41,14 +41,14 @@ _FAINT_WHEN_OFF = (
 
 
 def dress(application: QApplication, theme: Theme) -> None:
-    """Give the application the theme's colours; called again when the theme changes."""
+    """Apply the theme's colours; called again when the theme changes."""
     application.setStyle(STYLE)
     application.setPalette(qt_palette(theme))
     application.setStyleSheet(stylesheet(theme))
 
 
 def qt_palette(theme: Theme) -> QPalette:
-    """Return Qt's palette in the theme's colours."""
+    """Return a Qt palette in the theme's colours."""
     palette = QPalette()
     for role, name in _ROLES.items():
         palette.setColor(role, theme.colour(name))
@@ -58,7 +58,7 @@ def qt_palette(theme: Theme) -> QPalette:
 
 
 def stylesheet(theme: Theme) -> str:
-    """Return the stylesheet with the theme's colours filled in."""
+    """Return the style sheet with the theme's colours filled in."""
     template = Template(STYLESHEET.read_text(encoding="utf-8"))
     return template.substitute(
         theme.palette.colours,

@@ -1,4 +1,4 @@
-"""The look in use: answers colours by name, tints icons, tells when it changes."""
+"""The active theme: colours by name and tinted icons."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ ICON_SIDE = 64
 
 
 class Theme(QObject):
-    """Colours and icons of the palette in use.
+    """Colours and icons of the active palette.
 
-    Emits ``changed`` when another palette is taken; painted widgets redraw then.
+    Emits ``changed`` when the palette changes; painted widgets redraw then.
 
     Args:
-        palette: The first palette.
-        icon_folder: Holds one SVG an icon, drawn in ``currentColor``.
+        palette: The initial palette.
+        icon_folder: Folder with one SVG per icon, drawn in ``currentColor``.
     """
 
     changed = Signal()
@@ -35,11 +35,11 @@ class Theme(QObject):
 
     @property
     def palette(self) -> Palette:
-        """The palette in use."""
+        """The active palette."""
         return self._palette
 
     def use(self, palette: Palette) -> None:
-        """Take another palette, and tell."""
+        """Set the palette and emit ``changed``."""
         self._palette = palette
         self._tables = {}
         self.changed.emit()
@@ -51,32 +51,32 @@ class Theme(QObject):
         return colour
 
     def mention(self, hue: int, alpha: float = 1.0) -> QColor:
-        """Return the hue of the object word at index ``hue``; the same everywhere."""
+        """Return the hue of the object word at index ``hue``, the same in all views."""
         colour = QColor(self._palette.mention(hue))
         colour.setAlphaF(alpha)
         return colour
 
     def on_mention(self, hue: int) -> QColor:
-        """Return the colour of letters that stand on the hue of an object word."""
+        """Return the text colour on the hue of an object word."""
         return self.colour(self._palette.ink_on(self._palette.mention(hue)))
 
     def heat_table(self) -> npt.NDArray[np.uint8]:
-        """Return (256, 3) sRGB, low to high: the colour-blind-safe map for attention."""
+        """Return (256, 3) sRGB, low to high: the colour-blind-safe attention colour map."""
         return self._table(*(f"heat_{number}" for number in range(1, HEAT_STOPS + 1)))
 
     def difference_table(self) -> npt.NDArray[np.uint8]:
-        """Return (256, 3) sRGB from less to more, the ground of fields in the middle for equal."""
+        """Return (256, 3) sRGB, less to more, with the field background as the middle."""
         return self._table("bad", "raised", "good")
 
     def icon(self, name: str, role: str = "text") -> QIcon:
-        """Return an icon in the colour of ``role``, with a faint twin for switched off."""
+        """Return an icon in the colour of ``role``, with a faint disabled variant."""
         icon = QIcon()
         icon.addPixmap(self._tinted(name, role), QIcon.Mode.Normal)
         icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
         return icon
 
     def _table(self, *roles: str) -> npt.NDArray[np.uint8]:
-        """Return a table of colours that leads evenly from role to role."""
+        """Return a colour table interpolated evenly between roles."""
         if roles not in self._tables:
             stops = [self.colour(role) for role in roles]
             channels = np.array([[stop.red(), stop.green(), stop.blue()] for stop in stops])
@@ -86,7 +86,7 @@ class Theme(QObject):
         return self._tables[roles]
 
     def _tinted(self, name: str, role: str) -> QPixmap:
-        """Return the shape of an icon, each of its points in the colour of a role."""
+        """Return an icon's shape filled with the colour of a role."""
         if name not in self._shapes:
             self._shapes[name] = self._shape_of(name)
         pixmap = QPixmap(self._shapes[name])
