@@ -1,1 +1,1 @@
-"""The frame: main window, docks, menus, settings, tour."""
+"""The main window, docks, menus, settings, tour."""

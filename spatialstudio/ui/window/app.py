@@ -1,4 +1,4 @@
-"""Starts the window: shown first, then the engine."""
+"""Starts the application: the window first, then the engine."""
 
 import gc
 import os
@@ -21,11 +21,11 @@ from spatialstudio.ui.window.main_window import MainWindow
 
 
 class FirstFrame(QObject):
-    """Calls once, when a window has been painted for the first time.
+    """Calls a function once, after the first paint of a window.
 
     Args:
-        window: What is waited for; the waiting ends with it.
-        act: Called soon after its first picture.
+        window: The window; owner of this object.
+        act: Called shortly after the first paint.
     """
 
     def __init__(self, window: QWidget, act: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ class FirstFrame(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See the first painting begin; act when it has ended."""
+        """Detect the first paint and schedule the call after it."""
         if event.type() is QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self._window, self._act)
@@ -46,18 +46,18 @@ class FirstFrame(QObject):
 NAME = "Spatial Studio"
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 ENDED_BY_SIGNAL = 128
-"""Added to a signal's number, as shells do."""
+"""Added to a signal's number, by shell convention."""
 SWITCH_S = 0.0005
-"""How long a thread that stores or reads runs may keep the window waiting for the interpreter."""
+"""Thread switch interval: how long background threads may delay the GUI thread."""
 PAINTS_ALONE = "QT_NO_GUI_THREADPOOL"
-"""Read by Qt: its helping threads make every painting wait for a core while the engine has them."""
+"""Qt environment variable; Qt's paint threads delay painting while the engine uses all cores."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Show the window and stay until it is closed.
+    """Show the window and run until it is closed.
 
     Args:
-        arguments: Command-line arguments without the program's name; Qt takes its own.
+        arguments: Command-line arguments without the program's name; Qt removes its options.
 
     Returns:
         The exit code.
@@ -71,9 +71,9 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def close_on_signals(application: QApplication) -> None:
-    """Close the windows at Ctrl+C and its kin, and end with 128 plus the signal's number.
+    """Close the windows on SIGINT, SIGTERM and SIGHUP; exit with 128 plus the signal's number.
 
-    A second signal does not wait for the windows.
+    A second signal exits without waiting for the windows.
     """
     ours, qt = socket.socketpair()
     for end in (ours, qt):
@@ -103,12 +103,12 @@ def make_application(arguments: Sequence[str] = ()) -> QApplication:
 
 
 def open_window(application: QApplication, studio: Studio, settings: WindowSettings) -> MainWindow:
-    """Return the window, not shown yet; the engine starts once it has been seen.
+    """Return the hidden main window; the engine starts after it is first shown.
 
     Args:
         application: The running application.
-        studio: What the window is a face of.
-        settings: What the window remembers.
+        studio: The application layer.
+        settings: Persistent window settings.
     """
     appearance = Appearance(application, settings)
     window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
@@ -118,9 +118,9 @@ def open_window(application: QApplication, studio: Studio, settings: WindowSetti
 
 
 def collect_garbage_again() -> None:
-    """Let Python look for garbage, but no longer among what the window is made of.
+    """Enable garbage collection again, excluding the objects of the window.
 
-    Looking through all modules and widgets takes longer than a frame may.
+    Traversing all modules and widgets takes longer than a frame.
     """
     gc.freeze()
     gc.enable()

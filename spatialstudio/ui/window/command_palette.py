@@ -1,4 +1,4 @@
-"""Find a command by typing some of its letters."""
+"""The command palette: find a command by typing some of its letters."""
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, QSortFilterProxyModel, Qt
 from PySide6.QtGui import (
@@ -31,16 +31,16 @@ from spatialstudio.ui.window.command_table import TABLE
 
 WIDTH_EM = 36
 TOP_EM = 3
-"""From the window's upper edge: below the bar that has the button of it."""
+"""Below the window's upper edge, under the bar with the palette's button."""
 AROUND_EM = 5
-"""What the field, the edges and what stays free under them take of the window."""
+"""Room of the window for the field, the edges, and the margin below."""
 MOST_ROWS = 12
 COMMAND_ROLE = Qt.ItemDataRole.UserRole
 LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class LetterFilter(QSortFilterProxyModel):
-    """Lets through rows that hold the typed letters or words, in name or tip, best match first."""
+    """Accepts rows that match the typed letters or words in name or tip, best match first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class LetterFilter(QSortFilterProxyModel):
         self.sort(0)
 
     def look_for(self, text: str) -> None:
-        """Take what was typed."""
+        """Set the search text."""
         self._wanted = text.casefold().strip()
         self.invalidate()
 
@@ -57,7 +57,7 @@ class LetterFilter(QSortFilterProxyModel):
         return match_rank(self._wanted, *self._texts(row)) is not None
 
     def lessThan(self, left: object, right: object) -> bool:
-        """Put the better match first; equals stay in the order of the menus."""
+        """Sort by match rank; ties keep the order of the menus."""
         rows = [index.row() for index in (left, right)]  # type: ignore[attr-defined]
         ranks = [(match_rank(self._wanted, *self._texts(row)) or 0, row) for row in rows]
         return ranks[0] < ranks[1]
@@ -70,12 +70,12 @@ class LetterFilter(QSortFilterProxyModel):
 
 
 def match_rank(wanted: str, text: str, tip: str = "") -> int | None:
-    """Return how well a text answers what was typed, 0 best; None when it does not.
+    """Return the rank of a match, 0 best; None for no match.
 
     Args:
-        wanted: What was typed, in lower case.
-        text: What is looked through, in lower case: the name and its menu.
-        tip: What it does, in lower case. Only whole beginnings of its words count, in any order.
+        wanted: Search text, in lower case.
+        text: The name and its menu, in lower case.
+        tip: Description, in lower case; matches only by word prefixes, in any order.
     """
     if text.startswith(wanted):
         return 0
@@ -91,7 +91,7 @@ def match_rank(wanted: str, text: str, tip: str = "") -> int | None:
 
 
 class CommandPalette(QDialog):
-    """Lists all commands that can be carried out now; Return does the chosen one."""
+    """Lists all enabled commands; Return triggers the selected one."""
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
@@ -171,7 +171,7 @@ class CommandPalette(QDialog):
         return [item, menu, keys]
 
     def _dress(self) -> None:
-        """Take on the ink of the theme."""
+        """Apply the theme's text colour to the icons."""
         quiet = self.palette().brush(QPalette.ColorRole.PlaceholderText)
         for row in range(self._rows.rowCount()):
             name, menu = self._rows.item(row, 0), self._rows.item(row, 1)
@@ -203,7 +203,7 @@ class CommandPalette(QDialog):
 
 
 def _blank_icon() -> QIcon:
-    """Return what stands before names without an icon, so that all begin at one edge."""
+    """Return a transparent icon that aligns names without an icon."""
     pixmap = QPixmap(em(ICON_EM), em(ICON_EM))
     pixmap.fill(Qt.GlobalColor.transparent)
     return QIcon(pixmap)

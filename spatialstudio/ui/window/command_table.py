@@ -1,4 +1,4 @@
-"""The one table of all commands, in the order of menus and palette."""
+"""The table of all commands, in the order of menus and palette."""
 
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.evaluate import commands as evaluate_commands

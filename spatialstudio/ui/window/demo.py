@@ -42,11 +42,11 @@ log = logging.getLogger(__name__)
 
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 15
-"""Unguided, the embedded model fails the prompt with it."""
+"""A seed with which the embedded model fails the prompt unguided."""
 SIZE = "1440x900"
 PATIENCE_MS = 300_000
 SETTLE_MS = 600
-"""Long enough for the last layout and frame, on a busy machine as well."""
+"""Enough for the last layout and frame, even on a busy machine."""
 TOO_SLOW = ErrorReport(
     title="Demo",
     message="The demo did not finish within five minutes.",
@@ -58,7 +58,7 @@ LEVELS = {QtMsgType.QtDebugMsg: logging.DEBUG, QtMsgType.QtInfoMsg: logging.INFO
 
 
 class Demo(Panel):
-    """Does the main job by the window's own means, then takes its picture.
+    """Runs the main workflow through the window's controls, then takes a screenshot.
 
     Emits ``ended`` with the exit code.
     """
@@ -121,10 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo.
 
     Args:
-        arguments: The command line without the program's name; None for the process's own.
+        arguments: Command-line arguments without the program's name; None for those of the process.
 
     Returns:
-        0 when the runs and the screenshot are there, 1 when something failed.
+        0 if the runs and the screenshot were written, 1 on failure.
     """
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     if sys.platform == "linux" and not any(os.environ.get(name) for name in DISPLAYS):
@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pass_on(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
-    """Log what Qt says, but for what the platform without a display says of itself."""
+    """Log Qt's messages, except those of the offscreen platform about itself."""
     if not message.startswith(OF_THE_PLATFORM):
         log.log(LEVELS.get(kind, logging.WARNING), "%s (%s)", message, context.category)
 

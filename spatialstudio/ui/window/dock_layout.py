@@ -1,4 +1,4 @@
-"""The docks: made when first needed, put up as a workspace plans them or as the user left them."""
+"""Creates docks on demand, and arranges them as planned or as the user left them."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,9 +21,9 @@ from spatialstudio.ui.widgets.dock_column import DockTitle
 from spatialstudio.ui.widgets.texts import tr
 
 USUAL_SIZE_EM = (90, 56)
-"""Of a window in which docks have the sizes that are planned."""
+"""Size of a window in which docks have their planned sizes."""
 NARROW_EM = 52
-"""Of a window too narrow for its text: docks share places there, as in one that is too low."""
+"""In a window narrower than this, docks share places, as in one that is too low."""
 LOW, NARROW = "low", "narrow"
 SHARING: dict[tuple[str, ...], tuple[DockArea, ...]] = {
     (): (),
@@ -31,21 +31,21 @@ SHARING: dict[tuple[str, ...], tuple[DockArea, ...]] = {
     (NARROW,): (LEFT, RIGHT),
     (LOW, NARROW): (LEFT, RIGHT, BOTTOM),
 }
-"""The sides of the stage whose docks share one place in such a window."""
+"""Areas whose docks share one tab bar in such a window."""
 MOST_GROWTH = 1.3
 WIDEST_SHARE, HIGHEST_SHARE = 0.34, 0.38
-"""Of the window, for a dock at a side and one at the bottom: the stage stays the largest."""
+"""Maximum share of the window for a side dock and a bottom dock; keeps the stage largest."""
 BROADEST_SHARE = 0.6
-"""Of the room at the bottom, for a dock beside others that take what it leaves."""
+"""Maximum share of the bottom width for a dock with a planned width."""
 
 
 class DockLayout:
-    """Keeps one dock for each plan.
+    """Maintains one dock for each plan.
 
     Args:
-        window: Whose docks they are.
-        context: Handed to what the docks hold.
-        serve: Takes each new panel in.
+        window: The window with the docks.
+        context: Passed to the content of the docks.
+        serve: Registers each new panel.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class DockLayout:
         self._context = context
         self._serve = serve
         self._docks: dict[str, QDockWidget] = {}
-        self._shed = QWidget(window)  # Qt would put up every dock among the window's own children
+        self._shed = QWidget(window)  # Qt would lay out every child dock of the window
         self._shed.hide()
         self._up: Workspace | None = None
         self._density = Density.FULL
@@ -65,12 +65,12 @@ class DockLayout:
 
     @property
     def switches(self) -> tuple[QAction, ...]:
-        """What hides and shows each dock of the workspace."""
+        """Actions that show or hide each dock of the workspace."""
         plans = () if self._up is None else self._up.docks
         return tuple(self._docks[plan.id].toggleViewAction() for plan in plans)
 
     def make(self, plan: DockPlan) -> QDockWidget:
-        """Return the dock of a plan, with its content; it is made at the first call."""
+        """Return the dock of a plan with its content; created at the first call."""
         dock = self._frame_of(plan)
         if dock.widget() is None:
             content = plan.make(self._context)
@@ -86,7 +86,7 @@ class DockLayout:
         return dock
 
     def put_up(self, workspace: Workspace, density: Density) -> None:
-        """Take down the docks in sight and put up those of a workspace."""
+        """Replace the visible docks by those of a workspace."""
         self.keep_layout()
         is_seen = self._window.updatesEnabled()
         self._window.setUpdatesEnabled(False)
@@ -106,7 +106,7 @@ class DockLayout:
         self._window.setUpdatesEnabled(is_seen)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
-        """Size docks anew as the text is now: those in sight at once, others when put up."""
+        """Resize docks for a changed text size: visible ones at once, others when shown."""
         self.size_docks()
         self._outgrown = {
             _layout_name(each, density, cramped)
@@ -116,23 +116,23 @@ class DockLayout:
         } - {self._layout_name()}
 
     def take_down(self) -> None:
-        """Throw all docks away."""
+        """Delete all docks."""
         for dock in self._docks.values():
             self._window.removeDockWidget(dock)
-            dock.setParent(self._shed)  # else layouts are given back to it, not to its successor
+            dock.setParent(self._shed)  # else restoreState finds it, not its successor
         self._docks = {}
         self._shed.deleteLater()
         self._up = None
 
     def put_back(self) -> None:
-        """Arrange the docks in sight as their workspace plans them, in all workspaces."""
+        """Reset the docks of all workspaces to their planned layout."""
         if (workspace := self._up) is not None:
             self._up = None
             self._context.settings.forget_layouts()
             self.put_up(workspace, self._density)
 
     def hide_all(self, hidden: bool) -> None:
-        """Leave the stage alone, or bring back what was in sight."""
+        """Hide all docks, or restore the hidden ones."""
         if hidden == self._are_hidden or self._up is None:
             return
         if hidden:
@@ -144,7 +144,7 @@ class DockLayout:
             self.put_up(self._up, self._density)
 
     def keep_layout(self) -> None:
-        """Remember where the docks in sight stand."""
+        """Store the layout of the visible docks."""
         if self._up is not None and not self._are_hidden:
             layout = self._window.saveState(LAYOUT_VERSION)
             self._context.settings.keep_layout(self._layout_name(), layout)
@@ -164,17 +164,17 @@ class DockLayout:
         return self._window.findChildren(QTabBar, options=ours)
 
     def _clear_tabs(self) -> None:
-        """Hide the tabs of docks taken down: Qt forgets some when a layout is restored (6.10)."""
+        """Hide the tab bars of removed docks: Qt forgets some on restoreState (6.10)."""
         for tabs in self._tab_bars():
             while tabs.count():
                 tabs.removeTab(0)
             tabs.hide()
 
     def _name_tabs(self) -> None:
-        """Tell screen readers what Qt's own tabs are for."""
+        """Set the accessible names of Qt's tab bars."""
         for tabs in self._tab_bars():
             tabs.setAccessibleName(tr("Docks in this place"))
-            tabs.setElideMode(Qt.TextElideMode.ElideNone)  # what has no room is scrolled to
+            tabs.setElideMode(Qt.TextElideMode.ElideNone)  # tabs that do not fit are scrolled
             tabs.setUsesScrollButtons(True)
 
     def _layout_name(self) -> str:
@@ -182,9 +182,9 @@ class DockLayout:
         return "" if up is None else _layout_name(up, self._density, self._cramped)
 
     def _restore(self, workspace: Workspace, layout: QByteArray) -> bool:
-        """Put docks where the user left them; False where a layout does not tell of all of them.
+        """Restore a stored layout; return False if it does not contain all docks.
 
-        They must not stand anywhere yet; see ``_clear_tabs``.
+        The docks must not be placed yet; see ``_clear_tabs``.
         """
         for plan in workspace.docks:
             self._frame_of(plan).setParent(self._window)
@@ -196,7 +196,7 @@ class DockLayout:
         return False
 
     def _make_in_place(self, plan: DockPlan) -> None:
-        """Fill a dock where it stands: Qt styles anew all that moves with it."""
+        """Build a dock's content in place: Qt restyles all that is reparented."""
         if self._window.isVisible() or not plan.can_wait:
             self.make(plan)
 
@@ -226,7 +226,7 @@ class DockLayout:
         return plan.in_simple or self._density is Density.FULL
 
     def _front_of(self, plan: DockPlan) -> DockPlan:
-        """Return whose place a dock shares as a tab; the plan itself where it has its own."""
+        """Return the plan whose tab bar a dock joins; the plan itself if it stands alone."""
         plans = () if self._up is None else self._up.docks
         sharing = SHARING[self._cramped]
         for other in plans:
@@ -237,7 +237,7 @@ class DockLayout:
         return plan
 
     def size_docks(self) -> None:
-        """Give the docks in sight the sizes that their workspace plans, as the window allows."""
+        """Resize the visible docks to their planned sizes, as the window allows."""
         for plan in () if self._up is None else self._up.docks:
             front = self._front_of(plan)
             down = front.area is BOTTOM
@@ -247,7 +247,7 @@ class DockLayout:
         self._share_breadth()
 
     def take_window(self) -> None:
-        """Arrange docks for the size that the window has been given, but where the user did."""
+        """Arrange docks for the window's initial size, except where the user arranged them."""
         if self._up is not None and self._cramped != self._cramped_now():
             workspace, self._up = self._up, None
             self.put_up(workspace, self._density)
@@ -255,7 +255,7 @@ class DockLayout:
             self.size_docks()
 
     def _fitting(self, size_em: float, way: Qt.Orientation) -> int:
-        """Return a little more than planned in a large window, never more than a dock's share."""
+        """Return the planned size, larger in a large window, limited to a dock's share."""
         size, usual, share = self._window.width(), USUAL_SIZE_EM[0], WIDEST_SHARE
         if way is Qt.Orientation.Vertical:
             size, usual, share = self._window.height(), USUAL_SIZE_EM[1], HIGHEST_SHARE
@@ -263,7 +263,7 @@ class DockLayout:
         return round(min(em(size_em) * growth, size * share))
 
     def _share_breadth(self) -> None:
-        """Give docks that stand beside each other at the bottom their shares of it."""
+        """Distribute the width of the bottom area among its docks."""
         if self._up is None or LOW in self._cramped:
             return
         plans = [plan for plan in self._up.docks if plan.area is BOTTOM and not plan.is_across]
@@ -275,12 +275,12 @@ class DockLayout:
         sizes = {name: round(size * scale) for name, size in wanted.items()}
         rest = [plan.id for plan in plans if plan.id not in sizes and self._front_of(plan) == plan]
         left = self._window.width() - self._breadth_of_left() - sum(sizes.values())
-        sizes |= dict.fromkeys(rest, left // max(len(rest), 1))  # Qt shares out what it is not told
+        sizes |= dict.fromkeys(rest, left // max(len(rest), 1))  # Qt distributes the rest itself
         docks = [self._docks[name] for name in sizes]
         self._window.resizeDocks(docks, list(sizes.values()), Qt.Orientation.Horizontal)
 
     def _breadth_of_left(self) -> int:
-        """Return how wide the docks at the left are planned, beside which those below stand."""
+        """Return the planned width of the left docks, next to which the bottom docks start."""
         plans = () if self._up is None else self._up.docks
         planned = max((plan.size_em for plan in plans if plan.area is LEFT), default=0)
         return self._fitting(planned, Qt.Orientation.Horizontal)

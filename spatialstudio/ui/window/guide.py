@@ -1,4 +1,4 @@
-"""The user guide and the third-party notices, read inside the window without a network."""
+"""The user guide and the third-party notices, readable offline."""
 
 from html import escape
 from pathlib import Path
@@ -13,7 +13,7 @@ from spatialstudio.ui.widgets.texts import tr
 
 SIZE_EM = (60, 44)
 PICTURE_EM = 52
-"""Largest width of a picture on a page."""
+"""Maximum width of a picture on a page."""
 GUIDE_PAGE = Path("guide", "index.md")
 NOTICES_PAGE = Path("licenses", "index.md")
 WEB = ("http", "https")
@@ -23,7 +23,7 @@ class GuideReader(QTextBrowser):
     """Shows Markdown and text files of one folder; web links open in the browser.
 
     Args:
-        folder: Pages and pictures outside of it are not opened.
+        folder: Files outside of it are not opened.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,14 +33,14 @@ class GuideReader(QTextBrowser):
         self.anchorClicked.connect(self.follow)
 
     def follow(self, url: QUrl) -> None:
-        """Open a link: a page here, a web address in the browser, nothing else."""
+        """Open a local page here or a web address in the browser; ignore other links."""
         if url.scheme() in WEB:
             QDesktopServices.openUrl(url)
         elif self._file(url) is not None:
             self.setSource(self.source().resolved(url))
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Read a page or a picture of the folder; licence texts keep their line breaks."""
+        """Load a page or picture of the folder; licence texts keep their line breaks."""
         file = self._file(QUrl(name))
         if file is None:
             return None
@@ -53,7 +53,7 @@ class GuideReader(QTextBrowser):
         return text if file.suffix == ".md" else f"<pre>{escape(text)}</pre>"
 
     def _file(self, url: QUrl) -> Path | None:
-        """Return the file of a local address within the folder; None for any other."""
+        """Return the file of a local URL within the folder, or None."""
         full = self.source().resolved(url)
         if not full.isLocalFile():
             return None
@@ -62,11 +62,11 @@ class GuideReader(QTextBrowser):
 
 
 class GuideDialog(QDialog):
-    """Shows pages of the program's resources, with buttons for the previous and the first page.
+    """Shows bundled pages, with buttons for the previous and the first page.
 
     Args:
-        title: Of the dialog, translated.
-        resources: Holds the pages.
+        title: Title of the dialog, translated.
+        resources: Folder of the pages.
         page: The first page, relative to ``resources``.
         parent: The window.
     """

@@ -1,4 +1,4 @@
-"""Which language model reads prompts as well: server, model and key, and whether it answers."""
+"""The settings page of the language model: server, model, key, and a connection test."""
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import (
@@ -26,15 +26,15 @@ from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.settings_dialog import SettingsPage
 
 NOBODY, OTHER = "", "other"
-"""Entries of the list of servers that are no presets."""
+"""Entries of the server list that are not presets."""
 
 
 class LanguageModelPage(SettingsPage):
-    """Lets the user choose a server, try it out, and use it; nothing here waits for an answer.
+    """Lets the user select, test and store a server; all requests are asynchronous.
 
     Args:
-        language_model: Asked for everything.
-        reported: A signal of what became of it: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
+        language_model: The language model service.
+        reported: Signal of its results: ``ServerTried``, ``ServerKept``, ``KeyLookedUp``.
     """
 
     title = LANGUAGE_MODEL_PAGE
@@ -55,7 +55,7 @@ class LanguageModelPage(SettingsPage):
         self._forget.setProperty("kind", "quiet")
         self._forget.hide()
         self._plain_http = ""
-        """The address to which a key may be sent unencrypted."""
+        """The confirmed address for sending a key unencrypted."""
         self._status = TextLabel()
         self._lay_out()
         self._show_choice(language_model.choice)
@@ -69,7 +69,7 @@ class LanguageModelPage(SettingsPage):
         self.destroyed.connect(language_model.cancel)
 
     def show_event(self, event: object) -> None:
-        """Show what became of a test, of keeping, or of looking for a key."""
+        """Show the result of a test, of storing the server, or of a key lookup."""
         match event:
             case ServerTried(message=message, works=works):
                 self._tell(message if works else tr("The test failed. {why}").format(why=message))
@@ -102,7 +102,7 @@ class LanguageModelPage(SettingsPage):
         self._look_up_key()
 
     def _show_server(self) -> None:
-        """Point the list at the server with this address."""
+        """Select the server with this address in the list."""
         by_url = {each.url: name for name, each in self._language_model.presets.items()}
         url = self._url.text()
         name = by_url.get(url, OTHER if url else NOBODY)
@@ -129,7 +129,7 @@ class LanguageModelPage(SettingsPage):
             self._language_model.look_up_key(url)
 
     def _may_send_key(self) -> bool:
-        """Ask before a key crosses a network unencrypted; True where none does."""
+        """Confirm sending a key over an unencrypted network; True if none would be sent so."""
         choice = self._choice
         has_key = bool(self._key.text()) or not self._forget.isHidden()
         if choice.allows_plain_http or not (has_key and crosses_network_in_plain(choice.url)):

@@ -1,4 +1,4 @@
-"""The window: one stage, workspaces around it, all that happens told to all who care."""
+"""The main window: connects the stage, the workspaces, and the studio's events."""
 
 from collections.abc import Callable
 from functools import partial
@@ -60,7 +60,7 @@ LEAST_CENTRE_EM = (16, 9)
 
 
 class Centre(QStackedWidget):
-    """What stands in the middle; asks for the room of the page in sight alone, and for little."""
+    """The central widget; requests only the size of the current page, with a small minimum."""
 
     def minimumSizeHint(self) -> QSize:
         page = self.currentWidget()
@@ -69,13 +69,13 @@ class Centre(QStackedWidget):
 
 
 class MainWindow(QMainWindow):
-    """Joins stage, workspaces, commands and the studio.
+    """Connects stage, workspaces, commands and the studio.
 
-    Emits ``settled`` once all docks are made, a moment after the window was first seen.
+    Emits ``settled`` once all docks are created, shortly after the window is first shown.
 
     Args:
-        context: What the panels work with.
-        appearance: Colours and size of the text.
+        context: Services of the window.
+        appearance: Theme and text size.
     """
 
     settled = Signal()
@@ -96,19 +96,19 @@ class MainWindow(QMainWindow):
 
     @property
     def prompt(self) -> PromptPanel:
-        """Where the prompt is written."""
+        """The prompt panel."""
         return self.panel(PromptPanel)
 
     @property
     def generation(self) -> GenerationPanel:
-        """Where a picture is asked for."""
+        """The generation panel."""
         return self.panel(GenerationPanel)
 
     def panel(self, kind: type[Kind]) -> Kind:
-        """Return the panel of a kind; its dock is made when it was never needed before.
+        """Return the panel of a type, creating its dock if needed.
 
         Raises:
-            LookupError: No dock of any workspace holds one.
+            LookupError: No dock of any workspace contains one.
         """
         plans = iter(plan for workspace in self._workspaces for plan in workspace.docks)
         while True:
@@ -120,14 +120,14 @@ class MainWindow(QMainWindow):
             self._dock_layout.make(plan)
 
     def serve(self, panel: Panel) -> None:
-        """Take in one more panel: tell it what happens, and tell of its problems."""
+        """Register a panel for events and problem reports."""
         self._panels.append(panel)
         panel.problem_met.connect(partial(report_with_remedies, self.context))
         panel.use_density(self.context.settings.density)
         self._bridge.serve(panel)
 
     def get_ready(self) -> None:
-        """Start the engine, read the prompt that stood there last, fill the docks one by one."""
+        """Start the engine, restore the last prompt, and create the docks one by one."""
         self.context.studio.start()
         self.context.studio.devices.ask()
         self.context.studio.storage.find_interrupted()
@@ -135,12 +135,12 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self, self._make_next)
 
     def make_docks(self) -> None:
-        """Make what is not made yet, so that no workspace keeps the user waiting."""
+        """Create the remaining docks, so that workspaces open without delay."""
         while self._due:
             self._make_first()
 
     def use_workspace(self, workspace: Workspace) -> None:
-        """Show a workspace's docks, tools and overlays; picture, step and zoom stay."""
+        """Show a workspace's docks, tools and overlays; picture, step and zoom persist."""
         settings, stage = self.context.settings, self.context.stage
         self._layers[self._workspace.id] = stage.layers
         self._workspace = workspace
@@ -156,21 +156,21 @@ class MainWindow(QMainWindow):
         (self.prompt.setFocus if workspace.begins_at_prompt else self.focus_centre)()
 
     def focus_centre(self) -> None:
-        """Give the keyboard to what stands in the middle."""
+        """Focus the central widget."""
         centre = self._centre_of(self._workspace)
         (self.stage.take_focus if centre is self.stage else centre.setFocus)()
 
     def hide_docks(self, hidden: bool) -> None:
-        """Leave the stage alone, or bring back what was in sight."""
+        """Hide all docks, or restore the hidden ones."""
         self._dock_layout.hide_all(hidden)
 
     def put_docks_back(self) -> None:
-        """Arrange the docks as they were at the first start, in all workspaces."""
+        """Reset the docks of all workspaces to the default layout."""
         self._dock_layout.put_back()
         self.context.toasts.tell(tr("Dock layout reset."))
 
     def use_density(self, density: Density) -> None:
-        """Show the simple window or the full one."""
+        """Switch between the simple and the full density."""
         self.context.settings.density = density
         self.context.actions[framework_commands.ALL_CONTROLS].setChecked(density is Density.FULL)
         for panel in self._panels:
@@ -178,11 +178,11 @@ class MainWindow(QMainWindow):
         self._dock_layout.put_up(self._workspace, density)
 
     def show_settings(self, page: str = "") -> None:
-        """Open the settings, at the page with this title."""
+        """Open the settings at the page with this title."""
         open_settings(self.context, self._appearance, self, page)
 
     def open_path(self, path: Path) -> None:
-        """Open what was dropped or chosen: a run's files or folder, or any picture."""
+        """Open a dropped or chosen path: a run's files or folder, or any picture."""
         self.context.toasts.clear()
         self.context.reading.read(
             Subject.STAGE,
@@ -206,7 +206,7 @@ class MainWindow(QMainWindow):
         self.context.toasts.report(report, *offers)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Lead Tab past docks that lie behind others: Qt counts them as visible."""
+        """Skip docks hidden behind tabs, which Qt counts as visible."""
         start = self.focusWidget()
         while super().focusNextPrevChild(forward):
             if (now := self.focusWidget()) is start or not _is_behind(now):
@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Esc lead back to the middle, from wherever nothing else wants it."""
+        """Return the focus to the centre on an unhandled Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self.focus_centre()
         else:
@@ -241,12 +241,12 @@ class MainWindow(QMainWindow):
         self.context.settings.geometry = self.saveGeometry()
         self.context.settings.write()
         self._bridge.close()
-        self.context.edits.blockSignals(True)  # it would tell of its own end
+        self.context.edits.blockSignals(True)  # it signals its own destruction
         self.context.studio.close()
         super().closeEvent(event)
 
     def _build(self, context: WindowContext) -> None:
-        """Fill the window; what is open in the session is shown at once."""
+        """Build the window and show what is open in the session."""
         self.context = context
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
@@ -283,7 +283,7 @@ class MainWindow(QMainWindow):
         self._due = self._makers()
 
     def _makers(self) -> list[Callable[[], object]]:
-        """Return what makes all docks and centres, those in sight first."""
+        """Return functions that create all docks and centres, visible ones first."""
         in_order = (self._workspace, *self._workspaces)
         docks: list[Callable[[], object]] = []
         for each in in_order:
@@ -292,7 +292,7 @@ class MainWindow(QMainWindow):
         return [*docks, *(partial(self._centre_of, each) for each in self._workspaces)]
 
     def _make_next(self) -> None:
-        """Make one dock at a time, so that the user's hand never waits for all of them."""
+        """Create one dock per turn of the event loop, to keep the window responsive."""
         if self._due:
             self._make_first()
             QTimer.singleShot(0, self, self._make_next)
@@ -303,7 +303,7 @@ class MainWindow(QMainWindow):
             self.settled.emit()
 
     def _centre_of(self, workspace: Workspace) -> Panel:
-        """Return what stands in the middle; it is made when it is first needed."""
+        """Return the central widget of a workspace, created on demand."""
         if workspace.make_centre is None:
             return self.stage
         if workspace.id not in self._centres:
@@ -341,12 +341,12 @@ class MainWindow(QMainWindow):
         window_signals.workspace_asked.connect(self._go_to)
 
     def _rebuild_soon(self) -> None:
-        QTimer.singleShot(0, self, self._rebuild)  # the asking dialog is closed meanwhile
+        QTimer.singleShot(0, self, self._rebuild)  # the dialog closes first
 
     def _rebuild(self) -> None:
-        """Build all anew, for another size of text or another library: parts counted on the old."""
+        """Rebuild all panels for another text size or library, on which they depend."""
         old, size, places = self.context, self.size(), self.sketch.places
-        self.setUpdatesEnabled(False)  # else parts are seen before they have their places
+        self.setUpdatesEnabled(False)  # hide the intermediate layout
         pages = shown_settings(self)
         for dialog in self.findChildren(QDialog):
             dialog.close()
@@ -370,7 +370,7 @@ class MainWindow(QMainWindow):
             self.show_settings(page)
 
     def _settle(self, size: QSize) -> None:
-        """Take a size again, once new docks have been laid out, and be seen."""
+        """Restore the size once new docks have been laid out, and show the window."""
         self.resize(size)
         self._dock_layout.outgrow(self._workspaces)
         self.setUpdatesEnabled(True)
@@ -387,7 +387,7 @@ class MainWindow(QMainWindow):
 
 
 def _is_behind(widget: QWidget | None) -> bool:
-    """Whether a widget stands in a dock that is a tab not chosen."""
+    """Return True if a widget is in a dock hidden behind a tab."""
     while widget is not None and not isinstance(widget, QDockWidget):
         widget = widget.parentWidget()
     return widget is not None and widget.visibleRegion().isEmpty()

@@ -1,4 +1,4 @@
-"""A picture that came from outside: offers the settings that it tells, else has it judged."""
+"""Opens a foreign picture: offers its settings, or evaluates it."""
 
 from functools import partial
 from pathlib import Path
@@ -27,16 +27,11 @@ from spatialstudio.ui.gallery.settings_comparison import NAMES, SettingsComparis
 from spatialstudio.ui.widgets.texts import tr
 
 LONGEST = 60
-"""Characters of a prompt that fit into a message."""
+"""Maximum characters of a prompt in a message."""
 
 
 def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
-    """Read a run's file or folder, or any picture; from any thread, nothing is opened.
-
-    Raises:
-        StoreError: The run is damaged, or the path cannot be opened.
-        ImageError: The file is not a picture that can be read.
-    """
+    """Read a run's file or folder, or any picture, without opening it; thread-safe."""
     try:
         if path.is_dir() or studio.is_run(path):
             return studio.read_run(path)
@@ -48,18 +43,18 @@ def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
 
 
 def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
-    """Open a picture that no run belongs to.
+    """Open a picture that belongs to no run.
 
-    One of our own brings its prompt along. Another is judged by the prompt that stands there; when
-    it tells one itself, that is offered. Without any it is shown until somebody says what it shows;
-    so it is where there is no model to judge it.
+    A Spatial Studio picture brings its prompt. Another is evaluated with the current prompt; a
+    prompt in its metadata is offered. Without a current prompt or a model to evaluate with, it is
+    only shown.
 
     Args:
-        context: Of the window.
-        picture: As it was read.
+        context: Services of the window.
+        picture: The picture as read.
 
     Raises:
-        ModelNotFound: There is no model, so that nobody can read what it claims.
+        ModelNotFound: There is no model to parse the prompt with.
     """
     pictures, scene = context.studio.pictures, context.studio.session.scene
     settings = picture.settings
@@ -97,19 +92,19 @@ def _judge_picture(context: WindowContext, picture: ForeignPicture, claim: Scene
 
 
 EVALUATE = "evaluate"
-"""Id of the workspace in which every picture is judged."""
+"""Id of the workspace that evaluates every picture."""
 
 
 def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWidget) -> None:
-    """Show what a picture tells beside what is set now; judge it when it tells nothing.
+    """Show a picture's settings next to the current ones; evaluate it if it has none.
 
     Args:
-        context: Of the window.
-        picture: As it was read.
-        parent: Stands behind the dialog.
+        context: Services of the window.
+        picture: The picture as read.
+        parent: Parent of the dialog.
 
     Raises:
-        ModelNotFound: There is no model, so that nobody can read what it claims.
+        ModelNotFound: There is no model to parse the prompt with.
     """
     theirs = picture.settings
     if theirs is not None and theirs.left_out:
@@ -130,7 +125,7 @@ def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWid
 
 
 def left_out_in_words(theirs: PictureSettings) -> str:
-    """Say what in a picture's metadata is too long to be used."""
+    """Return a message on metadata that is too long to be used."""
     names = ", ".join(tr(NAMES.get(name, name)).lower() for name in theirs.left_out)
     return tr("Ignored because too long: {names}.").format(names=names)
 
@@ -157,7 +152,7 @@ def _take(
 
 
 def _take_scene(context: WindowContext, scene: SceneGraph) -> None:
-    """Work on a picture's scene, with all that was set in it by hand."""
+    """Use a picture's scene, including all manual edits."""
     before = context.studio.session.scene
     if before is not None and before != scene:
         context.edits.change(

@@ -1,4 +1,4 @@
-"""The settings: pages at the left, what they hold at the right; all takes effect at once."""
+"""The settings dialog: a list of pages; changes apply at once."""
 
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ PAGES_EM = 11
 
 
 class SettingsPage(QWidget):
-    """One page; keeps what the user sets by itself."""
+    """One page; stores its settings itself."""
 
     title: ClassVar[str] = ""
 
@@ -44,7 +44,7 @@ class SettingsDialog(QDialog):
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Pages"))
         self._list.setFixedWidth(em(PAGES_EM))
-        self._list.ensurePolished()  # else the rows get their heights before their style
+        self._list.ensurePolished()  # otherwise row heights are computed before styling
         self._stack = QStackedWidget()
         for page in pages:
             self._list.addItem(tr(page.title))
@@ -65,11 +65,11 @@ class SettingsDialog(QDialog):
 
     @property
     def page(self) -> str:
-        """Title of the page in sight."""
+        """Title of the current page."""
         return self._pages[self._list.currentRow()].title
 
     def show_page(self, title: str) -> None:
-        """Show the page with this title; the present one stays when there is none."""
+        """Show the page with this title; an unknown title has no effect."""
         for row, page in enumerate(self._pages):
             if page.title == title:
                 self._list.setCurrentRow(row)

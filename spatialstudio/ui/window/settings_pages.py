@@ -38,7 +38,7 @@ NAMES = {
 
 
 class AppearancePage(SettingsPage):
-    """Lets the user choose the looks; each choice is seen at once."""
+    """Lets the user choose theme, text size and density; changes apply at once."""
 
     title = "Appearance"
 
@@ -88,7 +88,7 @@ class AppearancePage(SettingsPage):
 
 
 class LibraryFolderForm(QWidget):
-    """Lets the user choose the library's folder; it holds at once and at every later start."""
+    """Lets the user choose the library folder, which applies at once and persists."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class LibraryFolderForm(QWidget):
 
 
 class PicturesPage(SettingsPage):
-    """Lets the user choose where pictures are kept, and whether they say that a model drew them."""
+    """Lets the user choose the library folder and the AI-generation mark."""
 
     title = PICTURES_PAGE
 
@@ -212,7 +212,7 @@ class PluginsPage(SettingsPage):
         return box
 
     def _use(self, extractor_id: str) -> None:
-        """Have prompts read by this extractor from now on, the present one at once."""
+        """Parse prompts with this extractor from now on, including the current one."""
         self._context.studio.extractor_id = extractor_id
         self._context.settings.extractor = "" if extractor_id == EXTRACTOR_ID else extractor_id
         self._context.window_signals.extractor_chosen.emit()

@@ -1,4 +1,4 @@
-"""The user's own keys: every command with its keys, and a field to give it others."""
+"""The shortcut settings and the sheet of all shortcuts."""
 
 from itertools import pairwise, product
 
@@ -40,7 +40,7 @@ KEYS_EM = 10
 
 
 class ShortcutsPage(SettingsPage):
-    """Lets the user choose keys. Keys that belong to another command are told before they move."""
+    """Lets the user change shortcuts; conflicts are shown before they are reassigned."""
 
     title = "Shortcuts"
 
@@ -61,8 +61,8 @@ class ShortcutsPage(SettingsPage):
         head = self._tree.header()
         head.setStretchLastSection(False)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)  # keys are never cut
-        self._tree.ensurePolished()  # else the rows get their heights before their style
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)  # never elided
+        self._tree.ensurePolished()  # otherwise row heights are computed before styling
         self._tree.currentItemChanged.connect(self._show_command)
         self._keys = QKeySequenceEdit()
         self._keys.setAccessibleName(tr("Keys"))
@@ -167,13 +167,13 @@ def _button(text: str, do: object) -> QPushButton:
 
 MOST_COLUMNS = 3
 GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
-"""Between columns, around them, and beside them for a scroll bar."""
+"""Between columns, around them, and next to them for a scroll bar."""
 BELOW_EM, FOOT_EM = 1, 5.5
-"""Below a menu's keys, and below them all: the foot of the sheet and its edges."""
+"""Below each menu, and below all of them: the sheet's footer and margin."""
 
 
 class ShortcutSheet(QDialog):
-    """Shows every action that has a key, by menu."""
+    """Shows every action with a shortcut, by menu."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -189,18 +189,18 @@ class ShortcutSheet(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(em(EDGE_EM), em(1.1), em(EDGE_EM), em(1))
         room = DockRoom(sheet)
-        room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where it is larger than the window
+        room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # to scroll if larger than the window
         room.setAccessibleName(self.windowTitle())
         column.addWidget(room, 1)
         foot = QHBoxLayout()
         foot.addWidget(TextLabel(note, Tone.MUTED), 1)
         foot.addWidget(buttons)
         column.addLayout(foot)
-        bar = QSize(em(1), 0)  # for scrolling down, where the window is low
+        bar = QSize(em(1), 0)  # room for a vertical scroll bar
         give_room(self, self.sizeHint() + bar)
 
     def _sheet_of(self, actions: Actions) -> QWidget:
-        """Return all keys by menu, in as many columns as there is room for."""
+        """Return all shortcuts by menu, in as many columns as fit."""
         parts = [_keys_of(actions, menu) for menu in Menu]
         room = room_for(self) - QSize(em(2 * EDGE_EM + BAR_EM), em(FOOT_EM))
         counts = range(MOST_COLUMNS, 0, -1)
@@ -220,9 +220,9 @@ class ShortcutSheet(QDialog):
 
 
 def _broken(parts: list[QWidget], count: int, room: QSize) -> list[list[QWidget]]:
-    """Return parts in that many columns, not too high and in order, as far as that can be.
+    """Return parts in ``count`` columns in order, with balanced heights where possible.
 
-    Empty where no way to break them is narrow enough.
+    Empty if no arrangement is narrow enough.
     """
     below, breadth = em(BELOW_EM), room.width() - em(GAP_EM) * (count - 1)
     hints = (part.sizeHint() for part in parts)
@@ -241,7 +241,7 @@ def _broken(parts: list[QWidget], count: int, room: QSize) -> list[list[QWidget]
 
 
 def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -> tuple[int, int]:
-    """Return how wide columns are together, and how high the highest is; thousands are tried."""
+    """Return the total width and maximum height of columns; called thousands of times."""
     widths, heights = [0] * count, [0] * count
     for (width, height), place in zip(sizes, places, strict=True):
         widths[place] = max(widths[place], width)
@@ -250,7 +250,7 @@ def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -
 
 
 def _keys_of(actions: Actions, menu: Menu) -> QWidget:
-    """Return the keys of one menu under its title."""
+    """Return the shortcuts of one menu under its title."""
     part = QWidget()
     grid = QGridLayout(part)
     grid.setContentsMargins(0, 0, 0, 0)

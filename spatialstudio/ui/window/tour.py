@@ -1,4 +1,4 @@
-"""The five-minute tour: its stations, in words; ``packaging/play_tour.py`` takes their pictures."""
+"""The pages of the five-minute tour; ``packaging/play_tour.py`` takes their screenshots."""
 
 from pathlib import Path
 
@@ -18,19 +18,19 @@ from spatialstudio.ui.widgets.text_label import (
 from spatialstudio.ui.widgets.texts import tr
 
 PROMPT, SEED = "a cat to the left of a dog, a lamp above the dog", 4
-"""Drawn in the pictures: unguided, the cat comes out on the right; guided, both relations hold."""
+"""Unguided, the cat comes out on the right; guided, both relations hold."""
 FOLDER = Path("samples", "tour")
-"""Within the resources; a folder for light and one for dark pictures lies in it."""
+"""Relative to the resources; contains a folder of light and one of dark pictures."""
 
 
 @frozen(kw_only=False)
 class TourPage:
-    """One thing to see.
+    """A page of the tour.
 
     Attributes:
-        id: Names its picture.
-        title: What is done there, untranslated.
-        text: How, in a few sentences, untranslated.
+        id: Name of its picture.
+        title: The task, untranslated.
+        text: Instructions in a few sentences, untranslated.
     """
 
     id: str
@@ -38,7 +38,7 @@ class TourPage:
     text: str
 
     def picture(self, resources: Path, *, is_dark: bool) -> Path:
-        """Return the file of its picture."""
+        """Return the path of its picture."""
         return resources / FOLDER / ("dark" if is_dark else "light") / f"{self.id}.png"
 
 
@@ -91,16 +91,16 @@ STATIONS = (
 
 PICTURE_EM = (58, 36.25)
 AROUND_EM = (3, 12)
-"""What edges, words and buttons take beside and under a picture."""
+"""Room for margins, text and buttons next to and below a picture."""
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class TourDialog(QDialog):
-    """Shows the stations; buttons and arrow keys go from one to the next.
+    """Shows the tour; buttons and arrow keys move between pages.
 
     Args:
-        resources: Where the pictures lie.
-        theme: The look of the window, that the pictures follow.
+        resources: Folder of the pictures.
+        theme: Selects light or dark pictures.
         parent: The window.
     """
 
@@ -150,7 +150,7 @@ class TourDialog(QDialog):
         column.addLayout(foot)
 
     def _room(self) -> QSize:
-        """Return how large pictures are, so that words and buttons stay in sight under them."""
+        """Return the picture size that leaves text and buttons visible."""
         wanted, around = (QSize(*(em(side) for side in each)) for each in (PICTURE_EM, AROUND_EM))
         most = wanted.boundedTo(room_for(self) - around)
         return wanted.scaled(most, Qt.AspectRatioMode.KeepAspectRatio)

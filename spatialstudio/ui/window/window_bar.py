@@ -1,4 +1,4 @@
-"""The top of the window: menus made from the commands, workspaces, tools, and the search."""
+"""The menu bar: menus of all commands, workspaces, tools, and the search."""
 
 from functools import partial
 
@@ -27,18 +27,18 @@ SWITCHES = (
     framework_commands.SETTINGS,
     framework_commands.SHORTCUTS,
 )
-"""Buttons that a narrow bar does without: the menus and the search have them as well."""
+"""Buttons hidden in a narrow bar; menus and search contain them as well."""
 
 
 class WindowBar(QObject):
     """Fills the menu bar of a window.
 
-    Where it is narrow, buttons make room for the menus, then the menus become parts of one.
+    Where it is narrow, buttons are hidden first, then the menus merge into one.
 
     Args:
-        window: Whose menu bar is filled.
-        actions: What stands in the menus.
-        dock_layout: Its docks are in the View menu.
+        window: The window with the menu bar.
+        actions: Content of the menus.
+        dock_layout: Its docks are listed in the View menu.
         workspaces: Each gets a button.
     """
 
@@ -62,7 +62,7 @@ class WindowBar(QObject):
         self._corner = corner = QWidget(self._bar)
         self._tools = QStackedWidget()
         self._row = row = QHBoxLayout(corner)
-        row.setContentsMargins(0, em(0.1), em(0.5), 0)  # in line with the menus
+        row.setContentsMargins(0, em(0.1), em(0.5), 0)  # aligned with the menus
         row.setSpacing(em(0.2))
         row.addWidget(self._tools)
         row.addSpacing(em(0.8))
@@ -81,7 +81,7 @@ class WindowBar(QObject):
         self._bar.installEventFilter(self)
 
     def show_workspace(self, workspace: Workspace) -> None:
-        """Mark the workspace that is chosen, and show its tools."""
+        """Mark the active workspace and show its tools."""
         self._actions[workspace.command].setChecked(True)
         self._tools.setCurrentWidget(self._pages[workspace.id])
 
@@ -91,7 +91,7 @@ class WindowBar(QObject):
         return super().eventFilter(watched, event)
 
     def take_down(self) -> None:
-        """Empty the menu bar."""
+        """Clear the menu bar."""
         self._bar.removeEventFilter(self)
         for menu in self._bar.findChildren(QMenu):
             menu.deleteLater()
@@ -101,7 +101,7 @@ class WindowBar(QObject):
         self._bar.clear()
 
     def _page_of_tools(self, workspace: Workspace) -> QWidget:
-        """Return a workspace's tools; all pages are as wide, so nothing beside them moves."""
+        """Return a workspace's tools; all pages have one width, so that nothing else moves."""
         page = QWidget()
         row = QHBoxLayout(page)
         row.setContentsMargins(0, 0, 0, 0)
@@ -120,7 +120,7 @@ class WindowBar(QObject):
             KeysOfOthers(others, own, button)
 
     def _give_room(self) -> None:
-        """Show all that fits: buttons that can be done without give way first, then the menus."""
+        """Fit the bar to its width: hide optional buttons first, then merge the menus."""
         for buttons, menus in (
             (True, self._menus),
             (False, self._menus),
@@ -143,7 +143,7 @@ class WindowBar(QObject):
         words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         self._search.setToolButtonStyle(words if shown else Qt.ToolButtonStyle.ToolButtonIconOnly)
         self._row.activate()
-        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # gives it room anew
+        self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # updates its geometry
 
     def _menu_of(self, menu: Menu) -> QMenu:
         made = QMenu(tr(menu.value), self._bar)

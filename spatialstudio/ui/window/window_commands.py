@@ -1,4 +1,4 @@
-"""What belongs to no dock and can be done all the same: files, edits, looks, help."""
+"""Commands that belong to no dock: files, edits, appearance, help."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -38,21 +38,21 @@ from spatialstudio.ui.widgets.toast_card import Toast
 
 
 def open_palette(actions: Actions, window: QWidget) -> None:
-    """Let a command be found by its letters."""
+    """Open the command palette."""
     from spatialstudio.ui.window.command_palette import CommandPalette
 
     CommandPalette(actions, window).open()
 
 
 def open_shortcuts(actions: Actions, window: QWidget) -> None:
-    """Show all keys on one sheet."""
+    """Show all shortcuts on one sheet."""
     from spatialstudio.ui.window.shortcuts import ShortcutSheet
 
     ShortcutSheet(actions, window).open()
 
 
 def open_tour(looks: Appearance, window: QWidget) -> None:
-    """Show the tour, in pictures as light or dark as the window."""
+    """Show the tour, with light or dark pictures to match the theme."""
     from spatialstudio.ui.window.tour import TourDialog
 
     TourDialog(resources_folder(), looks.theme, window).open()
@@ -84,7 +84,7 @@ def open_messages(toasts: Toasts, window: QWidget) -> None:
 
 
 def open_settings(context: WindowContext, looks: Appearance, window: QWidget, page: str) -> None:
-    """Open the settings, at the page with this title; at the first for none."""
+    """Open the settings at the page with this title; empty for the first."""
     from spatialstudio.ui.window.settings_dialog import SettingsDialog
     from spatialstudio.ui.window.settings_pages import settings_pages
 
@@ -94,7 +94,7 @@ def open_settings(context: WindowContext, looks: Appearance, window: QWidget, pa
 
 
 def shown_settings(window: QWidget) -> tuple[str, ...]:
-    """Return the titles of the pages of the settings that are open."""
+    """Return the titles of the open settings pages."""
     from spatialstudio.ui.window.settings_dialog import SettingsDialog
 
     dialogs = window.findChildren(SettingsDialog)
@@ -102,11 +102,11 @@ def shown_settings(window: QWidget) -> tuple[str, ...]:
 
 
 def go_to_part(window: QMainWindow, by: int) -> None:
-    """Give the keyboard to the first control of the next part in sight.
+    """Focus the first control of the next visible part of the window.
 
     Args:
-        window: Whose parts.
-        by: 1 for the next part, -1 for the one before.
+        window: The window.
+        by: 1 for the next part, -1 for the previous one.
     """
     parts = [part for part in _parts_of(window) if _first_stop(part) is not None]
     now = QApplication.focusWidget()
@@ -117,7 +117,7 @@ def go_to_part(window: QMainWindow, by: int) -> None:
 
 
 def _parts_of(window: QMainWindow) -> Sequence[QWidget]:
-    """List what is in sight: the middle, then what the docks hold, at the sides and below."""
+    """Return the visible parts: the centre, then the docks at the sides and below."""
     docks = [
         each for each in window.findChildren(QDockWidget) if not each.visibleRegion().isEmpty()
     ]
@@ -132,7 +132,7 @@ def _side_of(window: QMainWindow, dock: QDockWidget) -> int:
 
 
 def _first_stop(part: QWidget) -> QWidget | None:
-    """Return the uppermost widget of a part at which Tab stops; None where there is none."""
+    """Return the topmost tab stop of a part; None if it has none."""
     if _is_stop(part):
         return part
     stops = [widget for widget in part.findChildren(QWidget) if _is_stop(widget)]
@@ -153,12 +153,12 @@ PICTURES = "*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff"
 
 
 class WindowCommands(QObject):
-    """Binds the commands that belong to no dock: files, edits, looks, help.
+    """Binds the commands that belong to no dock: files, edits, appearance, help.
 
     Args:
-        window: Stands behind the dialogs.
+        window: Parent of the dialogs.
         context: Its actions are bound.
-        appearance: Colours and size of the text.
+        appearance: Theme and text size.
     """
 
     def __init__(self, window: QMainWindow, context: WindowContext, appearance: Appearance) -> None:
@@ -241,7 +241,7 @@ class WindowCommands(QObject):
         actions[framework_commands.DARK].setChecked(looks.theme.palette.is_dark and not high)
 
     def _mark_pictures(self, marks: bool) -> None:
-        """Have new pictures say that a model drew them, now and at the next start."""
+        """Set and store whether new pictures carry an AI-generation mark."""
         self._context.settings.marks_pictures = marks
         self._context.studio.storage.marks_pictures = marks
         self._context.actions[gallery_commands.MARK_PICTURES].setChecked(marks)
@@ -264,7 +264,7 @@ class WindowCommands(QObject):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
 
     def _show_models_folder(self) -> None:
-        """Show where the user's models are looked for; the folder is made on first need."""
+        """Show the user's models folder, creating it if needed."""
         folder = self._context.studio.paths.models
         try:
             folder.mkdir(parents=True, exist_ok=True)

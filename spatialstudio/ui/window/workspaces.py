@@ -38,8 +38,7 @@ from spatialstudio.ui.widgets.texts import tr
 log = logging.getLogger(__name__)
 
 CALM = tuple(replace(plan, size_em=15.5, in_simple=False) for plan in (ATTENTION, TIME))
-"""Docks that the simple window leaves to Inspect, so that the picture has the room; over the film
-strip they stand a little lower than there."""
+"""Docks that the simple density shows in Inspect only, with a lower height above the film strip."""
 
 GENERATE = Workspace(
     id="generate",
@@ -71,7 +70,7 @@ AREAS = {"left": LEFT, "right": RIGHT, "bottom": BOTTOM}
 
 
 def with_panels(panels: Sequence[PanelEntry]) -> tuple[Workspace, ...]:
-    """Return the workspaces with the docks of plugins, each the last of its workspace."""
+    """Return the workspaces, with the docks of plugins appended."""
     return tuple(
         replace(
             workspace,
@@ -104,13 +103,13 @@ def _dock_of(panel: PanelEntry, others: tuple[DockPlan, ...]) -> DockPlan:
 
 
 def make_plugin_panel(panel: PanelEntry, context: WindowContext) -> QWidget:
-    """Return a plugin's panel; a message in its place where it cannot be made."""
+    """Return a plugin's panel, or an error message if it cannot be created."""
     module, _, name = panel.make.partition(":")
     try:
         made: object = getattr(import_module(module), name)(context)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever a plugin raises concerns its own dock alone
+    except BaseException as error:  # any plugin exception affects its dock only
         log.info("A plugin's panel cannot be shown.", exc_info=True)
         return _problem(f"{type(error).__name__}: {error}")
     if not isinstance(made, Panel):
