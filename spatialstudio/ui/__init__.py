@@ -1,15 +1,15 @@
-"""The window. Qt lives here only.
+"""The window; the only package that imports Qt.
 
-Qt for Python would read the source of every module that is imported after it, to see which of them
-speak of Qt; only its own ``from __feature__ import`` needs that. Python's import is put back, so
-that the window opens sooner.
+Qt for Python wraps Python's import to inspect the source of every module imported later, which only
+its ``from __feature__ import`` needs. The original import is restored, so that the window opens
+sooner.
 """
 
 import builtins
 
-import PySide6.QtCore  # noqa: F401  # it must have put itself before Python's import by now
+import PySide6.QtCore  # noqa: F401  # wraps the import; must run first
 
 PYTHONS_OWN = "__orig_import__"
-"""Where Qt for Python leaves the import that it stands before."""
+"""Name under which Qt for Python stores the original import."""
 
 builtins.__import__ = getattr(builtins, PYTHONS_OWN, builtins.__import__)
