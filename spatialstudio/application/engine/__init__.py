@@ -1,1 +1,1 @@
-"""Where the models run: one protocol, in this process or in a child."""
+"""Engine that runs the models, in this process or in a child process."""

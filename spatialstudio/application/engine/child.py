@@ -1,4 +1,4 @@
-"""The child process in which the models live: takes commands from one pipe, reports to another."""
+"""Main loop of the engine's child process: commands in, reports out."""
 
 import os
 import pickle
@@ -26,13 +26,13 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.search_paths import leave_out_current_folder
 
 NICENESS = 10
-"""Added to that of the program: from there on, up to 19, a process goes last."""
+"""Added to the parent's niceness; 19 is the lowest priority."""
 
 
 def give_way() -> None:
-    """Let other programs go before this process and the threads that it starts from now on.
+    """Lower the priority of this process and of its later threads.
 
-    On a processor that is free nothing is lost.
+    Costs nothing on an idle processor.
     """
     if sys.platform == "win32":
         import ctypes
@@ -44,9 +44,9 @@ def give_way() -> None:
 
 
 PICKLE_PROTOCOL = 5
-"""From 5 on arrays that are read-only stay so on the other side."""
+"""Pickle protocol; from 5 on, read-only arrays stay read-only on the other side."""
 ORPHAN_S = 2.0
-"""How long the child may still work on when its parent is gone: a model call asks nobody."""
+"""Time the child may keep working after its parent has ended, as model calls do not check."""
 EXIT_ORPHANED = 1
 
 
@@ -54,21 +54,21 @@ def send(pipe: Connection, message: Command | Report) -> None:
     """Send a message through a pipe.
 
     Raises:
-        OSError: The other side is gone.
+        OSError: The other side has closed the pipe.
     """
     pipe.send_bytes(pickle.dumps(message, protocol=PICKLE_PROTOCOL))
 
 
 def main(commands: Connection, reports: Connection, build: BuildModelService) -> None:
-    """Work in a separate process, at a lower priority than its parent."""
+    """Run the engine in a separate process, at a lower priority than its parent."""
     leave_out_current_folder()  # multiprocessing has copied the parent's search path
     give_way()
     work(commands, reports, build)
 
 
 def work(commands: Connection, reports: Connection, build: BuildModelService) -> None:
-    """Do jobs until told to stop, or until the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the parent's to handle
+    """Run jobs until a ``Stop`` command, or until the parent has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C
     inbox, is_over = Inbox(), Event()
     Thread(target=_listen, args=(commands, inbox, is_over), daemon=True).start()
     try:
@@ -94,11 +94,11 @@ def _work(inbox: "Inbox", reports: Connection, build: BuildModelService) -> None
     while (job := inbox.next_job()) is not None:
         worker.run(job, inbox.flag(job.job_id))
         inbox.forget(job.job_id)
-    answering.join()  # the models' libraries abort when the process ends within them
+    answering.join()  # model libraries abort if the process exits during their calls
 
 
 class Inbox:
-    """Jobs that wait or run, and their flags; filled by one thread, emptied by another."""
+    """Waiting jobs, questions and cancel flags, shared by the listening and the working thread."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Job | None] = SimpleQueue()
@@ -108,7 +108,7 @@ class Inbox:
         self._lock = Lock()
 
     def take(self, command: Command) -> None:
-        """Let a command have its effect, at once."""
+        """Apply a command at once."""
         match command:
             case CancelJob(job_id):
                 with self._lock:
@@ -129,11 +129,11 @@ class Inbox:
                 self._waiting.put(command)
 
     def next_job(self) -> Job | None:
-        """Wait for a job; None when it is time to stop."""
+        """Wait for a job; None if the engine stops."""
         return self._waiting.get()
 
     def next_question(self) -> Question | None:
-        """Wait for a question, of several of a kind the newest; None when it is time to stop."""
+        """Wait for a question, the newest of each kind; None if the engine stops."""
         while not self._asked or not self._questions.empty():
             question = self._questions.get()
             if question is None:
@@ -142,12 +142,12 @@ class Inbox:
         return self._asked.pop(next(iter(self._asked)))
 
     def flag(self, job_id: RequestId) -> CancelFlag:
-        """Return the flag of a job that was taken."""
+        """Return the cancel flag of a received job."""
         with self._lock:
             return self._flags[job_id]
 
     def forget(self, job_id: RequestId) -> None:
-        """Let go of a job that has ended."""
+        """Remove a job that has ended."""
         with self._lock:
             del self._flags[job_id]
 
@@ -158,7 +158,7 @@ def _answer(worker: Worker, inbox: Inbox) -> None:
 
 
 def _listen(commands: Connection, inbox: Inbox, is_over: Event) -> None:
-    """Take commands until the last; end the process when nobody is left to give one."""
+    """Receive commands until ``Stop``; end the process if the parent has ended."""
     command: Command | None = None
     while not isinstance(command, Stop):
         try:

@@ -1,4 +1,4 @@
-"""One child process as its parent sees it: two pipes, and a thread that reads the reports."""
+"""Parent side of the engine's child process."""
 
 import multiprocessing
 import os
@@ -20,14 +20,14 @@ from spatialstudio.domain.search_paths import safe_variables, set_variables
 
 CLOSING_TIMEOUT_S = 2.0
 KILLED = -9
-"""Exit code of a process that the system ended, most often to get memory back."""
+"""Exit code of a process killed by SIGKILL, usually for lack of memory."""
 
 
 class ChildProcess:
-    """One child process with its two pipes and the thread that reads its reports.
+    """A child process with two pipes and a thread that reads its reports.
 
     Attributes:
-        is_gone: Whether the process has ended and its reports are read.
+        is_gone: Whether the process has ended and all its reports are read.
     """
 
     def __init__(self, build: BuildModelService, report: Callable[[Report], None]) -> None:
@@ -48,7 +48,7 @@ class ChildProcess:
         self._reader.start()
 
     def tell(self, command: Command) -> bool:
-        """Send a command; False when the child is gone, after its end was reported."""
+        """Send a command; return False if the child has ended, after its end was reported."""
         try:
             send(self._commands, command)
         except OSError:
@@ -58,7 +58,7 @@ class ChildProcess:
         return True
 
     def close(self) -> None:
-        """End the process, kindly first, and leave nothing over."""
+        """End the process, gracefully if possible, and release its pipes and thread."""
         self._is_closing = True
         self.tell(Stop())
         self._process.join(CLOSING_TIMEOUT_S)
@@ -82,7 +82,7 @@ class ChildProcess:
 
 @contextmanager
 def _environment_for_children() -> Iterator[None]:
-    """Keep Python from searching the current folder in a new process, as it does with ``-c``."""
+    """Keep Python from adding the current folder to the search path of a new process."""
     before = set_variables(safe_variables(os.environ))
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the engine does its work with: the adapters, made on first use where the models run."""
+"""Model service of the engine, with adapters created on first use."""
 
 from spatialstudio.application.evaluate.evaluate_image import (
     PerturbationProgress,
@@ -30,31 +30,31 @@ from spatialstudio.domain.verdict import Evaluation
 
 
 class RegistryModelService:
-    """Draws and judges with the registered adapters; keeps loaded models for the next job."""
+    """Generates and evaluates with the registered adapters; keeps loaded models between jobs."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def warm_up(self) -> None:
-        """Import what the first job is sure to need."""
+        """Import the modules that every first job needs."""
         for backend_id in self._registry.ids("backend"):
             self._registry.backend(backend_id)
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Take a prompt apart as a model does."""
+        """Tokenize a prompt as a model does."""
         return self._registry.backend(model.backend_id).read_tokens(prompt, model)
 
     def devices(self) -> tuple[DeviceCard, ...]:
-        """List what the backends can run on, the fastest first."""
+        """Return the compute devices of all backends, fastest first."""
         backends = [self._registry.backend(each) for each in self._registry.ids("backend")]
         return tuple(dict.fromkeys(card for backend in backends for card in backend.devices()))
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
-        """Say where a model attends to the text in pictures of a size, in pixels."""
+        """Return the cross-attention layers of a model for an image size, pixels."""
         return self._registry.backend(model.backend_id).layers(model, height, width)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
-        """Say what a request would take; None where that cannot be known without its model."""
+        """Estimate the memory of a request; None if that requires loading its model."""
         return self._registry.backend(request.backend_id).estimate(with_savings(request), model)
 
     def generate(
@@ -83,11 +83,11 @@ class RegistryModelService:
         choice: JudgeSetChoice = STICKER_JUDGES,
         looked: PerturbationProgress = ignore_progress,
     ) -> Evaluation:
-        """Judge a picture, (H, W, 3) uint8; see ``evaluate_image``."""
+        """Evaluate an image, (H, W, 3) uint8; see ``evaluate_image``."""
         judges = make_judge_set(self._registry, choice)
         return evaluate_image(image, scene, judges, token, looked=looked)
 
 
 def build_model_service(surroundings: Surroundings) -> RegistryModelService:
-    """Make a workshop anew; called where the models run."""
+    """Create the model service; called in the process that runs the models."""
     return RegistryModelService(open_registry(surroundings))

@@ -1,4 +1,4 @@
-"""The engine whose models live in a child process: a crash there leaves this one whole."""
+"""Engine in a child process, which isolates the application from crashes of model libraries."""
 
 from dataclasses import replace
 from functools import partial
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 class ProcessEngine:
-    """Runs jobs in a spawned process; reports arrive on a thread of its own.
+    """Runs jobs in a spawned process; reports arrive on a separate thread.
 
-    When the process dies, the job in work is lost; those that waited go on in a new one.
+    If the process dies, its running job is lost; waiting jobs continue in a new process.
 
     Args:
-        build: Makes the workshop in the child.
+        build: Creates the model service in the child.
     """
 
     def __init__(self, build: "BuildModelService") -> None:
@@ -51,16 +51,16 @@ class ProcessEngine:
         self._lock = Lock()
 
     def start(self, report: ReportTo) -> None:
-        """Start the child, which gets ready while nothing is asked of it yet."""
+        """Start the child, which loads its modules in advance."""
         with self._lock:
             self._report = report
             self._child = self._spawn(report)
 
     def submit(self, job: Job) -> None:
-        """Run a job after those before it; a child that has died is started anew.
+        """Queue a job; restart the child if it has died.
 
         Raises:
-            RuntimeError: The engine was not started, or is closed.
+            RuntimeError: The engine is not started, or is closed.
         """
         with self._lock:
             if self._report is None:
@@ -70,27 +70,27 @@ class ProcessEngine:
                 self._renew(self._report)
 
     def ask(self, question: Question) -> None:
-        """Answer a question beside the jobs; forgotten while there is no child."""
+        """Answer a question independently of the jobs; ignored if there is no child."""
         with self._lock:
             if self._child is not None:
                 self._child.tell(question)
 
     def cancel(self, job_id: RequestId) -> None:
-        """Stop a job before its next model call; nothing happens when it has ended."""
+        """Cancel a job before its next model call; no effect on a job that has ended."""
         with self._lock:
             self._open.cancel(job_id)
             if self._child is not None:
                 self._child.tell(CancelJob(job_id))
 
     def close(self) -> None:
-        """Stop all work; a child that does not end by itself is killed."""
+        """Stop all work; a child that does not exit is killed."""
         with self._lock:
             child, self._child, self._report = self._child, None, None
         if child is not None:
             child.close()
 
     def _renew(self, report: ReportTo) -> None:
-        """Start a child and give it all jobs that have not ended."""
+        """Start a child and send it all unfinished jobs."""
         self._child = self._spawn(report)
         for command in self._open.commands():
             self._child.tell(command)
@@ -113,14 +113,14 @@ class ProcessEngine:
         return ChildProcess(self._build, follow)
 
     def _revive(self) -> None:
-        """Go on with the jobs that waited, unless somebody did already."""
+        """Restart the child with the waiting jobs, unless another thread already did."""
         with self._lock:
             if self._report is not None and self._child is not None and self._child.is_gone:
                 self._renew(self._report)
 
 
 class _OpenJobs:
-    """Jobs that were submitted and have not ended, in order; used by several threads."""
+    """Submitted jobs that have not ended, in order; safe for use by several threads."""
 
     def __init__(self) -> None:
         self._jobs: dict[RequestId, Job] = {}
@@ -136,7 +136,7 @@ class _OpenJobs:
             self._cancelled.add(job_id)
 
     def follow(self, report: Report) -> None:
-        """Take a job off the list with its last report."""
+        """Remove a job on its last report."""
         with self._lock:
             match report:
                 case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled():
@@ -149,7 +149,7 @@ class _OpenJobs:
                     pass
 
     def lose_first(self) -> RequestId | None:
-        """Take the job in work off the list; None when there was none."""
+        """Remove and return the running job; None if there was none."""
         with self._lock:
             first = next(iter(self._jobs), None)
             if first is not None:
@@ -157,7 +157,7 @@ class _OpenJobs:
             return first
 
     def take_cancelled(self) -> tuple[RequestId, ...]:
-        """Take the jobs off the list that were cancelled while they waited."""
+        """Remove and return the jobs cancelled while waiting."""
         with self._lock:
             cancelled = tuple(job_id for job_id in self._jobs if job_id in self._cancelled)
             for job_id in cancelled:
@@ -165,7 +165,7 @@ class _OpenJobs:
             return cancelled
 
     def commands(self) -> tuple[Command, ...]:
-        """Return all that a new child must be told."""
+        """Return the commands that restore the state of a new child."""
         with self._lock:
             priority = (CancelJob(job_id) for job_id in self._jobs if job_id in self._cancelled)
             return (*self._jobs.values(), *priority)
@@ -179,11 +179,11 @@ EngineKind: TypeAlias = Literal["process", "inline"]
 
 
 def open_engine(kind: EngineKind, surroundings: Surroundings) -> Engine:
-    """Return an engine that is not started yet.
+    """Return an engine that is not started.
 
     Args:
         kind: "process" for the window, "inline" for the terminal and scripts.
-        surroundings: What its adapters may use.
+        surroundings: Paths and settings for its adapters.
     """
     build = partial(_build, surroundings)
     if kind == "process":

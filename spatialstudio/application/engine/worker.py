@@ -1,4 +1,4 @@
-"""Does the work of one job after the other, and reports all that happens."""
+"""Worker that runs jobs one after the other and reports their events."""
 
 import logging
 import os
@@ -52,36 +52,36 @@ from spatialstudio.domain.verdict import Evaluation
 log = logging.getLogger(__name__)
 
 WAITING_VARIABLE = "OMP_WAIT_POLICY"
-"""Read by the maths library when it is loaded. Its threads wait by spinning unless told otherwise;
-on two cores that are shared with a window or another program, that makes a step four times slower.
+"""OpenMP wait policy, read when the library is loaded. By default its threads spin while they wait;
+on two cores shared with a window or another program, that makes a step four times slower.
 """
 
 
 class ModelService(Protocol):
-    """Does the work of jobs with models that it loads on first use and keeps."""
+    """Runs the work of jobs with models that it loads on first use and keeps."""
 
     def warm_up(self) -> None:
-        """Load what the first job is sure to need, so that it starts sooner."""
+        """Load what the first job always needs, so that it starts sooner."""
 
     def devices(self) -> tuple[DeviceCard, ...]:
-        """List what models can run on here, the fastest first."""
+        """Return the compute devices, fastest first."""
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
-        """Say where a model attends to the text in pictures of a size, in pixels.
+        """Return the cross-attention layers of a model for an image size, pixels.
 
         Raises:
             BackendError: The model is damaged or missing.
         """
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
-        """Say what a request would take; None where that cannot be known without its model.
+        """Estimate the memory of a request; None if that requires loading its model.
 
         Raises:
-            StudioError: The request cannot be drawn.
+            StudioError: The request cannot be generated.
         """
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Take a prompt apart as a model does.
+        """Tokenize a prompt as a model does.
 
         Raises:
             BackendError: The model is damaged or missing.
@@ -96,7 +96,7 @@ class ModelService(Protocol):
         *,
         choice: JudgeSetChoice,
     ) -> GenerationFinished:
-        """Draw a picture; events and errors as a ``GenerationBackend``'s."""
+        """Generate an image, with the events and errors of a ``GenerationBackend``."""
 
     def evaluate(
         self,
@@ -107,7 +107,7 @@ class ModelService(Protocol):
         choice: JudgeSetChoice,
         looked: PerturbationProgress,
     ) -> Evaluation:
-        """Judge a picture with the chosen models; ``looked`` is told how far that is.
+        """Evaluate an image with the chosen judge set; ``looked`` receives the progress.
 
         Raises:
             DetectorError: A model is damaged or missing.
@@ -118,15 +118,15 @@ class ModelService(Protocol):
 Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed
 
 BuildModelService: TypeAlias = Callable[[], ModelService]
-"""Makes the workshop where it works; can be pickled, so a function of a module."""
+"""Creates the model service in the engine; a module-level function, so that it can be pickled."""
 
 
 class Worker:
-    """Runs jobs in the calling thread. A job that fails leaves the next one untouched.
+    """Runs jobs in the calling thread. A failed job does not affect the next one.
 
     Args:
-        build: Makes the workshop, when the first job asks for it.
-        report: Takes what happens.
+        build: Creates the model service on the first job.
+        report: Receives the events.
     """
 
     def __init__(self, build: BuildModelService, report: ReportTo) -> None:
@@ -136,14 +136,14 @@ class Worker:
         self._building = Lock()
 
     def warm_up(self) -> None:
-        """Get ready before the first job; what fails here fails again, and is told, in the job."""
+        """Prepare for the first job; an error here occurs again, and is reported, in the job."""
         try:
             self._ready_model_service().warm_up()
-        except Exception:  # noqa: BLE001 - there is no job yet to which it could be told
+        except Exception:  # noqa: BLE001 - there is no job yet to report the error
             return
 
     def run(self, job: Job, token: CancelToken) -> None:
-        """Do one job to its end; nothing is raised."""
+        """Run a job to its end; raises nothing."""
         match job:
             case GenerateJob():
                 self._draw(job, token)
@@ -151,7 +151,7 @@ class Worker:
                 self._judge(job, token)
 
     def answer(self, question: Question) -> None:
-        """Answer a question; safe beside a job. What fails here is told by the job itself."""
+        """Answer a question, safe to call during a job. Errors are left to the job to report."""
         try:
             answer = self._answer_to(question)
         except StudioError as error:
