@@ -1,4 +1,4 @@
-"""Errands: work on files that takes a while, done one after the other beside the window."""
+"""Background jobs on files, run one after the other outside the GUI thread."""
 
 import logging
 import threading
@@ -25,7 +25,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 @frozen
 class BackgroundJobProgressed:
-    """A part of a job is done. Published by ``BackgroundJobs``; may cross threads."""
+    """One part of a job is done. Published by ``BackgroundJobs``; may cross threads."""
 
     job_id: BackgroundJobId
     done: int
@@ -37,10 +37,10 @@ class BackgroundJobEnded:
     """A job has ended. Published once per job by ``BackgroundJobs``; may cross threads.
 
     Attributes:
-        job_id: Which one.
-        result: What its work returned; None when it failed or was cancelled.
+        job_id: Id of the job.
+        result: Return value of the work; None if it failed or was cancelled.
         error: Why it failed.
-        is_cancelled: Whether the user stopped it.
+        is_cancelled: Whether the user cancelled it.
     """
 
     job_id: BackgroundJobId
@@ -53,8 +53,8 @@ class BackgroundJobs:
     """Runs jobs in order on one thread, started with the first job.
 
     Args:
-        publish: Takes ``BackgroundJobProgressed`` and ``BackgroundJobEnded``, in that thread.
-        name: Of the thread.
+        publish: Receives ``BackgroundJobProgressed`` and ``BackgroundJobEnded``, on that thread.
+        name: Name of the thread.
     """
 
     def __init__(self, publish: Callable[[object], None], name: str = "background_jobs") -> None:
@@ -63,11 +63,11 @@ class BackgroundJobs:
         self._flags: dict[BackgroundJobId, CancelFlag] = {}
 
     def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
-        """Have something done; returns at once.
+        """Queue a job and return its id at once.
 
         Args:
-            title: What is being done, for reports: "Exporting runs".
-            work: Does it, and tells after each part.
+            title: Description for error reports: "Exporting runs".
+            work: Function that does the job and reports each part.
         """
         job_id = BackgroundJobId(next(_NUMBERS))
         flag = self._flags[job_id] = CancelFlag()
@@ -81,14 +81,14 @@ class BackgroundJobs:
             flag.cancel()
 
     def close(self) -> None:
-        """Stop what waits and return when the thread has ended."""
+        """Cancel all jobs and return when the thread has ended."""
         if "_pool" in vars(self):
             for flag in tuple(self._flags.values()):
                 flag.cancel()
             self._pool.shutdown(wait=True)
 
     def finish(self) -> None:
-        """Return when all that was asked for is done."""
+        """Return when all queued jobs have ended."""
         if "_pool" in vars(self):
             self._pool.shutdown(wait=True)
 
@@ -132,8 +132,8 @@ class LatestJob(Generic[RequestT]):
     The thread ends when no request waits and is started again by the next one.
 
     Args:
-        name: Of the thread.
-        fulfil: Does the work; asks ``is_out_of_date`` now and then when it takes long.
+        name: Name of the thread.
+        fulfil: Does the work; long work checks ``is_out_of_date`` regularly.
     """
 
     def __init__(self, name: str, fulfil: Callable[[RequestT], None]) -> None:
@@ -146,7 +146,7 @@ class LatestJob(Generic[RequestT]):
 
     @property
     def is_out_of_date(self) -> bool:
-        """Whether a newer request has made the running one obsolete."""
+        """Return True if a newer request has replaced the running one."""
         return self._is_closed or bool(self._waiting)
 
     def ask(self, request: RequestT) -> None:
@@ -160,7 +160,7 @@ class LatestJob(Generic[RequestT]):
                 self._thread.start()
 
     def close(self) -> None:
-        """Accept no more requests; return when the running one has ended."""
+        """Accept no more requests, and return when the running one has ended."""
         with self._guard:
             self._is_closed = True
             thread = self._thread
@@ -178,28 +178,28 @@ class LatestJob(Generic[RequestT]):
 
 
 class CancellableJob:
-    """Runs one piece of work at a time in a thread; starting another cancels the one before."""
+    """Runs one job at a time in a thread; starting another cancels the previous one."""
 
     _flag: CancelFlag | None = None
     _thread: threading.Thread | None = None
 
     def cancel(self) -> None:
-        """Stop the work at its next check of the flag."""
+        """Cancel the job at its next check of the flag."""
         if self._flag is not None:
             self._flag.cancel()
 
     def wait(self) -> None:
-        """Return when the work has ended."""
+        """Return when the job has ended."""
         if self._thread is not None:
             self._thread.join()
 
     def close(self) -> None:
-        """Stop the work, and return when it has ended."""
+        """Cancel the job, and return when it has ended."""
         self.cancel()
         self.wait()
 
     def _start(self, work: Callable[[CancelFlag], None]) -> None:
-        """Cancel what runs and start the work; returns at once. The work may raise Cancelled."""
+        """Cancel the running job and start ``work``, which may raise Cancelled; return at once."""
         self.cancel()
         self._flag = CancelFlag()
         self._thread = threading.Thread(target=_run, args=(work, self._flag), daemon=True)

@@ -1,8 +1,8 @@
-"""What goes to an engine and what comes back: frozen, safe to cross threads and processes.
+"""Messages between the application and the engine, safe to cross threads and processes.
 
-Of a ``GenerateJob`` come ``PhaseChanged`` and the generation events of the domain, then
-``PictureJudged`` when it was asked for; of an ``EvaluateJob`` comes ``PictureJudged``. A job that
-fails or is cancelled ends with ``GenerationFailed``, ``JobFailed`` or ``GenerationCancelled``.
+A ``GenerateJob`` reports ``PhaseChanged`` and the domain's generation events, then
+``PictureJudged`` if evaluation was requested; an ``EvaluateJob`` reports ``PictureJudged``. A job
+that fails or is cancelled ends with ``GenerationFailed``, ``JobFailed`` or ``GenerationCancelled``.
 """
 
 from collections.abc import Callable
@@ -27,27 +27,27 @@ from spatialstudio.domain.verdict import Evaluation
 
 
 class Phase(Enum):
-    """What a job is doing now."""
+    """Current phase of a job."""
 
     LOADING = "loading"
     ENCODING = "encoding"
     DENOISING = "denoising"
     DECODING = "decoding"
     LOOKING = "looking"
-    """At the picture: detector, segmenter and depth."""
+    """Detector, segmenter and depth on the image."""
     JUDGING = "judging"
-    """With the looks at small changes of the picture, and the second detector's."""
+    """Perturbed images and the second detector."""
 
 
 @frozen
 class GenerateJob:
-    """Draw a picture.
+    """Job: generate an image.
 
     Attributes:
-        request: What to draw.
+        request: The generation request.
         model: The card of ``request.model``.
-        judge: Whether the picture is judged as soon as it is done.
-        judges: Who judges it, and chooses among the pictures of a search.
+        judge: Whether to evaluate the image after generation.
+        judges: Judge set for the evaluation and for the ranking of a noise search.
     """
 
     request: GenerationRequest
@@ -57,19 +57,19 @@ class GenerateJob:
 
     @property
     def job_id(self) -> RequestId:
-        """The request's id."""
+        """Id of the request."""
         return self.request.id
 
 
 @frozen(eq=False)
 class EvaluateJob:
-    """Judge a picture.
+    """Job: evaluate an image.
 
     Attributes:
-        job_id: Unique; the reports name it as their ``request_id``.
+        job_id: Unique id; reports carry it as their ``request_id``.
         image: (H, W, 3) uint8.
-        scene: What it shall show.
-        judges: Who judges it.
+        scene: Scene of the prompt.
+        judges: Judge set for the evaluation.
     """
 
     job_id: RequestId
@@ -86,7 +86,7 @@ Job: TypeAlias = GenerateJob | EvaluateJob
 
 @frozen
 class ReadTokens:
-    """Take a prompt apart as a model does; answered beside the jobs with ``TokensRead``."""
+    """Question: tokenize a prompt as a model does; answered with ``TokensRead``."""
 
     prompt: str
     model: ModelCard
@@ -94,19 +94,19 @@ class ReadTokens:
 
 @frozen(kw_only=False)
 class CancelJob:
-    """Stop a job before its next model call; nothing happens when it has ended."""
+    """Command: cancel a job before its next model call; no effect on a job that has ended."""
 
     job_id: RequestId
 
 
 @frozen(kw_only=False)
 class Stop:
-    """Cancel what runs, forget what waits, and end the engine."""
+    """Command: cancel the running job, drop the waiting ones, and end the engine."""
 
 
 @frozen
 class EstimateMemory:
-    """Say what a request would take; answered beside the jobs with ``MemoryEstimated``."""
+    """Question: estimate a request's memory; answered with ``MemoryEstimated``."""
 
     request: GenerationRequest
     model: ModelCard
@@ -114,17 +114,17 @@ class EstimateMemory:
 
 @frozen(kw_only=False)
 class ListDevices:
-    """Say what models can run on here; answered beside the jobs with ``DevicesListed``."""
+    """Question: list the compute devices; answered with ``DevicesListed``."""
 
 
 @frozen
 class ListLayers:
-    """Say where a model attends to the text; answered beside the jobs with ``LayersListed``.
+    """Question: list a model's cross-attention layers; answered with ``LayersListed``.
 
     Attributes:
-        model: Whose layers.
-        height: Of the pictures it shall draw, pixels.
-        width: Likewise.
+        model: Card of the model.
+        height: Image height, pixels.
+        width: Image width, pixels.
     """
 
     model: ModelCard
@@ -138,12 +138,12 @@ Command: TypeAlias = GenerateJob | EvaluateJob | Question | CancelJob | Stop
 
 @frozen
 class PhaseChanged:
-    """A job goes on to another kind of work, or further within it.
+    """A job entered another phase, or made progress within it.
 
     Attributes:
-        request_id: Of the job.
-        phase: What is done now.
-        parts: How many parts of it are done, and of how many; None where nobody counts.
+        request_id: Id of the job.
+        phase: The current phase.
+        parts: Parts of the phase done and in total; None if not counted.
     """
 
     request_id: RequestId
@@ -153,7 +153,7 @@ class PhaseChanged:
 
 @frozen
 class TokensRead:
-    """A prompt was taken apart, by each text encoder of a model. May cross threads."""
+    """Tokens of a prompt for each text encoder of a model. May cross threads."""
 
     prompt: str
     model_id: str
@@ -162,7 +162,7 @@ class TokensRead:
 
 @frozen
 class MemoryEstimated:
-    """What a request would take is known. May cross threads."""
+    """Memory estimate of a request. May cross threads."""
 
     request: GenerationRequest
     memory: MemoryEstimate
@@ -170,14 +170,14 @@ class MemoryEstimated:
 
 @frozen
 class DevicesListed:
-    """What models can run on is known, the fastest first. May cross threads."""
+    """Compute devices, fastest first. May cross threads."""
 
     devices: tuple[DeviceCard, ...]
 
 
 @frozen
 class LayersListed:
-    """Where a model attends to the text is known. May cross threads."""
+    """Cross-attention layers of a model. May cross threads."""
 
     model_id: str
     layers: ModelLayers
@@ -185,7 +185,7 @@ class LayersListed:
 
 @frozen(eq=False)
 class PictureJudged:
-    """A picture was judged: the last report of its job."""
+    """Evaluation of an image, the last report of its job. May cross threads."""
 
     request_id: RequestId
     evaluation: Evaluation
@@ -193,7 +193,7 @@ class PictureJudged:
 
 @frozen
 class JobFailed:
-    """A picture could not be judged; the picture itself stands."""
+    """An evaluation failed; the image itself is unaffected. May cross threads."""
 
     request_id: RequestId
     error: ErrorReport
@@ -201,11 +201,11 @@ class JobFailed:
 
 @frozen
 class EngineStopped:
-    """The engine died, and the job in work with it; those that waited go on in a new one.
+    """The engine died with its running job; waiting jobs continue in a new engine.
 
     Attributes:
-        error: What is known of it.
-        lost: The job in work; None when nobody knows, so that none may go on.
+        error: What is known about the cause.
+        lost: The running job; None if unknown, in which case no job continues.
     """
 
     error: ErrorReport
@@ -225,26 +225,26 @@ Report: TypeAlias = (
 )
 
 ReportTo: TypeAlias = Callable[[Report], None]
-"""Takes reports, in order, on a thread of the engine's choice; returns at once."""
+"""Receives reports in order, on a thread of the engine's choice; returns at once."""
 
 
 class Engine(Protocol):
-    """Runs jobs one after the other, in order of submission."""
+    """Runs jobs in order of submission."""
 
     def start(self, report: ReportTo) -> None:
-        """Begin to accept jobs; their reports go to ``report``."""
+        """Accept jobs; reports go to ``report``."""
 
     def submit(self, job: Job) -> None:
-        """Run a job after those before it."""
+        """Queue a job."""
 
     def ask(self, question: Question) -> None:
-        """Answer a question beside the jobs; one that cannot be answered now is forgotten."""
+        """Answer a question independently of the jobs; drop it if it cannot be answered now."""
 
     def cancel(self, job_id: RequestId) -> None:
-        """Stop a job before its next model call; nothing happens when it has ended."""
+        """Cancel a job before its next model call; no effect on a job that has ended."""
 
     def close(self) -> None:
-        """Stop all work and give everything back, within about two seconds."""
+        """Stop all work and release resources, within about two seconds."""
 
 
 QuestionT = TypeVar("QuestionT")
@@ -252,10 +252,10 @@ AnswerT = TypeVar("AnswerT")
 
 
 class EngineAnswer(Generic[QuestionT, AnswerT]):
-    """Sends questions to the engine and keeps the newest answer.
+    """Sends questions to the engine and stores the latest answer.
 
     Args:
-        ask: Takes a question for the engine; returns at once.
+        ask: Sends a question to the engine; returns at once.
         subscribe: Adds a listener to the engine's reports.
     """
 
