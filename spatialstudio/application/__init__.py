@@ -1,1 +1,1 @@
-"""What the studio does. No Qt, no torch."""
+"""Application layer: use cases of the studio, without Qt or torch."""

@@ -1,4 +1,4 @@
-"""Turns whatever went wrong into words for the user, the same in window and terminal."""
+"""Conversion of exceptions to error reports, shared by the window and the terminal."""
 
 import errno
 import re
@@ -24,10 +24,10 @@ from spatialstudio.domain.errors import (
 EXIT_FAILURE = 1
 EXIT_USER_MISTAKE = 2
 EXIT_CANCELLED = 130
-"""What a shell reports for a program that the user stopped."""
+"""Exit code of a program interrupted by SIGINT."""
 
 LONGEST_PATH = 300
-"""Letters of a path in a sentence."""
+"""Longest path shown in a message, in characters."""
 _LONG_NAME = re.compile(rf'(?<=")[^"]{{{LONGEST_PATH + 1},}}(?=")|\S{{{LONGEST_PATH + 1},}}')
 
 _WRONG_NAMES = frozenset(
@@ -42,11 +42,11 @@ _USER_MISTAKES = (PromptError, RequestError, ImageError, SettingsError, ModelNot
 
 
 def report_on(exception: BaseException, title: str) -> ErrorReport:
-    """Say what failed, why, and what to try.
+    """Return the message, hint and details of an exception.
 
     Args:
-        exception: What was caught at a border.
-        title: What was being done: "Drawing the picture".
+        exception: Caught at a worker, event bus or plugin border.
+        title: The operation that failed: "Drawing the picture".
     """
     if isinstance(exception, StudioError):
         return ErrorReport(
@@ -74,7 +74,7 @@ def _is_wrong_name(exception: BaseException) -> bool:
 
 
 def _words_on(exception: BaseException, title: str) -> tuple[str, str]:
-    """Word an error of Python or the system: message and hint."""
+    """Return the message and hint for a Python or system error."""
     match exception:
         case MemoryError():
             return (
@@ -97,18 +97,18 @@ def _words_on(exception: BaseException, title: str) -> tuple[str, str]:
 
 
 def shorten_path(path: str | Path) -> str:
-    """Return a path as it can stand in a sentence: of a very long one, its end."""
+    """Return a path for use in a message; a long path is cut to its end."""
     text = str(path)
     return text if len(text) <= LONGEST_PATH else f"…{text[-LONGEST_PATH:]}"
 
 
 def _shorten_names(sentence: str) -> str:
-    """Shorten what a sentence quotes, and words that nobody could read."""
+    """Shorten quoted text and unreadably long words in a message."""
     return _LONG_NAME.sub(lambda found: shorten_path(found.group()), sentence)
 
 
 def exit_code_of(problem: BaseException | ErrorReport) -> int:
-    """Return what a command ends with: the user's mistake, the user's wish, or a failure."""
+    """Return the exit code of a command: user error, interruption or failure."""
     match problem:
         case Cancelled() | KeyboardInterrupt():
             return EXIT_CANCELLED

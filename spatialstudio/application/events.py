@@ -1,4 +1,4 @@
-"""The event bus: what happens is said once, and whoever cares hears it."""
+"""Synchronous event bus of the application."""
 
 import logging
 from collections.abc import Callable
@@ -10,19 +10,19 @@ Handler: TypeAlias = Callable[[object], None]
 
 
 class EventBus:
-    """Hands every published event to every subscriber, in the order of subscription.
+    """Passes every published event to every subscriber, in the order of subscription.
 
-    Handlers run on the publisher's thread; the window's bridge carries events to its own.
+    Handlers run on the publisher's thread; the window's bridge forwards events to the GUI thread.
     """
 
     def __init__(self) -> None:
         self._handlers: tuple[Handler, ...] = ()
 
     def subscribe(self, handler: Handler) -> Callable[[], None]:
-        """Hear every event from now on.
+        """Subscribe a handler to all later events.
 
         Returns:
-            A function that ends the subscription; calling it twice does no harm.
+            A function that ends the subscription; safe to call twice.
         """
         self._handlers = (*self._handlers, handler)
 
@@ -32,7 +32,7 @@ class EventBus:
         return unsubscribe
 
     def publish(self, event: object) -> None:
-        """Tell every subscriber; a failing one is logged and keeps no other from hearing."""
+        """Call every handler; an exception in one is logged and does not stop the others."""
         for handler in self._handlers:
             try:
                 handler(event)

@@ -1,4 +1,4 @@
-"""Where things are: shipped data, the user's runs, settings and logs."""
+"""Locations of resources, runs, settings and logs."""
 
 import os
 from pathlib import Path
@@ -11,21 +11,21 @@ from spatialstudio.domain.resources import resources_folder
 
 APP_NAME = "Spatial Studio"
 HOME_VARIABLE = "SPATIAL_STUDIO_HOME"
-"""Names one folder for everything of the user's; for tests and portable installations."""
+"""Overrides the base folder of all user data, for tests and portable installations."""
 
 
 @frozen
 class StudioPaths:
-    """The folders of one installation. Nothing is made until something is written there.
+    """The folders of one installation, each created on first write.
 
     Attributes:
-        resources: Data shipped with the program.
-        runs: Finished runs, the user's pictures.
-        models: Models that the user adds.
+        resources: Data shipped with the application.
+        runs: Library of finished runs.
+        models: Models installed by the user.
         settings: Settings and drafts.
-        logs: What the program tells about itself.
-        recovery: Runs that could not be written where they belong.
-        cache: What can be made again: index, thumbnails, what was seen in pictures.
+        logs: Log files.
+        recovery: Runs that could not be written to the library.
+        cache: Data that can be rebuilt: index, thumbnails, stored perceptions.
     """
 
     resources: Path
@@ -38,7 +38,7 @@ class StudioPaths:
 
     @classmethod
     def usual(cls) -> "StudioPaths":
-        """Return the folders of this user on this system."""
+        """Return the default folders of the current user on this system."""
         home = os.environ.get(HOME_VARIABLE)
         if home:
             return cls.within(Path(home))
@@ -55,7 +55,7 @@ class StudioPaths:
 
     @classmethod
     def within(cls, home: Path) -> "StudioPaths":
-        """Return folders that all lie in ``home``, apart from the shipped data."""
+        """Return folders inside ``home``; resources stay with the package."""
         return cls(
             resources=resources_folder(),
             runs=home / "runs",
@@ -68,12 +68,12 @@ class StudioPaths:
 
     @property
     def model_folders(self) -> tuple[Path, ...]:
-        """Where models are looked for, the embedded ones first."""
+        """Folders searched for models, embedded models first."""
         return (self.resources / "models", self.models)
 
     @property
     def surroundings(self) -> Surroundings:
-        """What adapters may know of it."""
+        """Paths and settings passed to adapters."""
         return Surroundings(
             resources=self.resources,
             model_folders=self.model_folders,

@@ -1,7 +1,7 @@
-"""Finds plugins among the installed packages and registers what they add; bad ones are disabled.
+"""Discovery and registration of plugins; an invalid plugin is disabled with a reason.
 
-Loaded once per process, before anything asks a registry: by the window, by the terminal and in the
-process that runs the models.
+Plugins are loaded once per process, before any registry is read: in the window, in the terminal and
+in the engine process.
 """
 
 import logging
@@ -41,7 +41,7 @@ METADATA_FOLDERS = (".dist-info", ".egg-info")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 LONGEST_CAUSE = 300
-"""Characters of another package's error message in a reason."""
+"""Longest excerpt of another package's error message, in characters."""
 
 
 @frozen(eq=False)
@@ -49,10 +49,10 @@ class Part:
     """One field of ``Plugin``.
 
     Attributes:
-        field: Its name.
-        kind: The class of its values.
-        noun: One value in messages; empty where the value's own ``kind`` says it.
-        registrations: Where its values are registered; None where they are read from ``Plugins``.
+        field: Name of the field.
+        kind: Class of its values.
+        noun: Name of one value in messages; empty if the value's ``kind`` names it.
+        registrations: Where its values are registered; None if they are read from ``Plugins``.
     """
 
     field: str
@@ -61,12 +61,12 @@ class Part:
     registrations: Registrations[Any] | None = None
 
     def values(self, plugin: Plugin) -> tuple[Any, ...]:
-        """Return the values of a plugin."""
+        """Return the plugin's values of this field."""
         values: tuple[Any, ...] = getattr(plugin, self.field)
         return values
 
     def ids(self, plugin: Plugin) -> Iterator[tuple[str, str]]:
-        """Yield the noun and the id of each value."""
+        """Yield the noun and id of each value."""
         yield from ((self.noun or each.kind, each.id) for each in self.values(plugin))
 
 
@@ -91,18 +91,18 @@ PARTS = (
 
 
 class EntryPoint(Protocol):
-    """An object that an installed package announces; see ``importlib.metadata.EntryPoint``."""
+    """An entry point of an installed package; see ``importlib.metadata.EntryPoint``."""
 
     @property
     def name(self) -> str:
-        """As the package calls it."""
+        """The name of the entry point."""
 
     @property
     def dist(self) -> "Distribution | None":
-        """The package."""
+        """The distribution that declares it."""
 
     def load(self) -> object:
-        """Import the object."""
+        """Import and return the object."""
 
 
 @frozen(eq=False)
@@ -110,8 +110,8 @@ class LoadedPlugin:
     """A plugin in use.
 
     Attributes:
-        plugin: What it registers.
-        version: Of its package.
+        plugin: The plugin's registrations.
+        version: Version of its package.
     """
 
     plugin: Plugin
@@ -119,23 +119,23 @@ class LoadedPlugin:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Display name."""
         return self.plugin.name
 
     @property
     def additions(self) -> tuple[str, ...]:
-        """What it adds, in words: 'relation type "directly_above"'."""
+        """Descriptions of its registrations: 'relation type "directly_above"'."""
         return tuple(f'{kind} "{entry_id}"' for kind, entry_id in _ids_of(self.plugin))
 
 
 @frozen
 class DisabledPlugin:
-    """A plugin of which nothing is registered.
+    """A plugin that is not registered.
 
     Attributes:
-        name: Of the plugin, or of its entry point where it could not be loaded.
-        version: Of its package.
-        reason: A sentence for the user.
+        name: Name of the plugin, or of its entry point if loading failed.
+        version: Version of its package.
+        reason: Why it is disabled, as a sentence for the user.
     """
 
     name: str
@@ -145,11 +145,11 @@ class DisabledPlugin:
 
 @frozen(eq=False)
 class Plugins:
-    """The plugins of this installation, in the order in which they were loaded.
+    """The plugins of this installation, in load order.
 
     Attributes:
-        loaded: In use.
-        disabled: Not in use, each with the reason.
+        loaded: Plugins in use.
+        disabled: Plugins not in use, with their reasons.
     """
 
     loaded: tuple[LoadedPlugin, ...] = ()
@@ -157,36 +157,36 @@ class Plugins:
 
     @property
     def adapters(self) -> tuple[AdapterEntry, ...]:
-        """The adapters of all plugins in use."""
+        """The adapters of all loaded plugins."""
         return tuple(entry for each in self.loaded for entry in each.plugin.adapters)
 
     def adapter_ids(self, kind: str) -> tuple[str, ...]:
-        """List the ids of the adapters of one kind."""
+        """Return the ids of the plugins' adapters of one kind."""
         return tuple(entry.id for entry in self.adapters if entry.kind == kind)
 
     @property
     def panels(self) -> tuple[PanelEntry, ...]:
-        """The panels of all plugins in use."""
+        """The panels of all loaded plugins."""
         return tuple(entry for each in self.loaded for entry in each.plugin.panels)
 
 
 @cache
 def installed_plugins() -> Plugins:
-    """Load the plugins of this installation; at the first call only."""
+    """Load the plugins of this installation on the first call and return them."""
     if not is_group_announced(sys.path):
         return Plugins()
-    from importlib import metadata  # takes longer to import than the search above
+    from importlib import metadata  # slower to import than the folder search
 
     return load_plugins(metadata.entry_points(group=GROUP))
 
 
 def is_group_announced(folders: Iterable[str]) -> bool:
-    """Tell whether a package that is installed in one of these folders may hold plugins."""
+    """Return True if a package installed in one of these folders may declare a plugin."""
     for folder in folders:
         try:
             with os.scandir(folder or ".") as entries:
                 names = [each.path for each in entries if each.name.endswith(METADATA_FOLDERS)]
-        except OSError:  # an archive, or gone
+        except OSError:  # an archive, or deleted
             continue
         for name in names:
             with suppress(OSError):
@@ -196,20 +196,20 @@ def is_group_announced(folders: Iterable[str]) -> bool:
 
 
 def open_registry(surroundings: Surroundings) -> Registry:
-    """Return the registry of all adapters, built-in and of plugins; none is imported yet."""
+    """Return the registry of built-in and plugin adapters, without importing any adapter."""
     return Registry((*built_in_entries(), *installed_plugins().adapters), surroundings)
 
 
 def adapter_ids(kind: str) -> tuple[str, ...]:
-    """List the adapters of one kind, the built-in ones first."""
+    """Return the ids of all adapters of one kind, built-in ones first."""
     built_in = (entry.id for entry in built_in_entries() if entry.kind == kind)
     return (*built_in, *installed_plugins().adapter_ids(kind))
 
 
 def load_plugins(entry_points: Iterable[EntryPoint]) -> Plugins:
-    """Import plugins and register what they add.
+    """Import plugins and register their contents.
 
-    Whatever is wrong with a plugin disables this plugin alone, and nothing of it stays registered.
+    A plugin that fails is disabled and fully unregistered; other plugins are not affected.
     """
     loaded: list[LoadedPlugin] = []
     disabled: list[DisabledPlugin] = []
@@ -230,7 +230,7 @@ def load_plugins(entry_points: Iterable[EntryPoint]) -> Plugins:
 
 
 def unregister(plugin: Plugin) -> None:
-    """Remove all that a plugin in use has registered."""
+    """Remove all registrations of a loaded plugin."""
     for registrations, value in _registered_by(plugin):
         registrations.unregister(value.id)
 
@@ -240,16 +240,16 @@ def _package(entry_point: EntryPoint) -> str:
 
 
 def _imported(entry_point: EntryPoint) -> Plugin:
-    """Import a plugin's object.
+    """Import the object of an entry point.
 
     Raises:
-        PluginError: It cannot be imported, or is no ``Plugin``.
+        PluginError: The import fails, or the object is not a ``Plugin``.
     """
     try:
         plugin = entry_point.load()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a plugin may even call sys.exit()
+    except BaseException as error:  # plugin code may even call sys.exit()
         raise PluginError(f"It cannot be imported: {_cause(error)}.") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"Its entry point is a {type(plugin).__name__}, not a Plugin.")
@@ -263,10 +263,10 @@ def _cause(error: BaseException) -> str:
 
 
 def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:
-    """Check API version, types, names, ids and references.
+    """Validate API version, types, names, ids and references.
 
     Raises:
-        PluginError: One of them cannot be used, or is taken.
+        PluginError: A value is invalid, or an id is already in use.
     """
     if plugin.api_version != API_VERSION:
         raise PluginError(
@@ -301,10 +301,10 @@ def _check_ids(plugin: Plugin, others: Sequence[Plugin]) -> None:
 
 
 def _register(plugin: Plugin) -> None:
-    """Register everything, or nothing.
+    """Register all values of a plugin, or none.
 
     Raises:
-        PluginError: An id is taken, or the inverse of a relation type is not registered.
+        PluginError: An id is in use, or the inverse of a relation type is not registered.
     """
     done: list[tuple[Registrations[Any], str]] = []
     try:

@@ -1,4 +1,4 @@
-"""Finds adapters by kind and id through manifests, and makes each once, on first use."""
+"""Registry of adapters by kind and id, created lazily from manifests."""
 
 import pkgutil
 import tomllib
@@ -47,7 +47,7 @@ BUILT_IN_MANIFEST = Path(__file__).parent.parent / "adapters" / "plugin.toml"
 ANSWERERS = "spatialstudio.adapters.questions"
 PERCEPTION_CATALOG = "perception_catalog"
 PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
-"""Beside those in manifests, models of the catalog are adapters of these kinds."""
+"""Kinds that the model catalog provides in addition to the manifests."""
 
 
 EXPORT_KINDS: Registrations[ExportKind] = Registrations(
@@ -55,14 +55,14 @@ EXPORT_KINDS: Registrations[ExportKind] = Registrations(
     constants_in("spatialstudio.adapters.exports.kinds", "KIND", ExportKind),
     attrgetter("order"),
 )
-"""The export kinds that the window and the terminal offer, those of plugins included."""
+"""Export kinds of the window and the terminal, including those of plugins."""
 
 
 def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
     """Read a plugin manifest.
 
     Raises:
-        PluginError: The file is missing or not a manifest.
+        PluginError: The file is missing or not a valid manifest.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))["adapter"]
@@ -75,9 +75,9 @@ def read_manifest(path: Path) -> tuple[AdapterEntry, ...]:
 
 
 def built_in_entries() -> tuple[AdapterEntry, ...]:
-    """Return the built-in adapters: those of the manifest, then the question answerers.
+    """Return the built-in adapters: manifest entries, then question answerers.
 
-    Every module of ``ANSWERERS`` is one: its name is the id, and its ``build`` makes the answerer.
+    Each module of ``ANSWERERS`` is one adapter: its name is the id, its ``build`` the factory.
     """
     folder = import_module(ANSWERERS)
     names = [each.name for each in pkgutil.iter_modules(folder.__path__)]
@@ -89,7 +89,7 @@ def built_in_entries() -> tuple[AdapterEntry, ...]:
 
 
 class Registry:
-    """Knows every adapter by kind and id, and makes it when it is first asked for."""
+    """Adapters by kind and id, each created on first use."""
 
     def __init__(self, entries: Iterable[AdapterEntry], surroundings: Surroundings) -> None:
         self._entries = {(entry.kind, entry.id): entry for entry in entries}
@@ -97,7 +97,7 @@ class Registry:
         self._made: dict[tuple[str, str], object] = {}
 
     def ids(self, kind: str) -> tuple[str, ...]:
-        """List the adapters of one kind, in manifest order."""
+        """Return the ids of all adapters of one kind, in manifest order."""
         return tuple(entry_id for entry_kind, entry_id in self._entries if entry_kind == kind)
 
     def extractor(self, adapter_id: str) -> RelationExtractor:
@@ -105,15 +105,15 @@ class Registry:
         return cast("RelationExtractor", self._get("extractor", adapter_id))
 
     def object_names(self, adapter_id: str) -> tuple[str, ...]:
-        """Return the objects that an extractor knows, the likelier ones first."""
+        """Return the object names of an extractor, most likely first."""
         return cast("ObjectLister", self._get("extractor", adapter_id)).object_names
 
     def cancellable_extractor(self, adapter_id: str) -> CancellableExtractor:
-        """Return a relation extractor that can be stopped."""
+        """Return a relation extractor that supports cancellation."""
         return cast("CancellableExtractor", self._get("extractor", adapter_id))
 
     def server_choices(self, adapter_id: str) -> ServerChoices:
-        """Return who keeps the choice of a language model's server."""
+        """Return the stored server settings of a language model."""
         return cast("ServerChoices", self._get("server_choices", adapter_id))
 
     def model_catalog(self, adapter_id: str) -> ModelCatalog:
@@ -125,75 +125,75 @@ class Registry:
         return cast("GenerationBackend", self._get("backend", adapter_id))
 
     def detector(self, adapter_id: str) -> Detector:
-        """Return a detector, registered or found in the catalog."""
+        """Return a registered or catalog detector."""
         return cast("Detector", self._get(PerceptionRole.DETECTOR.value, adapter_id))
 
     def segmenter(self, adapter_id: str) -> Segmenter:
-        """Return a segmenter, registered or found in the catalog."""
+        """Return a registered or catalog segmenter."""
         return cast("Segmenter", self._get(PerceptionRole.SEGMENTER.value, adapter_id))
 
     def depth(self, adapter_id: str) -> DepthEstimator:
-        """Return a depth estimator, registered or found in the catalog."""
+        """Return a registered or catalog depth estimator."""
         return cast("DepthEstimator", self._get(PerceptionRole.DEPTH.value, adapter_id))
 
     def perception_catalog(self, adapter_id: str) -> PerceptionCatalog:
-        """Return a catalog of models that look at pictures."""
+        """Return a catalog of perception models."""
         return cast("PerceptionCatalog", self._get(PERCEPTION_CATALOG, adapter_id))
 
     def perception_store(self, adapter_id: str) -> PerceptionStore:
-        """Return what remembers perceptions."""
+        """Return a cache of perceptions."""
         return cast("PerceptionStore", self._get("perception_store", adapter_id))
 
     def assertion_reader(self, adapter_id: str) -> AssertionReader:
-        """Return what takes prompts apart."""
+        """Return a reader that decomposes prompts into assertions."""
         return cast("AssertionReader", self._get("assertion_reader", adapter_id))
 
     def answerer(self, adapter_id: str) -> QuestionAnswerer:
-        """Return what answers questions about pictures."""
+        """Return a visual question answerer."""
         return cast("QuestionAnswerer", self._get("answerer", adapter_id))
 
     def perturber(self, adapter_id: str) -> Perturber:
-        """Return what changes pictures a little."""
+        """Return an image perturber."""
         return cast("Perturber", self._get("perturber", adapter_id))
 
     def trainer(self, adapter_id: str) -> Trainer:
-        """Return a trainer of embedded models."""
+        """Return a trainer of the embedded models."""
         return cast("Trainer", self._get("trainer", adapter_id))
 
     def images(self, adapter_id: str) -> ImageFiles:
-        """Return a reader and writer of pictures."""
+        """Return a reader and writer of image files."""
         return cast("ImageFiles", self._get("images", adapter_id))
 
     def records(self, adapter_id: str) -> RecordedRuns:
-        """Return a reader and writer of a benchmark's run folders."""
+        """Return a reader and writer of recorded benchmark runs."""
         return cast("RecordedRuns", self._get("records", adapter_id))
 
     def library(self, adapter_id: str) -> RunLibraries:
-        """Return what opens libraries."""
+        """Return an adapter that opens run libraries."""
         return cast("RunLibraries", self._get("library", adapter_id))
 
     def state(self, adapter_id: str) -> StateFiles:
-        """Return a keeper of drafts and queue journals."""
+        """Return a store of drafts and queue journals."""
         return cast("StateFiles", self._get("state", adapter_id))
 
     def exporter(self, adapter_id: str) -> Exporter:
-        """Return a writer of exports."""
+        """Return a writer of export files."""
         return cast("Exporter", self._get("exporter", adapter_id))
 
     def attention_files(self, adapter_id: str) -> AttentionFiles:
-        """Return a reader of attention on disk."""
+        """Return a reader of stored attention maps."""
         return cast("AttentionFiles", self._get("attention_files", adapter_id))
 
     def metadata(self, adapter_id: str) -> MetadataFiles:
-        """Return a reader and writer of pictures' metadata."""
+        """Return a reader and writer of image metadata."""
         return cast("MetadataFiles", self._get("metadata", adapter_id))
 
     def store(self, adapter_id: str) -> RunStore:
-        """Return a store of runs."""
+        """Return a store of run records."""
         return cast("RunStore", self._get("store", adapter_id))
 
     def discard(self, kind: str) -> None:
-        """Have the adapters of a kind made again when they are next asked for."""
+        """Drop the created adapters of a kind, so that they are created again on next use."""
         self._made = {key: made for key, made in self._made.items() if key[0] != kind}
 
     def _get(self, kind: str, adapter_id: str) -> object:

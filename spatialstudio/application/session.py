@@ -1,4 +1,4 @@
-"""What is open and selected now; lives on the thread of the window, or of the terminal."""
+"""The open run, scene and selection, on the thread of the window or the terminal."""
 
 from collections.abc import Callable
 from dataclasses import field, replace
@@ -37,7 +37,7 @@ from spatialstudio.science.scenes.consistency import Contradiction, contradictio
 
 
 class RunState(Enum):
-    """How far a run is."""
+    """State of a run."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -51,31 +51,31 @@ OVER = frozenset({RunState.DONE, RunState.FAILED, RunState.CANCELLED})
 
 @frozen(eq=False)
 class OpenRun:
-    """A run as it is known so far, live and replayed alike; or a picture that is only judged.
+    """A live or stored run in its current state, or an imported image that is only evaluated.
 
     Attributes:
-        id: Of its request.
-        scene: What it shall show.
-        request: None for a picture that was not drawn here; once a search has ended, what draws
-            its best picture alone.
-        state: How far it is.
-        phase: What the engine does now; None when it does nothing for this run.
-        parts: How many parts of the phase are done, and of how many; None where nobody counts.
-        total_steps: 0 until the model is loaded.
-        token_spans: Where the text encoders hold the mentions.
-        steps: Steps so far, in order.
-        image: (H, W, 3) uint8; None until it is finished.
-        evaluation: None until it is judged.
-        failure: Set when it failed, or when its picture could not be judged.
-        device: Where it ran; empty until it started.
-        seconds: Time to draw; None until finished.
-        candidates: Of a noise search, best first; empty without one.
-        setup: How the model computed; nothing is told until it is finished.
-        path: Of its picture's file; None until it is stored.
-        attention_files: Attention to every word that is kept on disk; empty until it started.
-        text_layers: Where the model attends to the text; empty until it started.
-        recorded_model_id: The model that drew an imported picture, from this program's record in
-            the file; empty without such a record.
+        id: Id of its request.
+        scene: Scene of its prompt.
+        request: None for an imported image; after a noise search, the request of the best image
+            alone.
+        state: State of the run.
+        phase: Current engine phase; None if the engine is not working on this run.
+        parts: Parts of the phase done and in total; None if not counted.
+        total_steps: Number of denoising steps; 0 until the model is loaded.
+        token_spans: Positions of the mentions in the text encoders' sequences.
+        steps: Events of the steps so far, in order.
+        image: (H, W, 3) uint8; None until the run has finished.
+        evaluation: None until the image is evaluated.
+        failure: Why generation or evaluation failed; None otherwise.
+        device: Compute device; empty until the run has started.
+        seconds: Generation time; None until the run has finished.
+        candidates: Results of a noise search, best first; otherwise empty.
+        setup: How the model computed; empty until the run has finished.
+        path: Path of the image file; None until the run is stored.
+        attention_files: Stored attention maps of every word; empty until the run has started.
+        text_layers: Cross-attention layers of the model; empty until the run has started.
+        recorded_model_id: The model of an imported image, from the application's metadata in the
+            file; empty without such metadata.
     """
 
     id: RequestId
@@ -101,17 +101,17 @@ class OpenRun:
 
     @property
     def model_id(self) -> str:
-        """The model that drew the picture; empty where nobody knows."""
+        """Id of the model that generated the image; empty if unknown."""
         return self.recorded_model_id if self.request is None else self.request.model.id
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Return True if the run has ended."""
         return self.state in OVER
 
     @property
     def events(self) -> tuple[GenerationEvent, ...]:
-        """What the engine told of a finished picture; its memory is no longer known, hence 0."""
+        """Engine events that recreate a finished run; memory is not stored and reported as 0."""
         if self.image is None or self.seconds is None:
             return ()
         started = GenerationStarted(
@@ -134,13 +134,13 @@ class OpenRun:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that its files lie in; None until it is stored."""
+        """Folder of the run's files; None until the run is stored."""
         return None if self.path is None else self.path.parent
 
 
 @frozen
 class RunStored:
-    """A finished run is safe on disk. Published by the studio once a run."""
+    """A finished run is stored. Published by the studio once per run."""
 
     request_id: RequestId
     path: Path
@@ -148,12 +148,12 @@ class RunStored:
 
 @frozen
 class StoreFailed:
-    """A finished run could not be written where it belongs; the picture is still open.
+    """A finished run could not be stored in the library; the run is still open.
 
     Attributes:
-        request_id: The request.
-        error: Why.
-        recovered: Where it was written instead; None when that failed as well.
+        request_id: Id of the request.
+        error: Why storing failed.
+        recovered: Path of the recovery copy; None if that failed as well.
     """
 
     request_id: RequestId
@@ -163,12 +163,12 @@ class StoreFailed:
 
 @frozen
 class SceneChanged:
-    """The prompt was read, or the scene was edited by hand.
+    """The prompt was read, or the scene was edited.
 
     Attributes:
-        scene: None when the prompt cannot be read.
-        contradictions: Claims that cannot hold together.
-        error: Why it cannot be read.
+        scene: None if the prompt cannot be read.
+        contradictions: Claims of the scene that cannot all hold.
+        error: Why the prompt cannot be read.
     """
 
     scene: SceneGraph | None
@@ -178,44 +178,44 @@ class SceneChanged:
 
 @frozen(eq=False)
 class RunChanged:
-    """The open run has moved on, or another one was opened."""
+    """The open run changed, or another run was opened."""
 
     run: OpenRun
 
 
 @frozen(eq=False)
 class BaselineChanged:
-    """The run beside the open one, most often its baseline, has moved on; None for none."""
+    """The comparison run, usually the baseline, changed; None if there is none."""
 
     run: OpenRun | None
 
 
 @frozen
 class StepPicked:
-    """Another denoising step is looked at."""
+    """Another denoising step is selected."""
 
     step: int
 
 
 @frozen
 class MentionPicked:
-    """Another object word is looked at; None for none."""
+    """Another object mention is selected; None for none."""
 
     mention_id: MentionId | None
 
 
 @frozen
 class RelationPicked:
-    """Another relation is looked at; None for none."""
+    """Another relation is selected; None for none."""
 
     relation_id: RelationId | None
 
 
 class Session:
-    """What is open and selected now; publishes what changes.
+    """The open run and the selection; publishes every change.
 
     Args:
-        publish: Takes the session's events.
+        publish: Receives the session's events.
     """
 
     def __init__(self, publish: Callable[[object], None]) -> None:
@@ -235,13 +235,13 @@ class Session:
         contradictions: tuple[Contradiction, ...] = (),
         error: ErrorReport | None = None,
     ) -> None:
-        """Make a scene the one that is worked on; ``last_scene`` outlasts a prompt that is none."""
+        """Set the current scene; ``last_scene`` keeps the last valid one."""
         self.scene = scene
         self.last_scene = scene or self.last_scene
         self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))
 
     def present(self) -> tuple[object, ...]:
-        """Return the events that tell a late listener what is open and selected now."""
+        """Return the events that describe the current state, for a late subscriber."""
         events: list[object] = []
         if self.scene is not None:
             contradictions = contradictions_of(self.scene)
@@ -255,7 +255,7 @@ class Session:
         return tuple(events)
 
     def open(self, run: OpenRun, baseline: OpenRun | None = None) -> None:
-        """Look at a run, and at its baseline beside it."""
+        """Open a run together with its baseline."""
         self.run, self.baseline = run, baseline
         self.follows_live = not run.is_over
         self.step = max(len(run.steps) - 1, 0)
@@ -264,12 +264,12 @@ class Session:
         self._publish(StepPicked(step=self.step))
 
     def set_beside(self, run: OpenRun | None) -> None:
-        """Look at another run beside the open one instead of its baseline; None for none."""
+        """Set the comparison run in place of the baseline; None for none."""
         self.baseline = run
         self._publish(BaselineChanged(run=run))
 
     def follow(self, event: object) -> None:
-        """Take in what the engine says; events of runs that are not open are let pass."""
+        """Apply an engine event; ignore events of runs that are not open."""
         if self.run is None:
             return
         moved, beside = both_after(self.run, self.baseline, event)
@@ -283,29 +283,29 @@ class Session:
             self._publish(BaselineChanged(run=beside))
 
     def show_evaluation(self, evaluation: Evaluation) -> None:
-        """Look at the open run with another evaluation."""
+        """Replace the evaluation of the open run."""
         if self.run is not None:
             self.run = replace(self.run, evaluation=evaluation)
             self._publish(RunChanged(run=self.run))
 
     def pick_step(self, step: int) -> None:
-        """Look at a step by hand; a live run is no longer followed."""
+        """Select a step and stop following a live run."""
         self.follows_live = False
         self._show_step(step)
 
     def go_live(self) -> None:
-        """Follow the newest step again."""
+        """Follow the newest step."""
         self.follows_live = True
         if self.run is not None and self.run.steps:
             self._show_step(self.run.steps[-1].step)
 
     def pick_mention(self, mention_id: MentionId | None) -> None:
-        """Look at one object word."""
+        """Select an object mention."""
         self.mention_id = mention_id
         self._publish(MentionPicked(mention_id=mention_id))
 
     def pick_relation(self, relation_id: RelationId | None) -> None:
-        """Look at one relation."""
+        """Select a relation."""
         if relation_id != self.relation_id:
             self.relation_id = relation_id
             self._publish(RelationPicked(relation_id=relation_id))
@@ -318,9 +318,9 @@ class Session:
 def both_after(
     run: OpenRun, baseline: OpenRun | None, event: object
 ) -> tuple[OpenRun, OpenRun | None]:
-    """Return a run and its baseline as they are after an event; see ``after``.
+    """Return a run and its baseline after an event; see ``after``.
 
-    Once a search has ended, the baseline is that of the best picture's seed.
+    After a noise search, the baseline is generated from the seed of the best image.
     """
     moved = after(run, event)
     if baseline is None:
@@ -332,7 +332,7 @@ def both_after(
 
 
 def after(run: OpenRun, event: object) -> OpenRun:
-    """Return the run as it is after an event; the run itself when the event is not its own."""
+    """Return the run after an event; the same object if the event belongs to another run."""
     match event:
         case EngineStopped(error=error, lost=lost):
             is_hit = not run.is_over and lost in (None, run.id)
@@ -365,7 +365,7 @@ def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) ->
         case StepEvent():
             return replace(run, steps=(*run.steps, event))
         case GenerationStarted(total_steps=count, token_spans=spans, device=device):
-            return replace(  # a noise search starts once for each picture, and then anew
+            return replace(  # a noise search starts once per image, then once more for the best
                 run,
                 state=RunState.RUNNING,
                 total_steps=count,

@@ -1,4 +1,4 @@
-"""The studio: everything the window and the terminal can ask for, in one place."""
+"""Entry point to every use case of the window and the terminal."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -70,17 +70,17 @@ PACES = "paces.json"
 
 
 class Studio:
-    """Reads prompts, has pictures drawn and judged, keeps the runs.
+    """Reads prompts, generates and evaluates images, and stores runs.
 
     Attributes:
-        judges: Models that look at pictures, as the user chose them.
-        extractor_id: Relation extractor that reads prompts, as the user chose it.
+        judges: The user's judge set.
+        extractor_id: The relation extractor selected by the user.
 
     Args:
-        registry: Where the adapters are.
-        engine: Where the models run.
-        paths: Where things are on disk.
-        runs_folder: Where finished runs are written; None for the user's library, by month.
+        registry: Registry of adapters.
+        engine: Engine that runs the models.
+        paths: Folders of the installation.
+        runs_folder: Folder of finished runs; None for the library, grouped by month.
     """
 
     def __init__(
@@ -139,12 +139,12 @@ class Studio:
         paths: StudioPaths | None = None,
         runs_folder: Path | None = None,
     ) -> "Studio":
-        """Put a studio together; cheap, no model library is loaded.
+        """Create a studio; cheap, as no model library is imported.
 
         Args:
             engine: "process" for the window, "inline" for the terminal and scripts.
-            paths: Where things are; None for the usual places.
-            runs_folder: Where finished runs are written; None for the user's library, by month.
+            paths: Folders of the installation; None for the defaults.
+            runs_folder: Folder of finished runs; None for the library, grouped by month.
         """
         paths = paths or StudioPaths.usual()
         made = open_engine(engine, paths.surroundings)
@@ -152,17 +152,17 @@ class Studio:
 
     @property
     def models(self) -> tuple[ModelCard, ...]:
-        """The models that can draw, the embedded first."""
+        """The generation models, embedded ones first."""
         return self.model_list.cards
 
     @property
     def guidance_methods(self) -> tuple[MethodCard, ...]:
-        """The registered guidance methods, in the order in which they are offered."""
+        """The registered guidance methods, in display order."""
         return tuple(GUIDANCE_METHODS)
 
     @property
     def judging(self) -> "Judging":
-        """Judges many pictures, and recorded runs."""
+        """Evaluation of image files and of recorded benchmark runs."""
         from spatialstudio.application.evaluate.judging import Judging
 
         is_sticker_picture = self.pictures.shows_stickers
@@ -170,55 +170,55 @@ class Studio:
 
     @property
     def plugins(self) -> Plugins:
-        """The plugins of this installation, disabled ones included."""
+        """The plugins of this installation, including disabled ones."""
         return installed_plugins()
 
     @property
     def library(self) -> Library:
-        """All finished runs, as they are found and marked."""
+        """The library of finished runs."""
         return self.storage.library
 
     @property
     def exports(self) -> "Exports":
-        """Takes runs out of the studio as files."""
+        """Export of runs to files."""
         return self.storage.exports
 
     @property
     def runs_folder(self) -> Path:
-        """Where finished runs are written."""
+        """Folder of finished runs."""
         return self.storage.runs_folder
 
     @property
     def trainer(self) -> Trainer:
-        """Who makes the embedded models anew."""
+        """Trainer of the embedded models."""
         return self._registry.trainer(TRAINER_ID)
 
     @property
     def perception_models(self) -> tuple[PerceptionCard, ...]:
-        """The models on this machine that look at pictures, beside those of the sticker world."""
+        """The installed perception models, without the sticker models."""
         return self._registry.perception_catalog(CATALOG_ID).cards()
 
     @property
     def damaged_perception_models(self) -> Mapping[str, ModelNotFound]:
-        """What is wrong with those that cannot be used, by their names."""
+        """Errors of unusable perception models, by folder name."""
         return self._registry.perception_catalog(CATALOG_ID).damaged()
 
     def model(self, model_id: str | None = None) -> ModelCard:
-        """Return a model's card; the first one for None.
+        """Return a model's card; None for the first model.
 
         Raises:
-            ModelNotFound: There is no such model, or it is damaged.
+            ModelNotFound: There is no such model, or its files are damaged.
         """
         return self.model_list.card(model_id)
 
     def start(self) -> None:
-        """Start the engine; the window calls it when it is shown."""
+        """Start the engine; called when the window is shown."""
         self.estimates.read(self.paths.cache / PACES)
         self._engine.start(self._on_report)
         self.layers.ask_again()
 
     def close(self) -> None:
-        """Stop all work and give everything back; what is not drawn yet is offered next time."""
+        """Stop all work, release resources; unfinished requests are offered at the next start."""
         self._second_reader.cancel()
         self.language_model.cancel()
         self.storage.note_closing()
@@ -228,43 +228,43 @@ class Studio:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """Objects that prompts may well name, the likelier ones first, whatever a model knows."""
+        """Return common object names for prompts, most likely first, independent of the model."""
         return self._registry.object_names(EXTRACTOR_ID)
 
     def parse(self, text: str, extractor_id: str | None = None) -> SceneGraph:
-        """Read a prompt, whatever things it names.
+        """Read a prompt without restricting its objects.
 
         Args:
             text: The prompt.
-            extractor_id: Relation extractor; None for the chosen one.
+            extractor_id: Relation extractor; None for the selected one.
 
-        A language model may take its time; it falls back to the grammar, and a note says so.
+        A slow language model falls back to the grammar, and a note on the scene says so.
 
         Raises:
-            PromptError: It is empty or too long.
+            PromptError: The prompt is empty or too long.
         """
         return read_prompt(text, self._registry.extractor(extractor_id or self.extractor_id))
 
     def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
-        """Read a prompt, with the objects that a model knows.
+        """Read a prompt with the objects that a model knows.
 
         Raises:
-            PromptError: It is empty, or names what the model cannot draw.
+            PromptError: The prompt is empty, or names an object that the model cannot generate.
         """
         extractor = self._registry.extractor(self.extractor_id)
         return read_prompt(text, extractor, self.model(model_id).known_objects or None)
 
     def thing_named(self, name: str, model_id: str | None = None) -> ObjectMention:
-        """Read the name of one thing that a model knows; its id and span are of no scene.
+        """Read the name of one object that a model knows; its id and span belong to no scene.
 
         Raises:
-            PromptError: It does not name one thing, or the model cannot draw it.
+            PromptError: The text does not name one object, or the model cannot generate it.
         """
         known = self.model_list.known_objects(model_id)
         return read_thing(name, self._registry.extractor(EXTRACTOR_ID), known or None)
 
     def token_spans(self, scene: SceneGraph, model_id: str | None = None) -> tuple[TokenSpan, ...]:
-        """Say where a model's text encoders hold the mentions of a scene.
+        """Return the positions of a scene's mentions in the sequences of a model's text encoders.
 
         Raises:
             BackendError: The model is damaged or missing.
@@ -274,7 +274,7 @@ class Studio:
         return self._registry.backend(model.backend_id).token_spans(scene, model)
 
     def read_prompt(self, text: str, model_id: str | None = None) -> None:
-        """Read a prompt and make its scene the one that is worked on; says why when it cannot."""
+        """Read a prompt and make its scene the current one; publish the error if that fails."""
         try:
             self.storage.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
@@ -284,19 +284,19 @@ class Studio:
             self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
 
     def read_again(self, text: str) -> None:
-        """Have a language model read a prompt as well; publishes ``ReadAgain`` when it has."""
+        """Read a prompt with a language model in the background; publishes ``ReadAgain``."""
         self._second_reader.read(Prompt(text=text))
 
     def compare_with_scene(
         self, later: SceneGraph, known_objects: Mapping[str, str] | None = None
     ) -> ComparedReading | None:
-        """Compare a later reading with the scene that is worked on; say where they differ.
+        """Compare a second reading with the current scene and return the differences.
 
-        Where they agree, the later reading's notes are shown from now on. None without a scene.
+        If they agree, the notes of the second reading are shown. None without a scene.
 
         Args:
-            later: Of the same prompt.
-            known_objects: Those of the model that draws, by their names; None when it draws any.
+            later: Second reading of the same prompt.
+            known_objects: Objects of the selected model, by name; None if it is not restricted.
         """
         shown = self.session.scene
         if shown is None:
@@ -308,7 +308,7 @@ class Studio:
         return compared
 
     def edit_scene(self, scene: SceneGraph) -> None:
-        """Make a scene the one that is worked on, contradictions told."""
+        """Make a scene the current one and report its contradictions."""
         self.storage.drafts.keep_scene(scene)
         self.session.show_scene(scene, contradictions_of(scene))
 
@@ -321,7 +321,7 @@ class Studio:
         strength: float | None = None,
         guided: bool = True,
     ) -> GenerationRequest:
-        """Ask for a picture of the session's scene; what is left out is the model's own choice.
+        """Create a request for the current scene; omitted settings take the model's defaults.
 
         Raises:
             PromptError: There is no scene.
@@ -331,7 +331,7 @@ class Studio:
         return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
 
     def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
-        """Ask for pictures of the session's scene with what is set, one for each seed.
+        """Create requests for the current scene, one per seed.
 
         Raises:
             PromptError: There is no scene.
@@ -341,17 +341,17 @@ class Studio:
         return tuple(request_of(scene, model, settings, seed) for seed in seeds_of(settings))
 
     def generate(self, request: GenerationRequest, *, with_baseline: bool = False) -> RequestId:
-        """Draw and judge a request, store the run, and open it in the session.
+        """Generate, evaluate and store an image, and open its run in the session.
 
         Args:
-            request: What to draw.
-            with_baseline: Draw the same seed without guidance as well.
+            request: The generation request.
+            with_baseline: Also generate the same seed without guidance.
 
         Raises:
             PromptError: The scene contradicts itself.
-            RequestError: A number of the request is out of its range.
+            RequestError: A setting is out of range.
             ModelNotFound: There is no such model.
-            StoreError: The folder for runs cannot be written.
+            StoreError: The runs folder is not writable.
         """
         requests = self._starter.prepare(request, with_baseline=with_baseline)
         self.session.open(*waiting(*requests).runs)
@@ -359,11 +359,11 @@ class Studio:
         return request.id
 
     def run_again(self, path: Path) -> RequestId:
-        """Draw a stored run again exactly; publishes ``Reproduced`` when the picture is stored.
+        """Repeat a stored run exactly; publishes ``Reproduced`` when the image is stored.
 
         Raises:
             StoreError: There is no run, or it is damaged.
-            ModelNotFound: Its model is no longer there.
+            ModelNotFound: Its model is not installed.
         """
         again = self.storage.again(path, new_request_id())
         return self.generate(self.devices.at_hand(again))
@@ -374,23 +374,23 @@ class Studio:
         self._starter.cancel(run.id for run in runs if run is not None and not run.is_over)
 
     def is_run(self, path: Path) -> bool:
-        """Say whether a file belongs to a stored run."""
+        """Return True if a file belongs to a stored run."""
         return self.storage.store.is_run(path)
 
     def compare_picture(self, theirs: PictureSettings) -> tuple[FieldDifference, ...] | None:
-        """Set what a picture tells of its making beside the form as it is; nothing changes.
+        """Compare the settings in an image's metadata with the current ones, without applying them.
 
         Returns:
-            One row a field; None when there is no model to draw.
+            One row per field; None if no generation model is installed.
         """
         models = self.models
         return self.storage.compare_picture(theirs, self.session.scene, models) if models else None
 
     def open_run(self, path: Path) -> OpenRun:
-        """Open a stored run; its events go the same way as live ones.
+        """Open a stored run and publish its events as for a live run.
 
         Args:
-            path: Of its picture, trace or evaluation; of a folder, for the newest run in it.
+            path: Image, trace or evaluation of the run; or a folder, for its newest run.
 
         Raises:
             StoreError: There is no run, or it is damaged.
@@ -400,22 +400,22 @@ class Studio:
         return run
 
     def show_run(self, run: OpenRun) -> None:
-        """Open a run that was read; its events go the same way as live ones."""
+        """Open a run that is already read, and publish its events as for a live run."""
         self.edit_scene(run.scene)
         self.session.open(run)
 
     def follow(self, event: object) -> None:
-        """Take in an event of the bus, on the thread of the window, before any panel does."""
+        """Apply an event of the bus, on the GUI thread, before it reaches the panels."""
         self.session.follow(event)
         self.queue.follow(event)
         self.estimates.follow(event)
 
     def present(self) -> tuple[object, ...]:
-        """Return the events that tell a late listener how things stand."""
+        """Return the events that describe the current state, for a late subscriber."""
         return (*self.session.present(), self.queue.present())
 
     def read_run(self, path: Path) -> OpenRun:
-        """Read a stored run, from any thread; verdicts of an unfit detector are left out.
+        """Read a stored run, from any thread; verdicts of an unsuitable detector are omitted.
 
         Raises:
             StoreError: There is no run, or it is damaged.

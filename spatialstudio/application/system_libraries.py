@@ -1,6 +1,6 @@
-"""Checks the shared libraries of a Linux system that Qt loads, and says how to install them.
+"""Checks for the Linux libraries that Qt needs, and commands that install them.
 
-Standard library only: the bootstrap script asks here before anything is installed.
+Standard library only, as the bootstrap script imports it before anything is installed.
 """
 
 import ctypes
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 PLATFORM_VARIABLE = "QT_QPA_PLATFORM"
 NO_SUCH_LIBRARY = re.compile(r"(lib[\w.+-]+): cannot open|shared library (lib[\w.+-]+):")
-"""The library that the loader of glibc or musl misses: the one asked for, or one that it needs."""
+"""Loader errors of glibc and musl that name a missing library or dependency."""
 
 
 @dataclass(frozen=True)
 class Packages:
-    """The packages with one library, where packages cannot be found by the library's name.
+    """Packages that provide a library, for distributions that cannot search by library name.
 
     Attributes:
-        debian: On Debian, Ubuntu and their relatives.
-        arch: On Arch Linux and its relatives.
+        debian: Package on Debian, Ubuntu and derivatives.
+        arch: Package on Arch Linux and derivatives.
     """
 
     debian: str
@@ -73,17 +73,17 @@ INSTALL = {
     "suse": ("openSUSE", "sudo zypper install"),
     "alpine": ("Alpine", "doas apk add"),
 }
-"""The common distributions by their id in /etc/os-release: name, and start of the command."""
+"""Name and install command of common distributions, by their id in /etc/os-release."""
 
 
 def missing_libraries(
     environment: Mapping[str, str], load: Callable[[str], object] = ctypes.CDLL
 ) -> tuple[str, ...]:
-    """List the libraries that Qt would not find; none where the window can be shown.
+    """List the libraries that Qt needs and cannot load; empty if a window can be shown.
 
     Args:
-        environment: Tells which platforms Qt would try: X11, Wayland, or the one that is asked for.
-        load: Loads a shared library by its name, or raises OSError.
+        environment: Environment variables, which select the Qt platforms: X11, Wayland or another.
+        load: Loads a shared library by name, or raises OSError.
     """
     if sys.platform != "linux":
         return ()
@@ -96,7 +96,7 @@ def missing_libraries(
 
 
 def qt_platforms(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """List the platforms that Qt tries on Linux one after the other; none without a display."""
+    """List the platforms that Qt tries on Linux, in order; empty without a display."""
     if asked := environment.get(PLATFORM_VARIABLE):
         return tuple(part.partition(":")[0] for part in asked.split(";"))
     variables = {"xcb": "DISPLAY", "wayland": "WAYLAND_DISPLAY"}
@@ -104,9 +104,9 @@ def qt_platforms(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def window_obstacle(environment: Mapping[str, str]) -> tuple[str, str] | None:
-    """Say what keeps Qt from showing a window, and what to do; None if nothing is known.
+    """Return why Qt cannot show a window, and the remedy; None if no reason is known.
 
-    Qt itself always names libxcb-cursor0, and ends the process.
+    Qt itself reports libxcb-cursor0 for every missing library, and aborts the process.
     """
     if missing := missing_libraries(environment):
         return missing_sentence(missing), install_advice(missing, distribution())
@@ -122,16 +122,16 @@ def window_obstacle(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def missing_sentence(libraries: Sequence[str]) -> str:
-    """Name the missing libraries."""
+    """Return a sentence that names the missing libraries."""
     return f"Qt needs system libraries that are missing: {', '.join(libraries)}."
 
 
 def install_advice(libraries: Sequence[str], system: str | None) -> str:
-    """Return the command that installs libraries.
+    """Return the command that installs the packages of the libraries.
 
     Args:
-        libraries: By the names of their files, all of them in ``PACKAGES``.
-        system: A distribution of ``INSTALL``; None for the commands of all of them.
+        libraries: File names of the libraries, all in ``PACKAGES``.
+        system: A distribution in ``INSTALL``; None for the commands of all of them.
     """
     commands = {name: f"{INSTALL[name][1]} {_packages(libraries, name)}" for name in INSTALL}
     if system is not None:
@@ -141,12 +141,12 @@ def install_advice(libraries: Sequence[str], system: str | None) -> str:
 
 
 def debian_packages(libraries: Iterable[str]) -> list[str]:
-    """List the Debian packages with the libraries, each once."""
+    """Return the Debian packages of the libraries, without duplicates."""
     return list(dict.fromkeys(PACKAGES[library].debian for library in libraries))
 
 
 def distribution() -> str | None:
-    """Find out which distribution of ``INSTALL`` this is, or is a relative of."""
+    """Return the distribution of ``INSTALL`` that this system is or derives from."""
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -156,7 +156,7 @@ def distribution() -> str | None:
 
 
 def _packages(libraries: Sequence[str], system: str) -> str:
-    """List what is to be installed; dnf, zypper and apk find packages by the library's name."""
+    """List the packages to install; dnf, zypper and apk accept library names."""
     match system:
         case "debian":
             names = debian_packages(libraries)
@@ -171,7 +171,7 @@ def _packages(libraries: Sequence[str], system: str) -> str:
 
 
 def _missing(libraries: Iterable[str], load: Callable[[str], object]) -> list[str]:
-    """Load each library; where that fails for want of another one, name the other."""
+    """Load each library and list those that are missing, dependencies included."""
     missing = []
     for library in libraries:
         try:
@@ -184,7 +184,7 @@ def _missing(libraries: Iterable[str], load: Callable[[str], object]) -> list[st
 
 
 def _answers(display: str) -> bool:
-    """Whether an X server accepts a connection."""
+    """Return True if an X server accepts a connection."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(display.encode(), None))

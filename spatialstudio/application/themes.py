@@ -1,4 +1,4 @@
-"""Reads a theme: the one place where colours come from."""
+"""Reader of theme files, the only source of colours."""
 
 import re
 import tomllib
@@ -22,10 +22,10 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}")
 
 
 def load_theme(path: Path) -> Palette:
-    """Read one theme file.
+    """Read a theme file.
 
     Raises:
-        SettingsError: The file is missing, not TOML, or lacks a colour.
+        SettingsError: The file is missing, is not TOML, or lacks a colour.
     """
     try:
         theme = tomllib.loads(read_regular(path, MEBIBYTE).decode("utf-8"))
