@@ -1,1 +1,1 @@
-"""Judging pictures and recorded runs."""
+"""Evaluation of images and of recorded benchmark runs."""

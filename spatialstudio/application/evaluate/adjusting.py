@@ -1,4 +1,4 @@
-"""What a person would judge otherwise: computed from what was seen, kept beside the verdicts."""
+"""Manual adjustment of verdicts, computed from the stored perception."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,11 +29,11 @@ from spatialstudio.science.pos.pse import RelationPse, relation_pse
 
 
 class Adjusting:
-    """Judges runs with other thresholds and other instances, without any model.
+    """Re-evaluates runs with other thresholds and instances, without running a model.
 
     Args:
-        session: What is open.
-        store: Gives who keeps the runs.
+        session: The session with the open run.
+        store: Returns the run store.
     """
 
     def __init__(self, session: Session, store: Callable[[], RunStore]) -> None:
@@ -41,18 +41,18 @@ class Adjusting:
         self._store = store
 
     def adjusted(self, run: OpenRun, adjustment: Adjustment) -> OpenRun:
-        """Return a run as it is judged with an adjustment; an unjudged one as it is."""
+        """Return a run evaluated with an adjustment; unchanged if it has no evaluation."""
         if run.evaluation is None:
             return run
         return replace(run, evaluation=decide_adjusted(run.evaluation, run.scene, adjustment))
 
     def keep(self, run_id: str, relation_id: RelationId, adjustment: Adjustment | None) -> None:
-        """Keep an adjusted verdict beside the checker's own, with the run where it is stored.
+        """Store an adjusted verdict next to the checker's, in the run's files if it is stored.
 
         Args:
-            run_id: Of the open run; another one, or an unjudged one, is let be.
-            relation_id: Which relation's.
-            adjustment: None to keep the checker's own verdict alone.
+            run_id: Id of the open run; ignored if another run is open or it has no evaluation.
+            relation_id: Relation of the verdict.
+            adjustment: None to remove the adjusted verdict.
 
         Raises:
             StoreError: The run's files cannot be written.
@@ -73,13 +73,13 @@ class Adjusting:
 
 
 def with_setting(settings: CheckerSettings, name: str, value: float) -> CheckerSettings:
-    """Return settings that differ in one number; ``name`` is that of its field."""
+    """Return settings with another value in the field ``name``."""
     changed: dict[str, Any] = {name: value}
     return replace(settings, **changed)
 
 
 def thresholds_of(relation_type: RelationType) -> tuple[str, ...]:
-    """Name the checker's settings that can turn a verdict on a relation, the nearest first."""
+    """Return the settings whose value can change a verdict on a relation, most relevant first."""
     match relation_type.shape:
         case Shape.NEAR:
             ways: tuple[str, ...] = ("near_distance",)
@@ -95,10 +95,10 @@ def thresholds_of(relation_type: RelationType) -> tuple[str, ...]:
 
 
 def verdict_on(run: OpenRun, relation_id: RelationId) -> Verdict:
-    """Return a judged run's verdict on a relation.
+    """Return a run's verdict on a relation.
 
     Raises:
-        LookupError: The run is not judged, or has no such relation.
+        LookupError: The run has no evaluation, or no such relation.
     """
     for verdict in run.evaluation.verdicts if run.evaluation else ():
         if verdict.relation_id == relation_id:
@@ -108,14 +108,14 @@ def verdict_on(run: OpenRun, relation_id: RelationId) -> Verdict:
 
 @frozen
 class TwoJudges:
-    """What both judges say of one relation.
+    """The checker's verdict and PSE of one relation.
 
     Attributes:
-        relation_id: The relation.
-        relation: In words.
-        verdict: The checker's, by the centres of boxes.
-        pse: By the masks.
-        others: What the other metrics that judge single relations answer, as listed.
+        relation_id: Id of the relation.
+        relation: The relation in words.
+        verdict: The checker's verdict, from box centres.
+        pse: PSE, from masks.
+        others: Results of the other metrics for single relations, in listed order.
     """
 
     relation_id: RelationId
@@ -126,13 +126,13 @@ class TwoJudges:
 
     @property
     def disagree(self) -> bool:
-        """Whether the checker decides and PSE says the opposite."""
+        """Return True if the checker decides and PSE contradicts it."""
         decided = self.verdict.outcome is not Outcome.UNDECIDABLE
         return decided and self.pse.is_met is not (self.verdict.outcome is Outcome.PASS)
 
 
 def two_judges(run: OpenRun) -> tuple[TwoJudges, ...]:
-    """Ask both about every relation of a run; nothing while it is not judged."""
+    """Return both results for every relation of a run; empty if it is not evaluated."""
     if run.evaluation is None:
         return ()
     by_id = {relation.id: relation for relation in run.scene.relations}

@@ -1,4 +1,4 @@
-"""How much PSE minds when masks are spoilt: the published study, on any judged pictures."""
+"""The published study of PSE under mask corruption, on any evaluated images."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -20,11 +20,11 @@ UNSPOILT = Corruption(name="none", level=0.0, spoil=lambda mask, _: mask)
 
 @frozen
 class StudiedPicture:
-    """A picture of the study.
+    """An image of the study.
 
     Attributes:
-        scene: What its prompt claims.
-        perception: What was seen, masks included.
+        scene: Scene of its prompt.
+        perception: Its perception, with masks.
     """
 
     scene: SceneGraph
@@ -33,14 +33,14 @@ class StudiedPicture:
 
 @frozen
 class CorruptionRow:
-    """One line of the study.
+    """One row of the study.
 
     Attributes:
-        name: Of the corruption; "none" for the masks as they are.
-        level: Its strength as published: share of pixels, or pixels of distance or iterations in
-            pictures of 1024 x 1024; others are spoilt in proportion.
-        relations: How many the mean is over, the n of all pictures.
-        mean_pse: Over all relations, [0, 1]; what cannot be measured counts 0.
+        name: Name of the corruption; "none" for the original masks.
+        level: Strength as published: share of pixels, or pixels of distance or iterations at
+            1024 x 1024; scaled in proportion for other sizes.
+        relations: Number of relations in the mean, the n of all images.
+        mean_pse: Mean over all relations, [0, 1]; a relation that cannot be measured counts 0.
     """
 
     name: str
@@ -52,18 +52,18 @@ class CorruptionRow:
 def study_corruption(
     pictures: Sequence[StudiedPicture], least_score: float, seed: int = 0
 ) -> tuple[CorruptionRow, ...]:
-    """Spoil the masks of pictures in every published way, and measure PSE each time.
+    """Apply every published corruption to the masks, and measure PSE after each.
 
     Args:
-        pictures: Judged pictures.
-        least_score: Least score of a mask that counts, [0, 1].
-        seed: Of the corruptions' randomness.
+        pictures: Evaluated images.
+        least_score: Minimum score of a mask, [0, 1].
+        seed: Random seed of the corruptions.
 
     Returns:
-        The unspoilt masks first, then a row for each corruption.
+        A row for the original masks, then one row per corruption.
 
     Raises:
-        EmptyMapError: No picture claims a relation.
+        EmptyMapError: No image has a relation.
     """
     cases = [
         (relation, picture.perception, masks_of_ends(relation, picture.perception, least_score))

@@ -1,4 +1,4 @@
-"""Makes the slightly changed pictures behind a verdict in a thread, while the window goes on."""
+"""Crops of the perturbed images behind a verdict, computed in a background thread."""
 
 from collections.abc import Callable
 from math import ceil, floor
@@ -15,12 +15,12 @@ from spatialstudio.domain.ports import Perturber
 def perturbed_crops(
     image: RgbImage, evidence: Evidence, perturber: Perturber
 ) -> tuple[RgbImage, ...]:
-    """Change a picture as the checker did, one crop for each of the evidence's answers.
+    """Perturb an image as the checker did, and return one crop for each perturbed answer.
 
     Args:
-        image: (H, W, 3) uint8, the judged picture.
-        evidence: Behind one of its verdicts.
-        perturber: The checker's.
+        image: (H, W, 3) uint8, the evaluated image.
+        evidence: Evidence of one of its verdicts.
+        perturber: The checker's perturber.
     """
     return tuple(
         crop_of(perturber.perturb(image, answer.perturbation), answer.crop)
@@ -29,7 +29,7 @@ def perturbed_crops(
 
 
 def crop_of(image: RgbImage, box: Box) -> RgbImage:
-    """Cut a picture, (H, W, 3) uint8, to the whole pixels that a box within it touches."""
+    """Crop an image, (H, W, 3) uint8, to the whole pixels that a box covers, also in part."""
     rows = slice(floor(box.top), ceil(box.bottom))
     columns = slice(floor(box.left), ceil(box.right))
     return image[rows, columns]
@@ -37,12 +37,12 @@ def crop_of(image: RgbImage, box: Box) -> RgbImage:
 
 @frozen(eq=False)
 class CropsMade:
-    """The crops of one verdict. Made by ``CropMaker``; may cross threads.
+    """The crops of one verdict. Published by ``CropMaker``; may cross threads.
 
     Attributes:
-        evidence: That they were made for.
-        unchanged: Of the picture as it is, (h, w, 3) uint8; None where nothing was chosen.
-        crops: Of the changed pictures, one for each of the evidence's answers.
+        evidence: Evidence of the verdict.
+        unchanged: Crop of the original image, (h, w, 3) uint8; None without a chosen instance.
+        crops: Crops of the perturbed images, one for each perturbed answer.
     """
 
     evidence: Evidence
@@ -51,11 +51,11 @@ class CropsMade:
 
 
 class CropMaker(CancellableJob):
-    """Makes the crops of one verdict at a time; what is asked for later stops what came before.
+    """Computes the crops of one verdict at a time; a new request cancels the previous one.
 
     Args:
-        perturber: Makes or returns who changes pictures; called in the thread only.
-        publish: Takes ``CropsMade``, in the thread.
+        perturber: Creates or returns the perturber; called in the thread only.
+        publish: Receives ``CropsMade``, in the thread.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class CropMaker(CancellableJob):
         self._publish = publish
 
     def make(self, image: RgbImage, evidence: Evidence) -> None:
-        """Start to make the crops; returns at once.
+        """Start to compute the crops; returns at once.
 
         Args:
-            image: (H, W, 3) uint8, the judged picture.
-            evidence: Behind one of its verdicts.
+            image: (H, W, 3) uint8, the evaluated image.
+            evidence: Evidence of one of its verdicts.
         """
         self._start(lambda flag: self._make(image, evidence, flag))
 

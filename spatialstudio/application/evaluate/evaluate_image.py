@@ -1,4 +1,4 @@
-"""Stage 3: a picture and the claims of its prompt become an evaluation."""
+"""Stage 3: evaluation of an image against the scene of its prompt."""
 
 import hashlib
 import time
@@ -29,21 +29,21 @@ from spatialstudio.science.checker.decide import decide
 from spatialstudio.science.questions.perception_answers import score_by_perception
 
 RULES = "1"
-"""Part of every key; rises when a perception is put together in another way."""
+"""Version of the perception pipeline, part of every cache key."""
 
 
 @frozen
 class JudgeSet:
-    """Who looks at a picture.
+    """The models and settings that produce perceptions for the checker and the metrics.
 
     Attributes:
-        detector: Finds the mentions.
-        depth: Asked only when a relation needs depth; None for nobody.
-        segmenter: Draws masks where the detector draws none; None for no masks there.
-        perturber: Changes the picture to test an answer; None when stability is not tested.
-        second: Another detector, asked for its opinion; None for none.
-        cut: Score from which the detector's finds count, [0, 1]; None for its makers' own.
-        store: Remembers what was seen; None to look anew each time.
+        detector: Detects the mentions.
+        depth: Runs only for relations that need depth; None for no depth.
+        segmenter: Adds masks where the detector returns none; None for no added masks.
+        perturber: Perturbs the image to measure stability; None for no stability.
+        second: Second detector for agreement; None for none.
+        cut: Minimum detection score, [0, 1]; None for the detector's default.
+        store: Cache of perceptions; None for no cache.
     """
 
     detector: Detector
@@ -56,7 +56,7 @@ class JudgeSet:
 
     @property
     def with_second_detector(self) -> "JudgeSet | None":
-        """The same with the second detector in the first's place; None when there is none."""
+        """The judge set with the second detector as the first; None without a second detector."""
         return replace(self, detector=self.second, cut=None) if self.second else None
 
 
@@ -68,17 +68,17 @@ def perceive_image(
     *,
     draws_masks: bool = True,
 ) -> Perception:
-    """See all that a scene mentions, or remember what was seen.
+    """Detect all mentions of a scene, or return the cached perception.
 
     Args:
         image: (H, W, 3) uint8.
-        scene: What is looked for.
-        judges: Who looks.
-        token: Asked before each model call.
-        draws_masks: Whether masks are wanted.
+        scene: Scene with the mentions.
+        judges: Models to run.
+        token: Checked before each model call.
+        draws_masks: Whether to compute masks.
 
     Raises:
-        DetectorError: A model is damaged or missing, or gives what does not fit the picture.
+        DetectorError: A model is damaged or missing, or its output does not fit the image.
         Cancelled: The token was cancelled.
     """
     key = _key(image, scene, judges, draws_masks=draws_masks) if judges.store else None
@@ -91,12 +91,12 @@ def perceive_image(
 
 
 def needs_depth(scene: SceneGraph) -> bool:
-    """Tell whether a relation of the scene is about depth."""
+    """Return True if a relation of the scene needs depth."""
     return any(relation.type.needs_depth for relation in scene.relations)
 
 
 def hash_of_picture(image: RgbImage) -> str:
-    """Return the sha256 of a picture's pixels: (H, W, 3) bytes in row order."""
+    """Return the sha256 of an image's pixels: (H, W, 3) bytes in row order."""
     return hashlib.sha256(image.tobytes()).hexdigest()
 
 
@@ -147,7 +147,7 @@ def _another_size(model_id: str, what: str) -> DetectorError:
 
 
 def _key(image: RgbImage, scene: SceneGraph, judges: JudgeSet, *, draws_masks: bool) -> str | None:
-    """Name what is about to be seen; None when a model does not say what its answers depend on."""
+    """Return the cache key of a perception; None if a model does not declare its signature."""
     signatures = [judges.detector.signature]
     if judges.segmenter is not None and draws_masks:
         signatures.append(judges.segmenter.signature)
@@ -164,11 +164,11 @@ def _key(image: RgbImage, scene: SceneGraph, judges: JudgeSet, *, draws_masks: b
 
 
 PerturbationProgress: TypeAlias = Callable[[int, int], None]
-"""Told how many changed pictures were looked at, and of how many; 0 of 0 after the first look."""
+"""Receives the number of perturbed images done and in total; 0 of 0 after the first perception."""
 
 
 def ignore_progress(_done: int, _of: int) -> None:
-    """Tell nobody how far it is."""
+    """Ignore the progress."""
 
 
 def evaluate_image(
@@ -179,17 +179,17 @@ def evaluate_image(
     settings: CheckerSettings = REPRODUCE,
     looked: PerturbationProgress = ignore_progress,
 ) -> Evaluation:
-    """Look at a picture and judge every relation of the scene.
+    """Evaluate every relation of a scene in an image.
 
-    The picture is looked at once, and again after small changes when there is an answer to test.
+    The image is perceived once, and again after each perturbation if there is an answer to test.
 
     Args:
         image: (H, W, 3) uint8.
-        scene: What the picture shall show.
-        judges: Who looks.
-        token: Asked before each model call.
-        settings: Thresholds and choices.
-        looked: Told how far that is.
+        scene: Scene of the prompt.
+        judges: Models to run.
+        token: Checked before each model call.
+        settings: Settings of the checker.
+        looked: Receives the progress.
 
     Raises:
         DetectorError: A model is damaged or missing.
@@ -219,7 +219,7 @@ def evaluate_image(
 
 
 def _changed(image: RgbImage, judges: JudgeSet, settings: CheckerSettings) -> Iterator[RgbImage]:
-    """Yield the slightly changed pictures, each when it is looked at."""
+    """Yield the perturbed images one by one, created on demand."""
     if judges.perturber is not None:
         for change in settings.perturbations:
             yield judges.perturber.perturb(image, change)
@@ -236,13 +236,13 @@ def _second_look(
     nothing = Perception(
         image_sha256=hash_of_picture(image), height=height, width=width, detections=(), masks=()
     )
-    return seen or nothing  # NOTE: a second detector that fails counts as one that sees nothing
+    return seen or nothing  # NOTE: a second detector that fails counts as one without detections
 
 
 def _attempt(
     image: RgbImage, scene: SceneGraph, judges: JudgeSet, token: CancelToken
 ) -> Perception | None:
-    # NOTE: masks are large, and a second look needs them for depth only.
+    # NOTE: masks are large, and the second detector needs them for depth only.
     try:
         return perceive_image(image, scene, judges, token, draws_masks=needs_depth(scene))
     except DetectorError:

@@ -1,4 +1,4 @@
-"""Stage 3 for many pictures: each is judged, or an error with its reason; none is left out."""
+"""Evaluation of many images; an image that fails yields an error and does not stop the others."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,16 +25,16 @@ PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", 
 PICTURE_COLUMN = "picture"
 PROMPT_COLUMN = "prompt"
 LARGEST_LIST_BYTES = 32 * MEBIBYTE
-"""Of a file of prompts."""
+"""Largest size of a prompt file."""
 
 
 @frozen
 class PictureTask:
-    """A picture to judge.
+    """An image to evaluate.
 
     Attributes:
-        path: Its file.
-        prompt: What it shall show; None when nobody said.
+        path: Path of the image file.
+        prompt: Prompt to evaluate against; None if unknown.
     """
 
     path: Path
@@ -43,13 +43,13 @@ class PictureTask:
 
 @frozen(eq=False)
 class JudgedPicture:
-    """What came of one picture: an evaluation, or an error.
+    """The result for one image: an evaluation or an error.
 
     Attributes:
-        task: The picture.
-        scene: What its prompt claims; None when it could not be read.
+        task: The image.
+        scene: Scene of the prompt; None if the prompt could not be read.
         evaluation: None after an error.
-        error: None when it was judged.
+        error: None after an evaluation.
     """
 
     task: PictureTask
@@ -64,16 +64,16 @@ def evaluate_pictures(
     read_scene: Callable[[str], SceneGraph],
     judge: Callable[[RgbImage, SceneGraph], Evaluation],
 ) -> Iterator[JudgedPicture]:
-    """Judge pictures one after the other.
+    """Evaluate images one after the other.
 
     Args:
-        tasks: The pictures.
-        images: Reads them.
-        read_scene: Reads their prompts.
-        judge: Judges one.
+        tasks: The images.
+        images: Reads image files.
+        read_scene: Reads prompts.
+        judge: Evaluates one image.
 
     Raises:
-        Cancelled: The user asked to stop.
+        Cancelled: The user cancelled.
     """
     for task in tasks:
         scene = None
@@ -92,15 +92,15 @@ def evaluate_pictures(
 def list_tasks(
     paths: Sequence[Path], prompt: str | None, prompts: Mapping[str, str]
 ) -> tuple[PictureTask, ...]:
-    """List the pictures among files and folders, each with its prompt.
+    """List the images in files and folders, each with its prompt.
 
     Args:
-        paths: Files, and folders whose pictures are taken in order of their names.
-        prompt: Of all pictures that have none of their own.
-        prompts: By the picture's name, with or without its suffix.
+        paths: Files and folders; images of a folder are sorted by name.
+        prompt: Prompt of all images without an individual prompt.
+        prompts: Prompts by image name, with or without suffix.
 
     Raises:
-        ImageError: There is no picture.
+        ImageError: No image was found.
     """
     pictures = [picture for path in paths for picture in _pictures_at(path)]
     if not pictures:
@@ -114,13 +114,13 @@ def list_tasks(
 
 
 def read_prompts(path: Path) -> Mapping[str, str]:
-    """Read which prompt belongs to which picture.
+    """Read a file that assigns prompts to images.
 
     Args:
-        path: A CSV file, or one JSON object a line, with "picture" and "prompt".
+        path: A CSV file, or JSON lines, with the fields "picture" and "prompt".
 
     Returns:
-        Prompts by the picture's name.
+        Prompts by image name.
 
     Raises:
         PromptError: The file cannot be read.

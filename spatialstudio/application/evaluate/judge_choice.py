@@ -1,7 +1,7 @@
-"""Which models look at a picture: chosen by id, among the registered and those on this machine.
+"""Selection of the judge set by id, among registered and installed models.
 
-What nobody chose depends on who drew the picture. The sticker models know the sticker world only,
-so they are the default for pictures of sticker models alone; for all others there is none.
+Without a selection the default depends on the image's origin. The sticker models recognise the
+sticker world only, so they are the default for images of sticker models; other images have none.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.verdict import Evaluation
 
 STICKER_MODEL_ID = "stickers"
-"""Of the embedded model, known as such even where it is not installed."""
+"""Id of the embedded model, also recognised where it is not installed."""
 
 PERTURBER_ID = "pillow"
 PERCEPTION_STORE_ID = "files"
@@ -28,14 +28,14 @@ PERCEPTION_CATALOG_ID = "folders"
 
 
 def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
-    """Fill in the detector that nobody chose, by who drew the picture.
+    """Fill in a missing detector from the origin of the image.
 
     Args:
-        choice: Of the user. A second detector is the only one where there is no first.
-        is_sticker_picture: Whether a sticker model drew it; see ``JudgeDefaults``.
+        choice: The user's choice. Without a first detector, the second takes its place.
+        is_sticker_picture: Whether a sticker model generated it; see ``JudgeDefaults``.
 
     Returns:
-        The same with a detector; without one where none is chosen and no default fits.
+        The choice with a detector, or without one if none is chosen and no default applies.
     """
     if choice.detector_id is not None:
         return choice
@@ -45,11 +45,11 @@ def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> Jud
 
 
 def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> bool:
-    """Say whether the sticker models judged a picture by default that no sticker model drew.
+    """Return True if the sticker models evaluated, by default, an image of another model.
 
-    A record that names its detector was made when such a picture needed one chosen by hand. Older
-    records do not; then the detections name it, and without any the default of that time looked,
-    which was the sticker models'.
+    Records that name their detector are valid: such images already needed an explicit choice. In
+    older records the detections name the detector; without detections it was the default of that
+    time, the sticker models.
     """
     if is_sticker_picture or perception.detector_id:
         return False
@@ -57,7 +57,7 @@ def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> b
 
 
 def no_detector_chosen() -> NoDetectorChosen:
-    """Make the error of a picture for which no detector is chosen."""
+    """Return the error for an image without a chosen detector."""
     return NoDetectorChosen(
         "There is no verdict: this is not a sticker picture, and no detector is selected.",
         hint="Select a detector for photographs, or the sticker-segmenter if it shows stickers.",
@@ -65,10 +65,10 @@ def no_detector_chosen() -> NoDetectorChosen:
 
 
 class JudgeDefaults:
-    """Who judges the pictures of a model: the user's choice, else the default by their origin.
+    """The judge set for a model's images: the user's choice, else the default by origin.
 
     Args:
-        models: Returns the models on this machine.
+        models: Returns the installed models.
         choice: Returns the user's choice.
     """
 
@@ -79,22 +79,22 @@ class JudgeDefaults:
         self._choice = choice
 
     def draws_stickers(self, model_id: str) -> bool:
-        """Say whether a model draws the sticker world: the embedded one, or one of listed objects.
+        """Return True for sticker models: the embedded one, or one with a list of known objects.
 
         Args:
-            model_id: As a request or a picture's own record names it; empty where neither does.
+            model_id: Id in a request or in an image's metadata; empty if unknown.
         """
         return model_id == STICKER_MODEL_ID or any(
             card.id == model_id for card in self._models() if card.known_objects
         )
 
     def judges_of(self, model_id: str) -> JudgeSetChoice:
-        """Return who judges the pictures of a model; without a detector where none fits."""
+        """Return the judge set for a model's images; without a detector if no default applies."""
         is_sticker_picture = self.draws_stickers(model_id)
         return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
 
     def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
-        """Return a stored evaluation; None where nobody looked who knows a model's pictures."""
+        """Return a stored evaluation; None if its detector does not suit the model's images."""
         is_sticker_picture = self.draws_stickers(model_id)
         if evaluation is None or has_unfit_detector(
             evaluation.perception, is_sticker_picture=is_sticker_picture
@@ -104,12 +104,12 @@ class JudgeDefaults:
 
 
 def judge_set_names(registry: Registry, choice: JudgeSetChoice) -> Mapping[str, str]:
-    """Name those who were chosen, for results: what they do to who they are.
+    """Return the names of the chosen models by role, for results.
 
-    A model of others is named with its revision and the hash of its weights.
+    Models that users installed are named with revision and weight hash.
 
     Raises:
-        ModelNotFound: One of them is not on this machine, or has another role.
+        ModelNotFound: A model is not installed, or has another role.
     """
     chosen = {
         "detector": (PerceptionRole.DETECTOR, choice.detector_id),
@@ -126,11 +126,11 @@ def judge_set_names(registry: Registry, choice: JudgeSetChoice) -> Mapping[str, 
 
 
 def make_judge_set(registry: Registry, choice: JudgeSetChoice) -> JudgeSet:
-    """Make those who were chosen; their weights are loaded on first use.
+    """Create the chosen judge set; weights are loaded on first use.
 
     Raises:
-        ModelNotFound: One of them is not on this machine, or has another role.
-        NoDetectorChosen: There is no detector among them.
+        ModelNotFound: A model is not installed, or has another role.
+        NoDetectorChosen: The choice has no detector.
     """
     if choice.detector_id is None:
         raise no_detector_chosen()

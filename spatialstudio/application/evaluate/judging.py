@@ -1,4 +1,4 @@
-"""Judging beyond the open run: many pictures, and recorded runs of a benchmark."""
+"""Evaluation outside the open run: many images, and recorded benchmark runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -50,12 +50,12 @@ IMAGES_ID = "pillow"
 
 @frozen
 class DaModelChoice:
-    """Who takes prompts apart and who answers, by id.
+    """Ids of the models of the DA-score.
 
     Attributes:
-        reader_id: An assertion reader; None for the scene alone.
-        answerer_id: An answerer of questions; None for what was seen.
-        settings: How answers become a score.
+        reader_id: An assertion reader; None for the scene's assertions alone.
+        answerer_id: A question answerer; None for answers from the perception.
+        settings: Settings of the DA-score.
     """
 
     reader_id: str | None = None
@@ -64,7 +64,7 @@ class DaModelChoice:
 
     @property
     def name(self) -> str:
-        """What they are called in results."""
+        """Name in results."""
         who = f"{self.reader_id or SCENE_ID}, {self.answerer_id or PERCEPTION_ID}"
         return f"{who}, {self.settings.preset}"
 
@@ -73,13 +73,13 @@ DEFAULT_DA_MODELS = DaModelChoice()
 
 
 class Judging:
-    """Judges here and now, without the engine; keeps nothing but what it is asked to write.
+    """Evaluates without the engine, in the calling thread; writes only the requested files.
 
     Args:
-        registry: Where the adapters are.
+        registry: Registry of adapters.
         read_scene: Reads a prompt.
-        read_sticker_scene: Reads a prompt that may name things of the sticker world only.
-        is_sticker_picture: Whether a sticker model drew a picture, by the record in it.
+        read_sticker_scene: Reads a prompt with the objects of the sticker world only.
+        is_sticker_picture: Returns whether an image's metadata names a sticker model.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Judging:
         self._is_sticker_picture = is_sticker_picture
 
     def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
-        """Return the checker's settings by the name of a preset, or from a settings file.
+        """Return the checker's settings of a preset or a settings file.
 
         Args:
-            name: Of the preset, or the file's path.
-            changes: Single settings that shall differ, as "margin=0.05".
+            name: Name of the preset, or path of the file.
+            changes: Settings to override, as "margin=0.05".
 
         Raises:
-            SettingsError: There is no such preset, file or setting, or it cannot be used.
+            SettingsError: There is no such preset, file or setting, or it is invalid.
         """
         if name in CHECKER_PRESETS:
             settings = CHECKER_PRESETS[name]
@@ -111,14 +111,14 @@ class Judging:
         return change_settings(settings, changes)
 
     def da_settings(self, name: str, changes: Sequence[str] = ()) -> DaSettings:
-        """Return the DA-score's settings by the name of a preset.
+        """Return the DA-score's settings of a preset.
 
         Args:
-            name: Of the preset.
-            changes: Single settings that shall differ, as "temperature=2".
+            name: Name of the preset.
+            changes: Settings to override, as "temperature=2".
 
         Raises:
-            SettingsError: There is no such preset or setting, or it cannot be used.
+            SettingsError: There is no such preset or setting, or it is invalid.
         """
         if name not in DA_PRESETS:
             raise SettingsError(
@@ -134,18 +134,18 @@ class Judging:
         da_models: DaModelChoice = DEFAULT_DA_MODELS,
         choice: JudgeSetChoice = DEFAULT_JUDGE_SET,
     ) -> Iterator[JudgedPicture]:
-        """Judge many pictures here and now, one after the other; an error ends only its own.
+        """Evaluate images one after the other; an error affects only its image.
 
         Args:
-            tasks: The pictures and their prompts.
-            settings: Of the checker.
-            token: Asked before each model call.
-            da_models: Who takes prompts apart and who answers.
-            choice: Who looks.
+            tasks: The images and their prompts.
+            settings: Settings of the checker.
+            token: Checked before each model call.
+            da_models: Models of the DA-score.
+            choice: The judge set.
 
         Raises:
             Cancelled: The token was cancelled.
-            ModelNotFound: A model that was chosen is not on this machine.
+            ModelNotFound: A chosen model is not installed.
         """
         asked = self._da_models(da_models)
 
@@ -171,18 +171,18 @@ class Judging:
         choice: JudgeSetChoice,
         token: CancelToken,
     ) -> Evaluation:
-        """Judge one picture, (H, W, 3) uint8, here and now.
+        """Evaluate one image, (H, W, 3) uint8.
 
         Args:
-            image: The picture.
-            scene: What it should show.
-            settings: Of the checker.
-            choice: Who looks.
-            token: Asked before each model call.
+            image: The image.
+            scene: Scene of the prompt.
+            settings: Settings of the checker.
+            choice: The judge set.
+            token: Checked before each model call.
 
         Raises:
             NoDetectorChosen: No detector is chosen.
-            ModelNotFound: A model that was chosen is not on this machine.
+            ModelNotFound: A chosen model is not installed.
             DetectorError: A model is damaged.
             Cancelled: The token was cancelled.
         """
@@ -190,27 +190,27 @@ class Judging:
         return evaluate_image(image, scene, judges, token, settings)
 
     def is_beyond_stickers(self, path: Path, choice: JudgeSetChoice) -> bool:
-        """Say whether the sticker models were chosen for a picture that no sticker model drew."""
+        """Return True if the sticker models are chosen for an image of another model."""
         return choice.knows_stickers_only and not self._is_sticker_picture(path)
 
     @property
     def perturber(self) -> Perturber:
-        """Changes pictures a little, as the checker does to test an answer."""
+        """Perturber of images, as used by the checker."""
         return self._registry.perturber(PERTURBER_ID)
 
     def perturbed_crops(self, image: RgbImage, evidence: Evidence) -> tuple[RgbImage, ...]:
-        """Show the small changes behind a verdict, one crop for each of the evidence's answers.
+        """Return the perturbed crops behind a verdict, one for each perturbed answer.
 
         Args:
-            image: (H, W, 3) uint8, the judged picture.
-            evidence: Behind one of its verdicts.
+            image: (H, W, 3) uint8, the evaluated image.
+            evidence: Evidence of one of its verdicts.
         """
         return perturbed_crops(image, evidence, self.perturber)
 
     def models_of(self, choice: JudgeSetChoice) -> Mapping[str, str]:
-        """Name those who look, for results: by what they do, with revision and weights' hash.
+        """Return the chosen models' names by role, with revision and weight hash, for results.
 
-        Where no detector is chosen, sticker pictures alone are judged.
+        Without a chosen detector only sticker images are evaluated; the names are those for them.
         """
         return judge_set_names(self._registry, judges_by_origin(choice, is_sticker_picture=True))
 
@@ -231,19 +231,19 @@ class Judging:
         *,
         overwrite: bool = False,
     ) -> "RunReport":
-        """Judge a recorded run of a benchmark again, without any model.
+        """Re-evaluate a recorded benchmark run, without running a model.
 
         Args:
-            source: The run's folder.
-            target: Where verdicts and figures are written.
-            settings: None for those that the run was judged with.
-            changes: Single settings that shall differ, as for ``checker``.
-            overwrite: Whether earlier results are replaced.
+            source: Folder of the run.
+            target: Output folder of verdicts and metrics.
+            settings: None for the settings of the recorded run.
+            changes: Settings to override, as for ``checker``.
+            overwrite: Whether to replace earlier results.
 
         Raises:
-            ExportError: The target is the run's own folder, or results are there already.
-            StoreError: The folder holds no such run, or the target cannot be written.
-            SettingsError: The settings cannot be used.
+            ExportError: The target is the run's own folder, or contains results.
+            StoreError: The folder contains no such run, or the target is not writable.
+            SettingsError: The settings are invalid.
         """
         from spatialstudio.application.evaluate.recorded_runs import judge_records
 
@@ -251,11 +251,11 @@ class Judging:
         return judge_records(records, source, target, settings, changes, overwrite=overwrite)
 
     def sweep(self, source: Path) -> "tuple[SweepRow, ...]":
-        """Tell what other thresholds would make of a recorded run.
+        """Re-evaluate a recorded run over a grid of thresholds.
 
         Raises:
-            StoreError: The folder holds no such run.
-            SettingsError: The run's settings cannot be used.
+            StoreError: The folder contains no such run.
+            SettingsError: The run's settings are invalid.
         """
         from spatialstudio.application.evaluate.recorded_runs import sweep_thresholds
 
@@ -263,10 +263,10 @@ class Judging:
         return sweep_thresholds(run, run.settings)
 
     def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the prompts of the benchmark, drawn again from its recipe.
+        """Write the prompts of the benchmark, generated from its recipe.
 
         Raises:
-            TargetExists: The file is already there, and it is not to be replaced.
+            TargetExists: The file exists and ``overwrite`` is False.
             StoreError: The file cannot be written.
         """
         self._registry.records(RECORDS_ID).write_prompts(path, overwrite=overwrite)

@@ -1,9 +1,9 @@
-"""Which metrics judge, by name, and with which of their published faults.
+"""Selection of metrics by name, each with or without its published faults.
 
     checker,pse,visor,compbench:mended,hrs:takes_last_instance
 
-asks the checker, PSE, VISOR as published, T2I-CompBench without its faults, and HRS without this
-one fault. The names stand in every result.
+selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, and HRS without one
+fault. The names are part of every result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,13 @@ from spatialstudio.science.questions.perception_answers import score_by_percepti
 
 CORRECTED_NAME = "mended"
 ALWAYS = "checker"
-"""The metric whose verdicts carry the evidence."""
+"""Id of the metric whose verdicts carry the evidence."""
 
 
 METRICS: Registrations[Metric] = Registrations(
     "metric", constants_in("spatialstudio.science.metrics", "METRIC", Metric), attrgetter("order")
 )
-"""All metrics in the order in which they are listed: the built-in ones, then those of plugins."""
+"""All metrics in listed order: built-in ones, then those of plugins."""
 
 
 @frozen
@@ -42,8 +42,8 @@ class ChosenMetrics:
     """Metrics to compute.
 
     Attributes:
-        names: As they were asked for, each once.
-        rules: The rules of each by its id, the checker always among them.
+        names: Names as requested, without duplicates.
+        rules: Rules of each metric by id; the checker is always included.
     """
 
     names: tuple[str, ...]
@@ -51,24 +51,24 @@ class ChosenMetrics:
 
     @property
     def chosen(self) -> tuple[Metric, ...]:
-        """The metrics, in the order in which they are listed."""
+        """The metrics, in listed order."""
         return tuple(metric for metric in METRICS if metric.id in self.rules)
 
 
 def all_metrics() -> ChosenMetrics:
-    """Choose every metric by its published rules."""
+    """Select every metric with its published rules."""
     return choose_metrics([metric.id for metric in METRICS])
 
 
 def choose_metrics(names: Sequence[str]) -> ChosenMetrics:
-    """Choose metrics by name.
+    """Select metrics by name.
 
     Args:
-        names: Each a metric, or "metric:mended", or "metric:fault" without this fault, or several
-            faults joined by "+".
+        names: Each a metric, "metric:mended" for all faults corrected, or "metric:fault" for one
+            corrected fault, or several joined by "+".
 
     Raises:
-        SettingsError: A metric or a fault is not known.
+        SettingsError: A metric or a fault is unknown.
     """
     plain = tuple(dict.fromkeys(name.strip() for name in names))
     rules = {ALWAYS: METRICS[ALWAYS].rules}
@@ -81,19 +81,19 @@ def choose_metrics(names: Sequence[str]) -> ChosenMetrics:
 
 
 def published_faults() -> Mapping[str, tuple[str, ...]]:
-    """Return the faults that can be switched off, by metric."""
+    """Return the faults that can be corrected, by metric."""
     return {metric.id: metric.faults for metric in METRICS if metric.faults}
 
 
 def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, Figures]:
-    """Add up what each metric said.
+    """Aggregate the results of each metric.
 
     Args:
-        rows: One for each picture.
-        metrics: Which metrics were computed.
+        rows: One row per image.
+        metrics: The computed metrics.
 
     Returns:
-        Figures by metric, without those that had nothing to judge; further forms of a metric last.
+        Figures by metric, without metrics that had nothing to evaluate; variants of a metric last.
     """
     own, further = dict[str, Figures](), dict[str, Figures]()
     for metric in metrics.chosen:
@@ -130,14 +130,14 @@ WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "of
 
 
 def change_settings(settings: SettingsT, changes: Sequence[str]) -> SettingsT:
-    """Return settings that differ in some values; their name tells which.
+    """Return settings with some values changed, and a name that lists the changes.
 
     Args:
-        settings: To start from.
-        changes: As "margin=0.05", "overlap_bars_vertical=yes" or "temperature=2".
+        settings: The base settings.
+        changes: Changes such as "margin=0.05", "overlap_bars_vertical=yes" or "temperature=2".
 
     Raises:
-        SettingsError: A setting is not known, or cannot have this value.
+        SettingsError: A setting is unknown, or the value is invalid.
     """
     if not changes:
         return settings
@@ -164,7 +164,7 @@ def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any
 
 
 def _value(present: object, word: str, most: float) -> object:
-    """Read a value of the kind that the setting has now; None when it is none."""
+    """Parse a value of the same type as the present one; None if it is invalid."""
     if isinstance(present, bool):
         return WORDS.get(word)
     if isinstance(present, Enum):
@@ -182,12 +182,12 @@ def _in_words(value: object) -> str:
 
 @frozen
 class DaModels:
-    """Who takes the prompt apart, and who answers.
+    """Models of the DA-score.
 
     Attributes:
-        reader: Takes the prompt apart; None for the scene alone.
-        answerer: Answers questions about the picture; None for what was seen in it.
-        settings: How answers become a score.
+        reader: Decomposes the prompt; None for the scene's assertions alone.
+        answerer: Answers questions about the image; None for answers from the perception.
+        settings: Settings of the DA-score.
     """
 
     reader: AssertionReader | None = None
@@ -202,14 +202,14 @@ def score_assertions(
     da_models: DaModels,
     token: CancelToken,
 ) -> Evaluation:
-    """Return an evaluation with its DA-score by these witnesses.
+    """Return an evaluation with its DA-score.
 
     Args:
         image: (H, W, 3) uint8.
-        scene: What the picture shall show.
-        evaluation: What was seen in it.
-        da_models: Who is asked.
-        token: Asked before each call of a model.
+        scene: Scene of the prompt.
+        evaluation: Evaluation with the perception of the image.
+        da_models: Models of the DA-score.
+        token: Checked before each model call.
 
     Raises:
         DetectorError: A model is damaged or missing.

@@ -1,4 +1,4 @@
-"""Pictures from elsewhere: shown, asked what they claim to show, and judged."""
+"""Imported images: read, opened and evaluated against a prompt."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,17 +24,17 @@ from spatialstudio.domain.run_ports import MetadataFiles
 
 NOBODY = "nobody"
 NO_CLAIM = SceneGraph(prompt=Prompt(text=""), mentions=(), relations=(), extractor_id=NOBODY)
-"""What a picture shall show of which nobody has said anything."""
+"""Empty scene of an image without a prompt."""
 
 
 @frozen(eq=False)
 class ForeignPicture:
-    """A picture that was not drawn here. Made by ``Pictures.read``; may cross threads.
+    """An imported image. Created by ``Pictures.read``; may cross threads.
 
     Attributes:
-        name: Of its file.
+        name: Name of the file.
         image: (H, W, 3) uint8 sRGB.
-        settings: How it says that it was made; None when it does not.
+        settings: Generation settings from its metadata; None without metadata.
     """
 
     name: str
@@ -43,15 +43,15 @@ class ForeignPicture:
 
 
 class Pictures:
-    """Opens pictures that were not drawn here.
+    """Opens imported images.
 
     Args:
-        session: Where they are opened.
-        submit: Has a picture judged.
-        images: Reads picture files.
-        metadata: Gives who reads what is told in them.
-        readers: Read a prompt, of whatever things; and of those that sticker models draw.
-        judges: Tells who judges the pictures of a model.
+        session: The session that opens them.
+        submit: Submits an image for evaluation.
+        images: Reads image files.
+        metadata: Returns the reader of image metadata.
+        readers: Readers of prompts: of any objects, and of the sticker models' objects.
+        judges: Judge sets by the model of an image.
     """
 
     def __init__(
@@ -71,26 +71,26 @@ class Pictures:
         self._judges = judges
 
     def read(self, path: Path) -> ForeignPicture:
-        """Read a picture and how it says that it was made; from any thread, nothing is opened.
+        """Read an image and its metadata, from any thread, without opening it in the session.
 
         Raises:
-            ImageError: The file is not a picture that can be read.
+            ImageError: The file is not a readable image.
         """
         settings = self._metadata().read(path)
         return ForeignPicture(name=path.name, image=self._images().read(path), settings=settings)
 
     def shows_stickers(self, path: Path) -> bool:
-        """Say whether a picture's own record names a sticker model; not of what is no picture."""
+        """Return True if an image's metadata names a sticker model; False for other files."""
         try:
             return self._judges.draws_stickers(_model_of(self._metadata().read(path)))
         except ImageError:
             return False
 
     def claim_of(self, settings: PictureSettings | None) -> SceneGraph | None:
-        """Read the prompt that a picture tells; None when it claims nothing that can be judged.
+        """Read the prompt of an image's metadata; None if it has no relation to evaluate.
 
         Raises:
-            ModelNotFound: There is no model, so that nobody knows what can be judged.
+            ModelNotFound: No model is installed, so the known objects are undefined.
         """
         if settings is None or not settings.prompt:
             return None
@@ -101,7 +101,7 @@ class Pictures:
         return scene if scene.relations else None
 
     def show(self, picture: ForeignPicture) -> None:
-        """Open a picture that nobody has said anything about yet."""
+        """Open an image without a prompt."""
         run_id = new_request_id()
         run = OpenRun(
             id=run_id,
@@ -113,28 +113,28 @@ class Pictures:
         self._session.open(run)
 
     def judge(self, path: Path, scene: SceneGraph) -> RequestId:
-        """Judge any picture against a scene, and open it in the session.
+        """Evaluate an image file against a scene, and open it in the session.
 
         Raises:
-            ImageError: The file is not a picture that can be read.
+            ImageError: The file is not a readable image.
         """
         return self.judge_picture(self.read(path), scene)
 
     def judge_picture(self, picture: ForeignPicture, scene: SceneGraph) -> RequestId:
-        """Judge a picture that was read against a scene, and open it."""
+        """Evaluate an imported image against a scene, and open it in the session."""
         return self._judge(picture.image, scene, _model_of(picture.settings))
 
     def scene_shown(self, path: Path, prompt: str) -> SceneGraph:
-        """Read what a picture shall show, with the words that those know who judge it.
+        """Read a prompt for an image, with the object names that its judge set knows.
 
         Raises:
-            ImageError: The file is not a picture that can be read.
-            PromptError: The prompt is empty, or names what nobody would recognise.
+            ImageError: The file is not a readable image.
+            PromptError: The prompt is empty, or names an unknown object.
         """
         return self._read_scene(prompt, _model_of(self._metadata().read(path)))
 
     def judge_open(self, scene: SceneGraph) -> RequestId | None:
-        """Judge the open picture against another scene; None when there is no picture."""
+        """Evaluate the open image against another scene; None if no image is open."""
         run = self._session.run
         return (
             None
@@ -143,7 +143,7 @@ class Pictures:
         )
 
     def _read_scene(self, text: str, model_id: str) -> SceneGraph:
-        """Read a prompt for those who judge; the sticker models know the things of their world."""
+        """Read a prompt for the judge set; sticker models know the objects of their world only."""
         knows_stickers_only = self._judges.judges_of(model_id).knows_stickers_only
         return self._read_stickers(text) if knows_stickers_only else self._read_any(text)
 
@@ -161,5 +161,5 @@ class Pictures:
 
 
 def _model_of(settings: PictureSettings | None) -> str:
-    """Return the model that this program's own record in a picture names; empty without one."""
+    """Return the model id in this application's metadata of an image; empty without it."""
     return settings.model if settings is not None and settings.record else ""

@@ -1,8 +1,8 @@
-"""Judges a stored run again from the perception stored with it, and names what differs.
+"""Re-evaluation of a stored run from its perception, and the list of differences.
 
-Hashes prove that files are unchanged since they were written. Whoever writes a false verdict
-through the store gets true hashes for it; only judging again shows that it does not follow from
-the perception and the settings beside it. Whether those are true, only the models can tell.
+Hashes prove that files are unchanged since they were written. A false verdict written through the
+store gets a valid hash; only re-evaluation shows that it does not follow from the stored perception
+and settings. Whether these are correct can only be verified by running the models.
 """
 
 import math
@@ -16,15 +16,15 @@ from spatialstudio.science.checker.decide import decide
 
 PART = "verdict"
 TOLERANCE = 1e-6
-"""Of PSE and confidence, whose last digits depend on the machine."""
+"""Tolerance of PSE and confidence, whose last digits depend on the machine."""
 
 
 def recheck_run(record: RunRecord) -> tuple[Fault, ...]:
-    """Compare the verdicts of a run with those that follow from its stored perception.
+    """Compare the verdicts of a run with those computed from its stored perception.
 
     Returns:
-        One fault for each verdict that differs, is missing, or is on no relation of the scene;
-        nothing for a run that was not judged.
+        One fault for each verdict that differs, is missing, or refers to no relation of the scene;
+        empty for a run without an evaluation.
     """
     if record.evaluation is None:
         return ()

@@ -1,4 +1,4 @@
-"""Judges a recorded run again, from what was seen in its pictures, without any model."""
+"""Re-evaluation of recorded benchmark runs from stored perceptions, without running a model."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -48,20 +48,20 @@ def judge_records(
     *,
     overwrite: bool = False,
 ) -> RunReport:
-    """Read a run folder, judge it again and write what came of it in the same schema.
+    """Read a run folder, re-evaluate it, and write the results in the same schema.
 
     Args:
         records: Reads and writes the files.
-        source: The run folder.
-        target: Where the results are written.
-        settings: None for those that the run was judged with.
-        changes: Single settings that shall differ, as "margin=0.05".
-        overwrite: Whether earlier results are replaced; files of the run itself never are.
+        source: Folder of the run.
+        target: Output folder.
+        settings: None for the settings of the recorded run.
+        changes: Settings to override, as "margin=0.05".
+        overwrite: Whether to replace earlier results; files of the run itself are never replaced.
 
     Raises:
-        ExportError: The target is the run's own folder, or results are there already.
-        StoreError: The folder holds no such run, or the target cannot be written.
-        SettingsError: The settings cannot be used.
+        ExportError: The target is the run's own folder, or contains results.
+        StoreError: The folder contains no such run, or the target is not writable.
+        SettingsError: The settings are invalid.
     """
     run = records.read(source)
     if target.is_dir():
@@ -75,7 +75,7 @@ def judge_records(
 
 
 def judge_sample(sample: RecordedSample, settings: CheckerSettings) -> JudgedSample:
-    """Judge one recorded picture."""
+    """Evaluate one recorded image."""
     if sample.perception is None:
         return JudgedSample(sample=sample, verdict=None, chosen=())
     ends = sample.relation.ends
@@ -87,7 +87,7 @@ def judge_sample(sample: RecordedSample, settings: CheckerSettings) -> JudgedSam
 
 
 def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunReport:
-    """Add up the figures of a run, at least one picture."""
+    """Aggregate the results of a run with at least one image."""
     types = dict.fromkeys(one.sample.item.relation_type for one in judged)
     by_item: dict[BenchmarkItem, dict[int, Outcome | None]] = defaultdict(dict)
     for one in judged:
@@ -121,7 +121,7 @@ def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunR
 def _pairs(
     items: Mapping[BenchmarkItem, object],
 ) -> list[tuple[BenchmarkItem, BenchmarkItem]]:
-    """Pair each item with the one that swaps its objects and inverts its relation, once."""
+    """Return each pair of items with swapped objects and inverse relation, once."""
     by_claim = {(item.relation_type, item.subject, item.object): item for item in items}
     pairs = []
     for item in items:
@@ -134,20 +134,20 @@ def _pairs(
 
 MARGINS = (0.03, 0.05, 0.07, 0.10)
 LEAST_CONFIDENCES = (0.0, 0.3, 0.5, 0.7)
-"""The published grid; its detector thresholds cannot be tried on records cut at 0.5."""
+"""The published grid; its detector thresholds cannot be tested on records cut at 0.5."""
 
 
 @frozen
 class SweepRow:
-    """One pair of thresholds.
+    """Results for one pair of thresholds.
 
     Attributes:
-        margin: Half width of the undecidable band, share of the side.
-        least_confidence: Answers less sure than this count as abstentions, [0, 1].
-        passes: PASS.
-        fails: FAIL.
-        total: All pictures, errors included.
-        errors: Pictures without a record that can be judged.
+        margin: Half width of the undecidable band, share of the image side.
+        least_confidence: Confidence below which a verdict counts as an abstention, [0, 1].
+        passes: Number of PASS.
+        fails: Number of FAIL.
+        total: Number of images, including errors.
+        errors: Images without a usable record.
     """
 
     margin: float
@@ -159,7 +159,7 @@ class SweepRow:
 
     @property
     def coverage(self) -> float:
-        """Share decided, [0, 1]."""
+        """Share of decided images, [0, 1]."""
         return (self.passes + self.fails) / self.total
 
 
@@ -169,16 +169,16 @@ def sweep_thresholds(
     margins: Sequence[float] = MARGINS,
     least_confidences: Sequence[float] = LEAST_CONFIDENCES,
 ) -> tuple[SweepRow, ...]:
-    """Judge a run by every pair of thresholds.
+    """Evaluate a run with every pair of thresholds.
 
     Args:
-        run: Of left, right, above and below.
+        run: A run with the relations left, right, above and below.
         settings: All other thresholds.
-        margins: To try.
-        least_confidences: To try with each.
+        margins: Margins to test.
+        least_confidences: Confidence thresholds to test with each margin.
 
     Raises:
-        StoreError: No picture of the run was looked at.
+        StoreError: No image of the run has a perception.
     """
     table = tabulate(_records(run))
     rows = []
