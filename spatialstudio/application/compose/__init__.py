@@ -1,1 +1,1 @@
-"""Prompt to scene graph, edits, layouts."""
+"""Conversion of prompts to scene graphs, scene edits and layouts."""

@@ -1,7 +1,7 @@
-"""Two readings of one prompt: what a later one adds or doubts is offered, never imposed.
+"""Comparison of two readings of a prompt; differences are offered to the user, not applied.
 
-The grammar reads at once, a language model later. What both read stays; what the user has set by
-hand or taken up is never offered for removal, and stays while the prompt is typed on.
+The grammar reads at once, a language model later. Relations in both readings stay; relations that
+the user edited or accepted are never offered for removal, and stay while the prompt is extended.
 """
 
 from collections import Counter
@@ -36,14 +36,13 @@ ADDITIONS = {
 
 @frozen
 class Offer:
-    """One difference between two readings, to be accepted or not.
+    """A difference between two readings, which the user may accept.
 
     Attributes:
         message: One sentence for the user.
-        added: The relation that the later reading has; None when it lacks one.
-        removed: The relation that the later reading lacks, or reads otherwise; None when it has
-            one more.
-        mentions: Things of the added relation that the scene does not have yet.
+        added: Relation of the later reading only; None for a removal.
+        removed: Relation that the later reading lacks or reads differently; None for an addition.
+        mentions: Mentions of the added relation that are new in the scene.
     """
 
     message: str
@@ -54,12 +53,12 @@ class Offer:
 
 @frozen
 class ComparedReading:
-    """What comes of a later reading.
+    """Result of comparing a later reading with the shown scene.
 
     Attributes:
-        scene: What is shown from now on.
-        offers: Where the readings differ; empty when they agree.
-        notes: What the later reader tells beside its offers.
+        scene: The scene to show.
+        offers: Differences between the readings; empty if they agree.
+        notes: Other notes of the later reading.
     """
 
     scene: SceneGraph
@@ -68,10 +67,10 @@ class ComparedReading:
 
 
 def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
-    """Compare a later reading with the scene that is shown.
+    """Compare a later reading with the shown scene.
 
-    A later reading that agrees takes the scene's place with its notes; one that differs leaves the
-    scene as it is and makes offers. A reading of another text says nothing.
+    A later reading that agrees replaces the scene, with its notes; one that differs leaves the
+    scene unchanged and yields offers. A reading of another text yields nothing.
     """
     if shown.prompt.text != later.prompt.text:
         return ComparedReading(scene=shown)
@@ -97,11 +96,11 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
 
 
 def dispute_in_words(claim: Relation, scene: SceneGraph) -> str:
-    """Say how a claim of a language model differs from the words of the prompt.
+    """Describe how a relation from a language model differs from the words of the prompt.
 
     Args:
-        claim: One that the prompt's words speak against.
-        scene: Holds its things, and what the grammar reads.
+        claim: A relation that contradicts the prompt's words.
+        scene: Scene with its mentions and the grammar's relations.
     """
     words = claim.span.of(scene.prompt.text) if claim.span else ""
     reads = f'reads "{words}" as' if words else "claims"
@@ -112,7 +111,7 @@ def dispute_in_words(claim: Relation, scene: SceneGraph) -> str:
 
 
 def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
-    """Take an offer up; the prompt stays, for both readings are of it."""
+    """Apply an offer; the prompt is unchanged, as both readings are of it."""
     known = {mention.id for mention in scene.mentions}
     new = [mention for mention in offer.mentions if mention.id not in known]
     mentions = sorted([*scene.mentions, *new], key=lambda mention: mention.span.start)
@@ -123,12 +122,12 @@ def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:
 
 
 def is_typed_on(before: str, text: str) -> bool:
-    """Tell whether a prompt is the one before with a small change, rather than another."""
+    """Return True if a prompt is a small edit of the previous one."""
     return _Edit(before, text).is_small
 
 
 def not_dismissed(offers: Iterable[Offer], dismissed: Iterable[str]) -> tuple[Offer, ...]:
-    """Leave out the offers that say what the user has dismissed, each once, by their messages."""
+    """Return the offers that the user has not dismissed, by message and without duplicates."""
     gone = Counter(dismissed)
     kept = []
     for offer in offers:
@@ -140,10 +139,10 @@ def not_dismissed(offers: Iterable[Offer], dismissed: Iterable[str]) -> tuple[Of
 
 
 def keep_things(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
-    """Return a scene read anew, whose things have the ids that they had before.
+    """Return a new reading whose mentions keep their previous ids.
 
-    A thing is known again by its words where these are untouched, else by its name; a new one has
-    the first id that is free.
+    A mention is matched by its words if they are unchanged, else by its name; a new mention gets
+    the first free id.
     """
     edit = _Edit(before.prompt.text, scene.prompt.text)
     signs: tuple[Callable[[ObjectMention, ObjectMention], bool], ...] = (
@@ -171,10 +170,10 @@ def keep_things(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
 
 
 def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
-    """Return a scene read anew, with the relations of other readers that the user took up before.
+    """Return a new reading with the relations that the user accepted from other readers.
 
-    They stay while the prompt is typed on and the words they are about are untouched; with another
-    prompt they go.
+    They are kept while the prompt is extended and their words are unchanged; they are dropped with
+    another prompt.
     """
     taken_up = [old for old in before.relations if old.source not in ("", BY_HAND)]
     if not taken_up:
@@ -196,12 +195,12 @@ def keep_taken_up(scene: SceneGraph, before: SceneGraph) -> SceneGraph:
 
 
 def _is_replaced(relation: Relation, taken_up: Relation) -> bool:
-    """Tell whether a relation read anew is one that a disputed claim was taken up for."""
+    """Return True if an accepted offer replaces this relation of a new reading."""
     return not relation.source and set(relation.ends) == set(taken_up.ends)
 
 
 class _Edit:
-    """How one text became another: by a change in the middle of what they have in common.
+    """The edit between two texts, as one changed range between a common prefix and suffix.
 
     Args:
         old: The text before.
@@ -217,7 +216,7 @@ class _Edit:
         self.is_small = self._tail_start - self._head <= len(old) / 2
 
     def moved(self, span: TextSpan | None) -> TextSpan | None:
-        """Return where a stretch of the old text stands in the new one; None when it is lost."""
+        """Return a span of the old text in the new text; None if it was changed."""
         if span is None or span.stop <= self._head:
             return span
         if span.start < self._tail_start:
@@ -231,13 +230,13 @@ def _is_untouched(old: ObjectMention, new: ObjectMention, edit: _Edit) -> bool:
 
 
 def _length_alike(one: str, other: str) -> int:
-    """Return how many characters two texts share before they differ."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _same_thing(old: ObjectMention, edit: _Edit, scene: SceneGraph) -> MentionId | None:
-    """Find a thing of the text before in the scene read anew."""
+    """Return the id of a previous mention in a new reading; None if it is gone."""
     span = edit.moved(old.span)
     same = (
         each.id
@@ -248,7 +247,7 @@ def _same_thing(old: ObjectMention, edit: _Edit, scene: SceneGraph) -> MentionId
 
 
 def _shown_names(shown: SceneGraph, later: SceneGraph) -> Mapping[MentionId, MentionId]:
-    """Give the things of a later reading the ids that they have in the scene, or new ones."""
+    """Map the mentions of a later reading to their ids in the scene, or to new ids."""
     names: dict[MentionId, MentionId] = {}
     taken = {mention.id for mention in shown.mentions}
     for mention in later.mentions:
@@ -283,9 +282,9 @@ def _is_among(relation: Relation, others: Sequence[Relation]) -> bool:
 
 
 def _says_the_same(one: Relation, other: Relation) -> bool:
-    """Tell whether two relations claim the same, in the same words or from the other side.
+    """Return True if two relations are equivalent, in the same words or from the inverse side.
 
-    A part of a diagonal says the same as the diagonal: readers take it apart or not.
+    Part of a diagonal equals the diagonal, as readers may decompose it.
     """
     if one.type.shape is Shape.BETWEEN or other.type.shape is Shape.BETWEEN:
         same_flanks = one.subject == other.subject and set(one.ends) == set(other.ends)
@@ -326,7 +325,7 @@ def _replacement(
     later: SceneGraph,
     names: Mapping[MentionId, MentionId],
 ) -> Offer:
-    """Offer a claim that the prompt's words speak against, in the place of what they say."""
+    """Offer a relation that contradicts the prompt's words, in place of the grammar's relation."""
     addition = _addition(claim, shown, later, names)
     both = replace(shown, mentions=(*shown.mentions, *addition.mentions))
     same_ends = (each for each in shown.relations if set(each.ends) == set(claim.ends))

@@ -1,4 +1,4 @@
-"""Keeps what was typed on disk, within a second of each change."""
+"""Automatic saving of the prompt and settings, within a second of each change."""
 
 import logging
 import threading
@@ -13,16 +13,16 @@ from spatialstudio.domain.run_settings import Draft, RunSettings
 log = logging.getLogger(__name__)
 
 PAUSE_S = 0.5
-"""Changes that follow sooner are written together."""
+"""Changes within this time are written together."""
 
 
 class DraftSaver:
-    """Writes the newest draft from a thread of its own, so that typing never waits for the disk.
+    """Writes the newest draft in a background thread, so that typing never waits for the disk.
 
     Args:
-        read: Reads what an earlier program wrote; None where there is nothing.
-        write: Writes a draft, whole; raises StoreError.
-        pause_s: How long changes are gathered.
+        read: Reads the draft of an earlier session; None if there is none.
+        write: Writes a whole draft; raises StoreError.
+        pause_s: Time during which changes are combined.
     """
 
     def __init__(
@@ -41,23 +41,23 @@ class DraftSaver:
 
     @cached_property
     def newest(self) -> Draft:
-        """What was typed last, in this program or in one before it."""
+        """The newest draft, of this session or an earlier one."""
         return self._read() or Draft()
 
     def keep_prompt(self, text: str, model_id: str | None) -> None:
-        """Keep what is typed into the prompt."""
+        """Save the prompt."""
         self.keep(replace(self.newest, prompt=text, model_id=model_id or "", scene=None))
 
     def keep_scene(self, scene: SceneGraph) -> None:
-        """Keep what the prompt was read as, and what was changed by hand; its words along."""
+        """Save the scene with the user's edits, and its prompt."""
         self.keep(replace(self.newest, prompt=scene.prompt.text, scene=scene))
 
     def keep_settings(self, settings: RunSettings) -> None:
-        """Keep what is set beside the prompt."""
+        """Save the settings."""
         self.keep(replace(self.newest, settings=settings))
 
     def keep(self, draft: Draft) -> None:
-        """Have a draft on disk within a second; returns at once."""
+        """Write a draft within a second; returns at once."""
         if draft == self.newest:
             return
         self.newest = draft
@@ -69,7 +69,7 @@ class DraftSaver:
                 self._thread.start()
 
     def close(self) -> None:
-        """Write what is still to be written."""
+        """Write pending changes."""
         with self._guard:
             thread = self._thread
         if thread is not None:
@@ -77,7 +77,7 @@ class DraftSaver:
             thread.join()
 
     def _work(self) -> None:
-        """Write until nothing changes any more; the next change starts another thread."""
+        """Write until there are no further changes; the next change starts another thread."""
         while True:
             self._is_due_now.wait(self._pause_s)
             with self._guard:

@@ -1,4 +1,4 @@
-"""Stage 1, relations changed by hand: who takes part, in which order, how much they count."""
+"""Stage 1: edits of a relation's mentions, order, weight and type."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from spatialstudio.domain.relation import (
 )
 
 WEIGHT_STEP = 2.0
-"""A step up doubles a weight, a step down halves it."""
+"""One step up doubles a weight, one step down halves it."""
 
 READERS = {"grammar": "The grammar", "llm": "A language model"}
 
@@ -33,7 +33,7 @@ Claim = tuple[str, tuple[str, ...], int]
 
 
 def with_relation_swapped(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
-    """Let subject and object change places, so that the contrary is claimed."""
+    """Swap subject and object, which reverses the relation."""
     old = relation_of(scene, relation_id)
     return _with(scene, replace(old, subject=old.object, object=old.subject, source=BY_HAND))
 
@@ -41,13 +41,13 @@ def with_relation_swapped(scene: SceneGraph, relation_id: RelationId) -> SceneGr
 def with_relation_end(
     scene: SceneGraph, relation_id: RelationId, place: int, mention_id: MentionId
 ) -> SceneGraph:
-    """Hang one end of a relation on another thing; the thing at another end comes here instead.
+    """Replace one mention of a relation; if it takes part in the relation already, the two swap.
 
     Args:
         scene: The scene.
-        relation_id: Whose end.
+        relation_id: Relation to edit.
         place: 0 for the subject, then the objects.
-        mention_id: The other thing.
+        mention_id: The new mention.
     """
     old = relation_of(scene, relation_id)
     ends = [old.ends[place] if end == mention_id else end for end in old.ends]
@@ -61,19 +61,19 @@ def with_relation_end(
 
 
 def with_relation_weight(scene: SceneGraph, relation_id: RelationId, weight: float) -> SceneGraph:
-    """Let guidance care more or less for a relation; the prompt stays.
+    """Set the guidance weight of a relation; the prompt is unchanged.
 
     Args:
         scene: The scene.
-        relation_id: Which.
-        weight: Brought into ``LIGHTEST`` to ``HEAVIEST``.
+        relation_id: Relation to edit.
+        weight: Clamped to ``LIGHTEST`` to ``HEAVIEST``.
     """
     weight = min(max(weight, LIGHTEST), HEAVIEST)
     return _same_words(scene, replace(relation_of(scene, relation_id), weight=weight))
 
 
 def with_mention_weighed(scene: SceneGraph, mention_id: MentionId, steps: int) -> SceneGraph:
-    """Make every relation that a thing takes part in weigh more, or less for negative steps."""
+    """Raise the weight of every relation of a mention, or lower it for negative steps."""
     for relation in scene.relations:
         if mention_id in relation.ends:
             weight = relation.weight * WEIGHT_STEP**steps
@@ -82,17 +82,17 @@ def with_mention_weighed(scene: SceneGraph, mention_id: MentionId, steps: int) -
 
 
 def with_relation_muted(scene: SceneGraph, relation_id: RelationId, muted: bool) -> SceneGraph:
-    """Have guidance pass a relation over, or hold it again; the prompt stays."""
+    """Exclude a relation from guidance, or include it again; the prompt is unchanged."""
     return _same_words(scene, replace(relation_of(scene, relation_id), is_muted=muted))
 
 
 def with_relation_at(scene: SceneGraph, relation_id: RelationId, place: int) -> SceneGraph:
-    """Give a relation another rank; the prompt stays.
+    """Move a relation to another position in the list; the prompt is unchanged.
 
     Args:
         scene: The scene.
-        relation_id: Which.
-        place: From 0, the first; brought into the list.
+        relation_id: Relation to move.
+        place: Index from 0; clamped to the list.
     """
     moved = relation_of(scene, relation_id)
     others = [each for each in scene.relations if each is not moved]
@@ -101,10 +101,10 @@ def with_relation_at(scene: SceneGraph, relation_id: RelationId, place: int) -> 
 
 
 def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
-    """Return a scene read anew, with the things' ids and the claims' weights and mutes of before.
+    """Return a new reading with the previous mention ids, relation weights and mutes.
 
-    A claim is known again by its type and by what its things are called; the second of two equal
-    claims is the second one before. What was taken up of other readings stays as long as its words.
+    Relations are matched by type and mention names, the second of two equal ones to the second.
+    Relations accepted from other readings stay while their words do.
     """
     if before is None:
         return scene
@@ -118,7 +118,7 @@ def keep_hand(scene: SceneGraph, before: SceneGraph | None) -> SceneGraph:
 
 
 def why(scene: SceneGraph, relation: Relation) -> str:
-    """Say why a relation stands there: its words, who read them, and how sure that is."""
+    """Return the origin of a relation for display: words, reader and confidence."""
     source = scene.source_of(relation)
     reader = READERS.get(source, f'"{source}"')
     if source == BY_HAND:
@@ -135,7 +135,7 @@ def why(scene: SceneGraph, relation: Relation) -> str:
 
 
 def _sureness(scene: SceneGraph, relation: Relation) -> str:
-    """Say how sure a reading is, by what it rests on; nothing of what the user set."""
+    """Return the confidence of a reading from its basis; empty for the user's edits."""
     if scene.source_of(relation) == BY_HAND:
         return ""
     read = [relation.span, *(scene.mention(end).span for end in relation.ends)]
@@ -146,17 +146,17 @@ def _sureness(scene: SceneGraph, relation: Relation) -> str:
 
 
 def _share(first: TextSpan | None, second: TextSpan | None) -> bool:
-    """Say whether two stretches share a character."""
+    """Return True if two spans overlap."""
     if first is None or second is None:
         return False
     return first.start < second.stop and second.start < first.stop
 
 
 def relation_of(scene: SceneGraph, relation_id: RelationId) -> Relation:
-    """Return a scene's relation by its id.
+    """Return a relation of a scene by its id.
 
     Raises:
-        StopIteration: There is none.
+        StopIteration: There is no such relation.
     """
     return next(relation for relation in scene.relations if relation.id == relation_id)
 

@@ -1,4 +1,4 @@
-"""The user's language model: which server is asked, kept and tried out without waiting for it."""
+"""Settings and background use of the user's language model server."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 
 @frozen
 class ServerTried:
-    """A server was tried out. Made by ``LanguageModel``; may cross threads.
+    """Result of a server test. Published by ``LanguageModel``; may cross threads.
 
     Attributes:
-        message: How it went, in a sentence or two.
-        works: Whether it answers.
+        message: Description of the result, one or two sentences.
+        works: Whether the server answers.
     """
 
     message: str
@@ -36,10 +36,10 @@ class ServerTried:
 
 @frozen
 class ServerKept:
-    """A choice was kept. Made by ``LanguageModel``; may cross threads.
+    """Server settings were saved. Published by ``LanguageModel``; may cross threads.
 
     Attributes:
-        problem: Why it could not be kept, in a sentence or two; empty when it was.
+        problem: Why saving failed, one or two sentences; empty on success.
     """
 
     problem: str = ""
@@ -47,11 +47,11 @@ class ServerKept:
 
 @frozen
 class KeyLookedUp:
-    """The keyring was asked for a server's key. Made by ``LanguageModel``; may cross threads.
+    """Result of a keyring lookup. Published by ``LanguageModel``; may cross threads.
 
     Attributes:
-        url: Of the server.
-        is_known: Whether there is one.
+        url: URL of the server.
+        is_known: Whether a key is stored.
     """
 
     url: str
@@ -59,12 +59,12 @@ class KeyLookedUp:
 
 
 class LanguageModel:
-    """Keeps the choice of a server; what may take time is done in threads and told by events.
+    """Stores the server settings; slow work runs in threads and ends with an event.
 
     Args:
-        choices: Makes or returns who keeps the choice.
-        publish: Takes the events, in any thread.
-        reset: Called when another choice was kept, so that readers ask the new server.
+        choices: Creates or returns the store of server settings.
+        publish: Receives the events, in any thread.
+        reset: Called after a change, so that readers use the new server.
     """
 
     def __init__(
@@ -81,31 +81,31 @@ class LanguageModel:
 
     @property
     def presets(self) -> Mapping[str, ServerPreset]:
-        """Servers that are offered, by name."""
+        """Server presets by name."""
         return self._choices().presets
 
     @property
     def overriding(self) -> tuple[str, ...]:
-        """Names of the environment variables that go before what is kept."""
+        """Names of the environment variables that override the stored settings."""
         return self._choices().overriding
 
     @property
     def choice(self) -> ServerChoice:
-        """Which server is asked now."""
+        """The current server settings."""
         return self._choices().choice()
 
     def look_up_key(self, url: str) -> None:
-        """Find out whether a key is known; publishes ``KeyLookedUp``."""
+        """Look up a stored key; publishes ``KeyLookedUp``."""
         self._start(
             lambda: self._publish(KeyLookedUp(url=url, is_known=self._choices().has_key(url)))
         )
 
     def keep(self, choice: ServerChoice, key: str | None) -> None:
-        """Keep a choice, and its key unless that is None; publishes ``ServerKept``."""
+        """Save server settings, and the key unless it is None; publishes ``ServerKept``."""
         self._start(lambda: self._publish(self._kept(choice, key)))
 
     def try_out(self, choice: ServerChoice, key: str | None) -> None:
-        """Ask a server for a word; publishes ``ServerTried``, unless another is tried before."""
+        """Send a test request; publishes ``ServerTried`` unless a newer test starts first."""
         self.cancel()
         flag = self._flag = CancelFlag()
 
@@ -116,11 +116,11 @@ class LanguageModel:
         self._start(ask)
 
     def cancel(self) -> None:
-        """Wait for no server any more."""
+        """Cancel the running server test."""
         self._flag.cancel()
 
     def wait(self) -> None:
-        """Return when all that was begun has ended."""
+        """Return when all started work has ended."""
         for thread in self._threads:
             thread.join()
 
@@ -154,16 +154,16 @@ def _in_words(error: StudioError) -> str:
 
 
 PAUSE_S = 0.8
-"""A prompt that stands for less is still being typed: nobody is asked about it."""
+"""Time without typing before a prompt is sent to the language model."""
 
 
 @frozen
 class ReadAgain:
-    """A prompt was read a second time. Made by ``SecondReader``; may cross threads.
+    """A second reading of a prompt. Published by ``SecondReader``; may cross threads.
 
     Attributes:
-        scene: The later reading, or the grammar's where the model failed.
-        failure: Why the model failed; None where it did not.
+        scene: The language model's reading, or the grammar's if the model failed.
+        failure: Why the model failed; None on success.
     """
 
     scene: SceneGraph
@@ -171,12 +171,12 @@ class ReadAgain:
 
 
 class SecondReader(CancellableJob):
-    """Reads one prompt at a time; a new one stops the reading before it.
+    """Reads one prompt at a time; a new prompt cancels the previous reading.
 
     Args:
-        extractor: Makes or returns the reader; called in the reading thread only.
-        publish: Takes ``ReadAgain``, in the reading thread.
-        pause_s: How long a prompt must stand before it is read.
+        extractor: Creates or returns the reader; called in the reading thread only.
+        publish: Receives ``ReadAgain``, in the reading thread.
+        pause_s: Time without typing before a prompt is read.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class SecondReader(CancellableJob):
         self._pause_s = pause_s
 
     def read(self, prompt: Prompt) -> None:
-        """Start to read; returns at once."""
+        """Start to read a prompt; returns at once."""
         self._start(lambda flag: self._read(prompt, flag))
 
     def _read(self, prompt: Prompt, flag: CancelFlag) -> None:

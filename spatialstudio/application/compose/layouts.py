@@ -1,4 +1,4 @@
-"""Stage 1, a dozen layouts to start from: a prompt each, and where its things stand."""
+"""Stage 1: layout templates with a prompt and object positions, and edits of the layout sketch."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,12 +24,12 @@ USUAL_THINGS = ("dog", "car", "clock")
 
 @frozen(kw_only=False)
 class Spot:
-    """Where a thing stands in a layout's small picture.
+    """Position and size of an object in a layout's thumbnail.
 
     Attributes:
-        x: Its middle, share of the width, [0, 1].
-        y: Its middle, share of the height, [0, 1].
-        size: Its diameter, share of the side, (0, 1].
+        x: Centre, share of the width, [0, 1].
+        y: Centre, share of the height, [0, 1].
+        size: Diameter, share of the side, (0, 1].
     """
 
     x: float
@@ -39,12 +39,12 @@ class Spot:
 
 @frozen(kw_only=False)
 class LayoutTemplate:
-    """A layout to start from.
+    """A layout template.
 
     Attributes:
-        name: A few words.
-        text: The prompt; ``{a0}`` stands for the first thing with its article, ``{0}`` without.
-        spots: One for each thing, in the order of the text.
+        name: Display name.
+        text: Prompt template; ``{a0}`` is the first object with its article, ``{0}`` without.
+        spots: One position per object, in the order of the text.
     """
 
     name: str
@@ -52,7 +52,7 @@ class LayoutTemplate:
     spots: tuple[Spot, ...]
 
     def prompt(self, things: Sequence[str] = ()) -> str:
-        """Return the prompt for these things; the usual ones stand in for those that lack."""
+        """Return the prompt with these objects; default objects fill the missing ones."""
         missing = [thing for thing in USUAL_THINGS if thing not in things]
         names = [*things, *missing][: len(self.spots)]
         articles = {f"a{place}": _with_article(name) for place, name in enumerate(names)}
@@ -102,7 +102,7 @@ LAYOUTS = (
 
 
 def things_of(scene: SceneGraph | None) -> tuple[str, ...]:
-    """Return what a scene names, each thing once, to be laid out anew."""
+    """Return the distinct object phrases of a scene, for use in a template."""
     if scene is None:
         return ()
     return tuple(dict.fromkeys(mention.phrase for mention in scene.mentions))
@@ -127,22 +127,22 @@ __all__ = [
 
 
 def arranged(scene: SceneGraph, kept: Places) -> Places:
-    """Place all things so that the relations are shown; see ``arrange``."""
+    """Return positions that satisfy the relations; see ``arrange``."""
     return arrange(scene, kept)
 
 
 def graph_places(scene: SceneGraph) -> Places:
-    """Place all things on a ring, each on the side that its relations ask for."""
+    """Return positions on a ring, each mention on the side that its relations require."""
     return on_a_ring(arrange(scene, {}))
 
 
 def after_move(scene: SceneGraph, places: Places, moved: MentionId) -> SceneGraph:
-    """Return the scene that a sketch says after a thing was moved; its prompt says it as well.
+    """Return the scene that a sketch shows after a move, with a prompt that states it.
 
     Args:
-        scene: What was claimed.
-        places: Where all things stand now.
-        moved: The thing that was moved.
+        scene: Scene before the move.
+        places: Current positions.
+        moved: The moved mention.
     """
     relations = relations_after(scene, places, moved)
     if relations == scene.relations:
@@ -153,16 +153,16 @@ def after_move(scene: SceneGraph, places: Places, moved: MentionId) -> SceneGrap
 def after_adding(
     scene: SceneGraph, places: Places, thing: ObjectMention, place: Point
 ) -> tuple[SceneGraph, Places, MentionId]:
-    """Put another thing on a sketch; it is related to its nearest neighbour, where it shows that.
+    """Add a mention to a sketch, related to its nearest neighbour if their positions show it.
 
     Args:
-        scene: What was claimed.
-        places: Where its things stand.
-        thing: The new one; its id and span are those of another prompt.
-        place: Where it shall stand.
+        scene: Scene before the change.
+        places: Positions of its mentions.
+        thing: The new mention, with an id and span of another prompt.
+        place: Its position.
 
     Returns:
-        The scene with the words that say it, where all stand now, and the id of the new thing.
+        The scene with a prompt that states it, all positions, and the id of the new mention.
     """
     known = {mention.id for mention in scene.mentions}
     grown = with_thing_added(scene, thing)
@@ -172,21 +172,21 @@ def after_adding(
 
 
 def after_removing(scene: SceneGraph, places: Places, gone: MentionId) -> tuple[SceneGraph, Places]:
-    """Take a thing from a sketch; all others stay where they stand.
+    """Remove a mention from a sketch; all others keep their positions.
 
     Args:
-        scene: What was claimed, of two things or more.
-        places: Where its things stand.
-        gone: The thing to take away.
+        scene: Scene with at least two mentions.
+        places: Positions of its mentions.
+        gone: The mention to remove.
 
     Returns:
-        The scene with the words that say it, and where its things stand.
+        The scene with a prompt that states it, and the positions of its mentions.
     """
     kept = {name: place for name, place in places.items() if name != gone}
     return with_thing_removed(scene, gone), kept
 
 
 def named_in(text: str, thing: ObjectMention) -> str:
-    """Return a prompt that names a thing behind what it says already: "at night, a cat"."""
+    """Append a mention to a prompt: "at night" becomes "at night, a cat"."""
     name = thing.phrase if thing.is_plural else f"{indefinite_article(thing.phrase)} {thing.phrase}"
     return ", ".join(part for part in (text.strip(), name) if part)

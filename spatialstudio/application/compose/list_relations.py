@@ -1,4 +1,4 @@
-"""A scene as plain data, for files and for comparison: names and basic relations only."""
+"""A scene as plain data for files and comparison: names and basic relations only."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from spatialstudio.domain.relation import (
 
 @frozen
 class ListedRelation:
-    """One relation by names. Two relations stand for a diagonal.
+    """A relation by names. A diagonal is listed as two relations.
 
     Attributes:
-        subject: Name of the thing placed.
-        type: Never a diagonal.
-        objects: Name of the thing it is placed against; two names for "between".
+        subject: Name of the subject.
+        type: Basic relation type, never a diagonal.
+        objects: Name of the object; two names for "between".
     """
 
     subject: str
@@ -37,7 +37,7 @@ class ListedRelation:
 
 
 def list_relations(scene: SceneGraph) -> tuple[ListedRelation, ...]:
-    """List what a scene claims, diagonals taken apart, in order of the scene."""
+    """List the relations of a scene in its order, with diagonals decomposed."""
     names = names_of(scene)
     return tuple(
         ListedRelation(
@@ -51,7 +51,7 @@ def list_relations(scene: SceneGraph) -> tuple[ListedRelation, ...]:
 
 
 def names_of(scene: SceneGraph) -> Mapping[MentionId, str]:
-    """Name every thing by its head, with its attributes where another thing has the same head."""
+    """Return a name for each mention: its head, with its attributes if the head is not unique."""
     heads = Counter(mention.head for mention in scene.mentions)
     return {
         mention.id: _full_name(mention) if heads[mention.head] > 1 else mention.head
@@ -64,7 +64,7 @@ def _full_name(mention: ObjectMention) -> str:
 
 
 def _basic_types(relation_type: RelationType) -> tuple[RelationType, ...]:
-    """Take a diagonal apart into the types that compare one axis each."""
+    """Return the types on single axes that a diagonal consists of."""
     if len(relation_type.claims) <= 1:
         return (relation_type,)
     basic = [each for each in relation_types if each.axis is not None]

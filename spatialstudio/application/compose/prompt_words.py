@@ -1,4 +1,4 @@
-"""The words of a prompt, one by one: things by their mentions, all others by their place."""
+"""The words of a prompt in order, with mentions as single units."""
 
 import re
 from collections.abc import Iterator
@@ -14,23 +14,23 @@ from spatialstudio.domain.prompt import (
 from spatialstudio.domain.relation import SceneGraph
 
 SCENES_KEPT = 16
-"""Each step of a run asks for the same words several times."""
+"""Size of the cache; each step of a run requests the same words several times."""
 
 _WORD = re.compile(r"[\w'\u2019-]+")
 
 
 @frozen
 class PromptWord:
-    """A word, or a thing of several words; the same word at two places is two of these.
+    """A word or a multi-word mention; a repeated word yields one instance per position.
 
     Attributes:
-        key: Of its maps: the mention's id, or a name made of its place.
-        text: As it stands in the prompt.
-        start: Of its characters in the prompt.
-        stop: Behind them.
-        hue: The same everywhere; that of a thing wherever it is named, others have later ones.
-        is_mention: Whether it names a thing first, so that the thing's maps are its own.
-        is_named_again: Whether it points back to a thing.
+        key: Key of its attention maps: the mention's id, or a name derived from its position.
+        text: Text as in the prompt.
+        start: Index of its first character in the prompt.
+        stop: Index after its last character.
+        hue: Stable colour index, shared by all occurrences of a mention; other words come after.
+        is_mention: Whether it is the first occurrence of a mention, which owns the mention's maps.
+        is_named_again: Whether it refers to an earlier mention.
     """
 
     key: MentionId
@@ -43,7 +43,7 @@ class PromptWord:
 
 
 def words_of(scene: SceneGraph) -> tuple[PromptWord, ...]:
-    """Return the words of a scene's prompt in the order of the text."""
+    """Return the words of a scene's prompt in text order."""
     return _words_of(scene.prompt.text, scene.mentions)
 
 
@@ -53,7 +53,7 @@ def _words_of(text: str, mentions: tuple[ObjectMention, ...]) -> tuple[PromptWor
 
 
 def _found(text: str, mentions: tuple[ObjectMention, ...]) -> Iterator[PromptWord]:
-    """List the words, those of things first; all others have hues behind those of the things."""
+    """Yield the words, mentions first; the hues of other words follow those of the mentions."""
     hues, taken = hues_of(mentions), set[int]()
     for mention in mentions:
         hue = hues[mention.id]

@@ -1,6 +1,6 @@
-"""Stage 1: a prompt becomes a scene, which may then be edited by hand.
+"""Stage 1: reading of a prompt into a scene, and edits of the scene.
 
-An edited scene is given words that say it: the text encoder reads the prompt, not the scene.
+Each edit also updates the prompt, because the text encoder reads the prompt and not the scene.
 """
 
 import difflib
@@ -35,17 +35,17 @@ COMMA = ", "
 def read_prompt(
     text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
 ) -> SceneGraph:
-    """Read what a prompt claims.
+    """Read the relations that a prompt states.
 
     Args:
-        text: As the user typed it.
-        extractor: Who reads it.
-        known_objects: Names, synonyms and plurals included, to the heads that the model draws;
-            None when it draws anything.
+        text: Text as typed.
+        extractor: Relation extractor.
+        known_objects: Names, synonyms and plurals, mapped to the heads that the model knows; None
+            if the model is not restricted.
 
     Raises:
-        PromptError: The prompt is empty, too long or no text, or names what the model does not
-            know.
+        PromptError: The prompt is empty, too long or not text, or names an object that the model
+            does not know.
     """
     if not is_text(text):
         raise PromptError(
@@ -63,15 +63,15 @@ def read_prompt(
 def read_thing(
     text: str, extractor: RelationExtractor, known_objects: Mapping[str, str] | None = None
 ) -> ObjectMention:
-    """Read the name of one thing, "red cup"; its id and span are those of this text.
+    """Read the name of one object, "red cup"; its id and span refer to this text.
 
     Args:
-        text: As the user typed it.
-        extractor: Who reads it.
+        text: Text as typed.
+        extractor: Relation extractor.
         known_objects: As for ``read_prompt``.
 
     Raises:
-        PromptError: It is empty, names none or several, or what the model does not know.
+        PromptError: The text names no object, several, or one that the model does not know.
     """
     scene = read_prompt(text, extractor)
     if len(scene.mentions) != 1:
@@ -83,10 +83,10 @@ def read_thing(
 
 
 def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
-    """Call every thing by the name that the model knows: "kitten" becomes "cat".
+    """Replace every head by the name that the model knows: "kitten" becomes "cat".
 
     Raises:
-        PromptError: A thing is unknown to the model, or there is none.
+        PromptError: An object is unknown to the model, or there is none.
     """
     if not scene.mentions:
         raise PromptError(
@@ -99,7 +99,7 @@ def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> Sce
 
 
 def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGraph:
-    """Call every thing by the name that the model knows; others go with their relations."""
+    """Replace heads by names that the model knows; remove unknown mentions with relations."""
     heads = {each.id: _head_among(each, known_objects) for each in scene.mentions}
     mentions = tuple(
         replace(each, head=head) for each in scene.mentions if (head := heads[each.id]) is not None
@@ -126,10 +126,10 @@ def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGrap
 def with_relation_type(
     scene: SceneGraph, relation_id: RelationId, new_type: RelationType
 ) -> SceneGraph:
-    """Change what a relation claims; its words in the prompt change along, where they can.
+    """Change the type of a relation, and its words in the prompt where possible.
 
     Raises:
-        PromptError: "Between" was chosen in a scene of two things.
+        PromptError: "Between" was chosen in a scene of two mentions.
     """
     old = _relation(scene, relation_id)
     second = _flank(scene, old, new_type) if new_type.shape is Shape.BETWEEN else None
@@ -155,10 +155,10 @@ def with_relation_added(
     subject: MentionId,
     *objects: MentionId,
 ) -> SceneGraph:
-    """Add a relation between things of the scene; "between" takes two objects.
+    """Add a relation between mentions of the scene; "between" takes two objects.
 
     Raises:
-        ValueError: The number of objects does not fit the type.
+        ValueError: The number of objects does not match the type.
     """
     thing, *flank = objects
     relation = Relation(
@@ -173,11 +173,11 @@ def with_relation_added(
 
 
 def with_thing_added(scene: SceneGraph, thing: ObjectMention) -> SceneGraph:
-    """Add a thing, named behind all others; an ending of style stays behind it.
+    """Add a mention after all others, before any style suffix.
 
     Args:
         scene: The scene.
-        thing: Read by itself; it gets an id and a span of the scene.
+        thing: A mention from another prompt; it gets an id and a span of the scene.
     """
     text = scene.prompt.text
     stop = max((mention.span.stop for mention in scene.mentions), default=len(text))
@@ -198,12 +198,12 @@ def with_thing_added(scene: SceneGraph, thing: ObjectMention) -> SceneGraph:
 
 
 def with_thing_removed(scene: SceneGraph, mention_id: MentionId) -> SceneGraph:
-    """Take a thing out, and the relations that it takes part in; other things stay."""
+    """Remove a mention and its relations; other mentions stay."""
     return rewrite(scene, without=mention_id)
 
 
 def with_relation_removed(scene: SceneGraph, relation_id: RelationId) -> SceneGraph:
-    """Take a relation out; the things stay."""
+    """Remove a relation; its mentions stay."""
     gone = _relation(scene, relation_id)
     kept = tuple(each for each in scene.relations if each is not gone)
     return rewrite(replace(scene, relations=kept))
@@ -220,7 +220,7 @@ def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str
 
 
 def _head_among(mention: ObjectMention, known_objects: Mapping[str, str]) -> str | None:
-    """Find the model's name for a thing; the longest ending of its phrase that is known counts."""
+    """Return the model's name for a mention, from the longest known ending of its phrase."""
     name = mention.phrase.lower().partition(" of ")[0]
     endings = (
         " ".join(words[start:])
@@ -231,7 +231,7 @@ def _head_among(mention: ObjectMention, known_objects: Mapping[str, str]) -> str
 
 
 def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:
-    """List the objects, those spelled most like ``word`` first."""
+    """List the known objects, those spelled most like ``word`` first."""
     heads = sorted(set(known_objects.values()))
     close = difflib.get_close_matches(word.lower(), heads)
     names = ", ".join([*close, *(head for head in heads if head not in close)])
@@ -243,7 +243,7 @@ def _relation(scene: SceneGraph, relation_id: RelationId) -> Relation:
 
 
 def _flank(scene: SceneGraph, relation: Relation, new_type: RelationType) -> MentionId:
-    """Return the other flank of "between": the one it has, else the first thing that is free."""
+    """Return the second object of "between": the present one, else the first unrelated mention."""
     free = (mention.id for mention in scene.mentions if mention.id not in relation.ends)
     flank = relation.second_object or next(free, None)
     if flank is None:
@@ -261,7 +261,7 @@ def _new_relation_id(scene: SceneGraph) -> RelationId:
 
 
 def _says_it_alone(scene: SceneGraph, relation: Relation) -> bool:
-    """Tell whether a relation's words claim nothing else and stand right before its object."""
+    """Return True if a relation's words state nothing else and directly precede its object."""
     shared = [other for other in scene.relations if other.span == relation.span]
     if relation.span is None or len(shared) > 1 or relation.second_object is not None:
         return False
@@ -272,7 +272,7 @@ def _says_it_alone(scene: SceneGraph, relation: Relation) -> bool:
 
 
 def _with_words(scene: SceneGraph, span: TextSpan, words: str) -> SceneGraph:
-    """Put other words in the place of a span; all spans behind it move along."""
+    """Replace the text of a span, and shift all later spans."""
     text = scene.prompt.text
     if span.start == 0:
         words = words.capitalize()

@@ -1,4 +1,4 @@
-"""Stage 1: what in a scene contradicts itself or is said twice, and the step that mends it."""
+"""Stage 1: contradictions and redundancies of a scene, with suggested fixes."""
 
 from enum import Enum
 
@@ -15,25 +15,25 @@ from spatialstudio.science.scenes.consistency import (
 
 
 class AdviceKind(Enum):
-    """How grave it is; the value is the word for it."""
+    """Severity; the value is the displayed word."""
 
     CONTRADICTION = "contradiction"
-    """No picture can show it."""
+    """No image can satisfy the relations."""
     REDUNDANCY = "redundancy"
-    """Harmless, but said twice."""
+    """Harmless redundancy."""
 
 
 @frozen
 class Advice:
-    """One finding about a scene. Made by ``advice_on`` only.
+    """A problem of a scene. Created by ``advice_on`` only.
 
     Attributes:
-        kind: How grave it is.
+        kind: Severity.
         message: One sentence for the user.
         relation_ids: The relations concerned.
-        spans: Where the prompt says them; relations set by hand have none.
-        fix: The step that mends it, in words for a button.
-        leaves_out: The relation that goes with this step.
+        spans: Spans of the relations in the prompt; none for relations added by hand.
+        fix: Label of the button that applies the fix.
+        leaves_out: The relation that the fix removes.
     """
 
     kind: AdviceKind
@@ -45,7 +45,7 @@ class Advice:
 
 
 def advice_on(scene: SceneGraph) -> tuple[Advice, ...]:
-    """List what contradicts itself, then what is said twice."""
+    """List the contradictions, then the redundancies."""
     return (
         *(
             _advice(AdviceKind.CONTRADICTION, found, found.relation_ids)
@@ -59,7 +59,7 @@ def advice_on(scene: SceneGraph) -> tuple[Advice, ...]:
 
 
 def follow(advice: Advice, scene: SceneGraph) -> SceneGraph:
-    """Take the step that mends a scene; its prompt is written anew."""
+    """Apply the fix of an advice; the prompt is rewritten."""
     return with_relation_removed(scene, advice.leaves_out)
 
 

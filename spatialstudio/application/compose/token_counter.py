@@ -1,4 +1,4 @@
-"""What the model reads of a prompt: asked of the engine, which has the tokenizers."""
+"""Token counts of a prompt, from the tokenizers in the engine."""
 
 from collections.abc import Iterable
 
@@ -16,12 +16,12 @@ from spatialstudio.domain.relation import SceneGraph
 
 @frozen
 class TokenCount:
-    """A prompt's tokens as the window shows them.
+    """The tokens of a prompt as shown in the window.
 
     Attributes:
-        tokens: The characters of each, by the encoder that reads most.
-        read: Characters that some encoder reads; what stands behind them is cut off.
-        limit: Tokens that this encoder could read.
+        tokens: Span of each token, by the text encoder with the highest limit.
+        read: Number of characters that some text encoder reads; later text is truncated.
+        limit: Token limit of this encoder.
     """
 
     tokens: tuple[TextSpan, ...]
@@ -30,20 +30,20 @@ class TokenCount:
 
 
 class TokenCounter(EngineAnswer[ReadTokens, TokensRead]):
-    """Has prompts tokenized by the engine, and keeps the newest answer."""
+    """Requests the tokens of prompts from the engine and keeps the newest answer."""
 
     answer_type = TokensRead
 
     def read(self, prompt: str, model: ModelCard) -> None:
-        """Have a prompt taken apart; ``TokensRead`` is published when it is."""
+        """Request the tokens of a prompt; the engine answers with ``TokensRead``."""
         if prompt.strip():
             self._ask(ReadTokens(prompt=prompt, model=model))
 
     def whole(self, scene: SceneGraph) -> SceneGraph:
-        """Return a scene whose relations the model reads whole, as far as is known.
+        """Return the scene if the model reads all of its relations, as far as is known.
 
         Raises:
-            PromptError: A thing of a relation is cut off.
+            PromptError: A mention of a relation is truncated.
         """
         newest = self._newest
         if newest is None or newest.prompt != scene.prompt.text:
@@ -54,7 +54,7 @@ class TokenCounter(EngineAnswer[ReadTokens, TokensRead]):
 
 
 def count_of(readings: Iterable[TokenReading]) -> TokenCount:
-    """Sum up what several text encoders read: a word counts as read when one of them reads it."""
+    """Combine the readings of several text encoders: one that reads a word is sufficient."""
     reading = max(readings, key=lambda each: each.limit)
     read = reading.tokens[: reading.read]
     is_whole = reading.read >= len(reading.tokens)
@@ -67,16 +67,16 @@ def count_of(readings: Iterable[TokenReading]) -> TokenCount:
 
 
 def unread_text(answer: TokensRead) -> str:
-    """Return the end of a prompt that no text encoder reads; empty when all is read."""
+    """Return the end of a prompt that no text encoder reads; empty if all is read."""
     return answer.prompt[count_of(answer.readings).read :].strip()
 
 
 def cut_off(scene: SceneGraph, read: int) -> tuple[ObjectMention, ...]:
-    """Return the things of relations that lie beyond what is read, wholly or in part.
+    """Return the mentions of relations that are truncated, wholly or in part.
 
     Args:
-        scene: What the prompt claims.
-        read: Characters that are read.
+        scene: Scene of the prompt.
+        read: Number of characters that are read.
     """
     related = {end for relation in scene.relations for end in relation.ends}
     return tuple(

@@ -1,4 +1,4 @@
-"""The way back of stage 1: a scene becomes a plain prompt that says the same."""
+"""Conversion of a scene to a plain prompt, the inverse of stage 1."""
 
 import re
 from collections.abc import Sequence
@@ -48,21 +48,21 @@ PART = re.compile(rf"(?:[,.;]|{DASH}|{IN_STYLE})(?:(?!{DASH})[^,.;])*")
 
 
 def write_prompt(scene: SceneGraph) -> str:
-    """Say a scene in words: "a cat to the left of a dog and above a lamp"."""
+    """Return a prompt for a scene: "a cat to the left of a dog and above a lamp"."""
     return rewrite(scene).prompt.text
 
 
 def rewrite(scene: SceneGraph, without: MentionId | None = None) -> SceneGraph:
-    """Give a scene the plain prompt that says it, with the spans of that prompt.
+    """Replace a scene's prompt by a plain one that states it, and update all spans.
 
-    The style stays: an opening such as "a photo of", and what follows the last thing behind a
-    comma; other words that are no part of the scene go, and so do the notes about them. What only
-    stood for a noun, "the other", is written out, for its place may change; what is named alike is
-    told apart by the order in which it is named.
+    Style is preserved: an opening such as "a photo of", and text after the last mention's comma.
+    Other words that are not part of the scene are removed together with their notes. Pronouns such
+    as "the other" are replaced by the noun, as their position may change; mentions with equal names
+    are distinguished by ordinals.
 
     Args:
-        scene: What shall be said.
-        without: A thing of it that shall go, with its relations and all words about it.
+        scene: Scene to state.
+        without: A mention to remove, with its relations and all words about it.
     """
     for rename in (_written_out, _without_place_in_row):
         scene = replace(scene, mentions=tuple(rename(scene, each) for each in scene.mentions))
@@ -92,10 +92,10 @@ def rewrite(scene: SceneGraph, without: MentionId | None = None) -> SceneGraph:
 
 
 def counterfactual(scene: SceneGraph) -> SceneGraph:
-    """Swap the roles and invert the relations, and write the prompt for it.
+    """Swap the roles, invert the relations, and write the prompt.
 
-    "a cake to the left of a bed" becomes "a bed to the right of a cake"; the two flanks of
-    "between" have no roles to swap.
+    "a cake to the left of a bed" becomes "a bed to the right of a cake"; "between" is unchanged,
+    as its two objects have no roles to swap.
     """
     swapped = [
         relation
@@ -113,7 +113,7 @@ def counterfactual(scene: SceneGraph) -> SceneGraph:
 
 @frozen(kw_only=False)
 class _Clause:
-    """One relation as it is said: who stands how to what."""
+    """A relation as written: subject, words and objects."""
 
     relation_id: RelationId
     subject: MentionId
@@ -122,7 +122,7 @@ class _Clause:
 
 
 class _Writer:
-    """Writes one scene, and remembers where it has put what."""
+    """Writes the prompt of one scene and records the span of each mention and relation."""
 
     def __init__(self, scene: SceneGraph, lead: str) -> None:
         self.text = lead
@@ -132,7 +132,7 @@ class _Writer:
         self._scene = scene
 
     def write(self) -> None:
-        """Write whole groups, a clause for each subject, then what stands in no relation."""
+        """Write plural groups, then a clause per subject, then mentions without a relation."""
         clauses = [_clause(self._scene, relation) for relation in self._scene.relations]
         for group in _groups(self._scene):
             self._name(group)
@@ -176,7 +176,7 @@ class _Writer:
         self.spans[mention_id] = self._append(mention.phrase)
 
     def _place_in_row(self, mention: ObjectMention) -> str:
-        """Return what tells a thing from others that were named alike so far: "second "."""
+        """Return the ordinal that distinguishes a mention from namesakes before it: "second "."""
         name = mention.phrase.lower()
         row = [each for each in self.spans if self._scene.mention(each).phrase.lower() == name]
         return f"{ORDINALS[row.index(mention.id)]} " if 1 < len(row) <= len(ORDINALS) else ""
@@ -197,7 +197,7 @@ def _without(scene: SceneGraph, gone: MentionId | None) -> SceneGraph:
 
 
 def _clause(scene: SceneGraph, relation: Relation) -> _Clause:
-    """Say how a relation is told; of a thing on both sides of another that thing is told."""
+    """Return the clause of a relation; the middle mention is the subject of "on either side of"."""
     objects = tuple(dict.fromkeys(relation.ends[1:]))
     is_flanked = relation.second_object == relation.object != relation.subject
     if is_flanked and not scene.mention(relation.object).is_plural:
@@ -206,14 +206,14 @@ def _clause(scene: SceneGraph, relation: Relation) -> _Clause:
 
 
 def _groups(scene: SceneGraph) -> list[MentionId]:
-    """List the groups that others are of: the two cats in "two cats, one above the other"."""
+    """List plural mentions with members: "two cats" in "two cats, one above the other"."""
     placed = {end for relation in scene.relations for end in relation.ends}
     heads = {scene.mention(end).head for end in placed}
     return [m.id for m in scene.mentions if m.is_plural and m.head in heads and m.id not in placed]
 
 
 def _written_out(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
-    """Put the noun in the place of what stands for it: of "a brown one" a "brown bear"."""
+    """Replace a pronoun by its noun: "a brown one" becomes "a brown bear"."""
     stands = STAND_IN.search(mention.phrase)
     if stands is None or mention.phrase.lower().endswith(mention.head):
         return mention
@@ -225,7 +225,7 @@ def _written_out(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
 
 
 def _without_place_in_row(scene: SceneGraph, mention: ObjectMention) -> ObjectMention:
-    """Take the "second" off "the second cup" where there are more cups: their order may change."""
+    """Remove the ordinal of "the second cup" if there are more cups, as their order may change."""
     word = DISTINGUISHED.match(mention.phrase)
     if word is None:
         return mention
@@ -239,22 +239,22 @@ def _without_place_in_row(scene: SceneGraph, mention: ObjectMention) -> ObjectMe
 
 
 def _plural_noun(scene: SceneGraph, head: str) -> str | None:
-    """Find how the prompt writes a noun's plural."""
+    """Return the plural of a noun as the prompt writes it; None if it does not."""
     size = len(head.split())
     plurals = (m.phrase.split()[-size:] for m in scene.mentions if m.is_plural and m.head == head)
     return next((" ".join(words) for words in plurals if not STAND_IN.search(words[-1])), None)
 
 
 def _measure(scene: SceneGraph, mention: ObjectMention) -> str:
-    """Return what counts a thing before its name: "a pair of "."""
+    """Return the measure before a mention: "a pair of "."""
     counted = MEASURE.search(scene.prompt.text[: mention.span.start])
     return counted.group() if counted else ""
 
 
 def _lead(scene: SceneGraph) -> str:
-    """Return an opening like "A photo of ", when the prompt has one before all that is claimed.
+    """Return the opening of a prompt such as "A photo of ", before any mention or relation.
 
-    What denies something, or was not understood, is no opening.
+    Text with a negation, or with a note, is not an opening.
     """
     start = min((span.start for span in _spans(scene)), default=0)
     before = MEASURE.sub("", scene.prompt.text[:start])
@@ -264,9 +264,9 @@ def _lead(scene: SceneGraph) -> str:
 
 
 def _tail(scene: SceneGraph) -> str:
-    """Return an ending like ", oil on canvas", behind all that is claimed.
+    """Return the style suffix of a prompt such as ", oil on canvas", after any mention or relation.
 
-    A part of it that names a thing of the scene again is no style: it made a claim that has gone.
+    Parts that name an object of the scene are excluded, as they state a removed relation.
     """
     stop = max((span.stop for span in _spans(scene)), default=0)
     parts = PART.findall(scene.prompt.text, stop) if stop else []
