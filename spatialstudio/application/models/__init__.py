@@ -1,1 +1,1 @@
-"""Models, devices and layers on offer."""
+"""Available models, devices and cross-attention layers."""

@@ -1,4 +1,4 @@
-"""The models on this machine that can draw, and what is wrong with the others."""
+"""Lists of installed models, compute devices and cross-attention layers."""
 
 from collections.abc import Callable, Mapping
 
@@ -20,10 +20,10 @@ NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the models fo
 
 
 class ModelList:
-    """Looks for models when it is first asked, and again when it is told to.
+    """Installed generation models, searched on first use and on request.
 
     Args:
-        catalog: Makes or returns who finds them.
+        catalog: Creates or returns the model catalog.
     """
 
     def __init__(self, catalog: Callable[[], ModelCatalog]) -> None:
@@ -32,24 +32,24 @@ class ModelList:
 
     @property
     def cards(self) -> tuple[ModelCard, ...]:
-        """Those that can draw, the embedded first."""
+        """Cards of the usable models, embedded models first."""
         return self.find() if self._cards is None else self._cards
 
     @property
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """What is wrong with the folders that cannot be used, by their names; read each time."""
+        """Errors of unusable model folders, by folder name; read on each access."""
         return self._catalog().damaged()
 
     def find(self) -> tuple[ModelCard, ...]:
-        """Look again: models may have come, or gone."""
+        """Search again for installed models."""
         self._cards = self._catalog().cards()
         return self._cards
 
     def card(self, model_id: str | None = None) -> ModelCard:
-        """Return a model's card; the first one for None.
+        """Return a model's card; None for the first model.
 
         Raises:
-            ModelNotFound: There is no such model, or it is damaged.
+            ModelNotFound: There is no such model, or its files are damaged.
         """
         for card in self.cards:
             if model_id in (None, card.id):
@@ -63,48 +63,48 @@ class ModelList:
         )
 
     def known_objects(self, model_id: str | None = None) -> Mapping[str, str]:
-        """Return the objects that a model draws, by their names; empty for any, and for no model.
+        """Return the objects that a model knows, by name; empty if unrestricted or without a model.
 
         Args:
-            model_id: None for the first.
+            model_id: None for the first model.
         """
         known = (card.known_objects for card in self.cards if model_id in (None, card.id))
         return next(known, {})
 
 
 class DeviceList(EngineAnswer[ListDevices, DevicesListed]):
-    """Has the engine list the devices of this machine, and keeps the newest answer."""
+    """Requests the compute devices from the engine and keeps the newest answer."""
 
     answer_type = DevicesListed
 
     @property
     def known(self) -> tuple[DeviceCard, ...]:
-        """The devices, the fastest first; empty while nobody has told."""
+        """The devices, fastest first; empty until the engine has answered."""
         return self._newest.devices if self._newest else ()
 
     def ask(self) -> None:
-        """Have the devices listed, with what is free now; ``DevicesListed`` is published then."""
+        """Request the devices with their free memory; the engine answers with ``DevicesListed``."""
         self._ask(ListDevices())
 
     def at_hand(self, request: GenerationRequest) -> GenerationRequest:
-        """Return a request that another machine's device does not stop, as far as is known."""
+        """Return a request without its device if that is known to be absent from this machine."""
         known, chosen = {card.id for card in self.known}, request.sampling.device
         return with_values(request, device="") if known and chosen not in known else request
 
 
 class LayerList(EngineAnswer[ListLayers, LayersListed]):
-    """Has the engine list a model's layers, and keeps the newest answer."""
+    """Requests a model's cross-attention layers from the engine and keeps the newest answer."""
 
     answer_type = LayersListed
     _asked: ListLayers | None = None
 
     def ask(self, model: ModelCard, height: int, width: int) -> None:
-        """Have a model's layers listed, once for each size; ``LayersListed`` is published then.
+        """Request a model's layers, once per size; the engine answers with ``LayersListed``.
 
         Args:
-            model: Whose layers.
-            height: Of the pictures it shall draw, pixels.
-            width: Likewise.
+            model: Card of the model.
+            height: Image height, pixels.
+            width: Image width, pixels.
         """
         question = ListLayers(model=model, height=height, width=width)
         if question != self._asked:
@@ -112,11 +112,11 @@ class LayerList(EngineAnswer[ListLayers, LayersListed]):
             self._ask(question)
 
     def ask_again(self) -> None:
-        """Ask once more what was asked while there was no engine."""
+        """Repeat the last request, after an engine was started."""
         if self._asked is not None:
             self._ask(self._asked)
 
     def of(self, model_id: str) -> ModelLayers | None:
-        """Return a model's layers; None while nobody has told."""
+        """Return a model's layers; None until the engine has answered."""
         newest = self._newest
         return newest.layers if newest is not None and newest.model_id == model_id else None

@@ -1,4 +1,4 @@
-"""Settings that a model recommends."""
+"""Recommended settings of a model."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from spatialstudio.science.guidance.presets import guidance_preset
 
 
 def usual_settings(model: ModelCard) -> RunSettings:
-    """Return what a model recommends."""
+    """Return a model's recommended settings."""
     return RunSettings(
         model_id=model.id,
         width=model.native_size,
@@ -27,7 +27,7 @@ def usual_settings(model: ModelCard) -> RunSettings:
 
 
 def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
-    """Choose another model: size, steps and guidance become its own, the rest stays if it can."""
+    """Switch to another model: take its size, steps and guidance, keep the rest if compatible."""
     usual, sampler = usual_settings(model), settings.sampling.scheduler_id
     return with_values(
         settings,
@@ -50,17 +50,17 @@ def choose_guidance(
     preset: Preset = Preset.RECOMMENDED,
     strength: float | None = None,
 ) -> GuidanceSettings:
-    """Choose how a picture is held to its prompt.
+    """Return the guidance settings of a preset for a model.
 
     Args:
-        method_id: "none", or that of a registered method.
-        model: Which weights; knows its own best strength for PSG.
-        steps: Denoising steps of the run.
-        preset: Whose settings.
-        strength: Step size; None for that of the preset, 0 for no guidance.
+        method_id: "none", or the id of a registered method.
+        model: Card of the model, which may define its own recommended strength for PSG.
+        steps: Number of denoising steps.
+        preset: Source of the settings.
+        strength: Step size; None for the preset's, 0 for no guidance.
 
     Raises:
-        RequestError: The method is not known, or was not published for models of this kind.
+        RequestError: The method is unknown, or was not published for models of this kind.
     """
     if method_id == UNGUIDED:
         return GuidanceSettings()
