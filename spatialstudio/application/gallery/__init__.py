@@ -1,1 +1,1 @@
-"""The library: listing, filters, exports."""
+"""Library of runs: listing, filters and exports."""

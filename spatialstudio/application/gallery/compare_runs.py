@@ -1,4 +1,4 @@
-"""Says how near a run comes to the one that it repeats, and what stood in the way."""
+"""Comparison of a run with its repetition, and causes of their differences."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from spatialstudio.domain.record import (
 )
 
 CLOSE_MEAN = 1.0
-"""Mean difference of a channel, of 255, up to which nobody sees one."""
+"""Largest mean difference per channel, of 255, that is invisible."""
 
 FULL = 255
 SHORT_HASH = 10
-"""So many letters of a hash are enough to tell weights apart."""
+"""Length of an abbreviated weight hash."""
 _NAMES = {
     "app": "version of Spatial Studio",
     "python": "version of Python",
@@ -33,10 +33,10 @@ def compare_runs(
     """Compare a run with its repetition.
 
     Args:
-        first: The run.
-        first_image: (H, W, 3) its picture.
-        again: The repetition.
-        again_image: (H, W, 3) its picture.
+        first: Record of the run.
+        first_image: (H, W, 3), its image.
+        again: Record of the repetition.
+        again_image: (H, W, 3), its image.
     """
     reasons = tuple(_reasons(first, again))
     if first_image.shape != again_image.shape:
@@ -58,14 +58,14 @@ def compare_runs(
 
 
 def difference_picture(first: RgbImage, second: RgbImage) -> tuple[RgbImage, int]:
-    """Return how two pictures of one size differ, made bright enough to be seen.
+    """Return the difference of two images of equal size, scaled to full brightness.
 
     Args:
         first: (H, W, 3) uint8.
         second: Likewise.
 
     Returns:
-        (H, W, 3) uint8, black where they are equal; and the difference that is drawn as 255.
+        (H, W, 3) uint8, black where they are equal; and the difference shown as 255.
     """
     differences = _differences(first, second)
     largest = int(differences.max(initial=0))
@@ -96,7 +96,7 @@ def _version(environment: Environment, library: str) -> str:
 
 
 def _change(name: str, old: str, new: str) -> Iterator[str]:
-    """Say that something changed; what one of the runs does not tell may be the same."""
+    """Yield a description of a changed value; a value missing in either run is not a change."""
     if old and new and old != new:
         yield f"{name} ({old} then, {new} now)"
 

@@ -1,4 +1,4 @@
-"""Stage 5: takes runs out of the studio as files, one or many at once, and bundles back in."""
+"""Stage 5: export of runs to files, and import of run bundles."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,23 +37,23 @@ from spatialstudio.domain.safe_files import check_not_source
 
 THEME = "light"
 MOST_LETTERS = 12
-"""So many are named that no font has."""
+"""Largest number of characters without a glyph that a note lists."""
 MANY_RUNS = "runs"
-"""What a file of many runs is named after."""
+"""File name stem of exports with several runs."""
 NEUTRAL_NAME = "picture"
-"""What files are called that shall tell nothing of how they were made."""
+"""File name stem of anonymous exports."""
 
 
 @frozen
 class ExportOrder:
-    """How an export is carried out.
+    """Options of an export.
 
     Attributes:
-        ending: Of files that get their names here; empty for the usual of their kind.
-        into_folder: Whether the target is a folder, though nothing is there yet.
-        overwrite: Whether files are replaced; those of the exported runs never are.
-        progress: Told how many runs were read, of how many; may raise ``Cancelled``.
-        note: Told in a sentence what is not in the files as it should be.
+        ending: Extension of generated file names; empty for the default of the kind.
+        into_folder: Whether the target is a folder, even if it does not exist.
+        overwrite: Whether to replace files; files of the exported runs are never replaced.
+        progress: Receives the number of runs read and in total; may raise ``Cancelled``.
+        note: Receives a sentence about content that is missing or incorrect in the files.
     """
 
     ending: str = ""
@@ -72,8 +72,8 @@ class Exports:
 
     Attributes:
         store: Reads the runs.
-        exporter: Writes the files.
-        themes: The folder of themes.
+        exporter: Writes export files.
+        themes: Folder of themes.
     """
 
     store: RunStore
@@ -81,7 +81,7 @@ class Exports:
     themes: Path
 
     def look(self, theme: str = THEME) -> ExportLook:
-        """Return the usual look of figures, in a theme's colours.
+        """Return the default figure style, with a theme's colours.
 
         Raises:
             SettingsError: There is no such theme.
@@ -101,22 +101,22 @@ class Exports:
         look: ExportLook | None = None,
         order: ExportOrder = PLAIN_ORDER,
     ) -> tuple[Path, ...]:
-        """Write runs as files.
+        """Export runs to files.
 
         Args:
-            runs: Any files of the runs.
-            kind: What of them.
+            runs: Any file of each run.
+            kind: Kind of export.
             target: A file; or a folder, in which files are named after their runs.
-            look: How figures look; None for the usual.
-            order: In which form, and who is told how far it is.
+            look: Figure style; None for the default.
+            order: Options of the export.
 
         Returns:
-            The files written.
+            The written files.
 
         Raises:
-            ExportError: The runs lack what the kind shows, the file's ending does not fit, or a
-                file is one of the runs' own.
-            TargetExists: A file is already there, and it is not to be replaced.
+            ExportError: The runs lack data for this kind, the extension does not match, or a
+                target is a file of the runs.
+            TargetExists: A file exists and is not to be replaced.
             StoreError: A run is damaged, or a file cannot be written.
         """
         look = look or self.look()
@@ -134,11 +134,11 @@ class Exports:
         target: Path,
         order: ExportOrder = PLAIN_ORDER,
     ) -> tuple[Path, ...]:
-        """Name the files that an export writes, all in one folder.
+        """Return the files that an export writes, all in one folder.
 
         Raises:
-            ExportError: The file's ending does not fit, or there are many files and no folder.
-            StoreError: A run is not there.
+            ExportError: The extension does not match, or several files have no target folder.
+            StoreError: A run does not exist.
         """
         is_folder = order.into_folder or target.is_dir()
         if not is_folder and (kind.is_of_many or _ending_of(target) in kind.formats):
@@ -156,10 +156,10 @@ class Exports:
         return tuple(_file_names(stems, kind, ending, target))
 
     def read(self, path: Path) -> ExportedRun:
-        """Read a run as exporters see it.
+        """Read a run in the form that exporters take.
 
         Raises:
-            StoreError: There is no run, or it is damaged.
+            StoreError: The run does not exist or is damaged.
         """
         record, events = self.store.load(path)
         picture, marks = self.store.picture_of(path), self.store.marks(path)
@@ -173,11 +173,11 @@ class Exports:
         *,
         overwrite: bool = False,
     ) -> None:
-        """Write the picture of a run that is not stored; how it was made stands in it.
+        """Write the image of a run that is not stored, with the run in its metadata.
 
         Raises:
-            ExportError: The file's ending is not that of a picture.
-            TargetExists: The file is already there, and it is not to be replaced.
+            ExportError: The extension is not that of an image format.
+            TargetExists: The file exists and is not to be replaced.
             StoreError: The file cannot be written.
         """
         kind = EXPORT_KINDS[PICTURE]
@@ -196,17 +196,17 @@ class Exports:
         *,
         is_marked: bool = True,
     ) -> Path:
-        """Write a storyboard as a file, and return it; without an ending it becomes a PNG.
+        """Write a storyboard and return the file; without an extension it is a PNG.
 
         Args:
-            frames: In order.
+            frames: Frames, in order.
             target: The file.
-            order: Who is told what is not in the file as it should be.
-            is_marked: Whether the file says that it shows what a model drew.
+            order: Options of the export.
+            is_marked: Whether to declare in the metadata that a model generated the content.
 
         Raises:
-            ExportError: There is no frame, or the file's ending does not fit.
-            TargetExists: The file is already there, and it is not to be replaced.
+            ExportError: There is no frame, or the extension does not match.
+            TargetExists: The file exists and is not to be replaced.
             StoreError: The file cannot be written.
         """
         target = target if target.suffix else target.with_suffix(f".{BOARD_FORMATS[0]}")
@@ -224,10 +224,10 @@ class Exports:
         return target
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
-        """Put the runs of a bundle into a library, and return their pictures.
+        """Import the runs of a bundle into a library, and return their image files.
 
         Raises:
-            StoreError: It is no bundle, damaged, or the library cannot be written.
+            StoreError: The file is not a bundle or is damaged, or the library is not writable.
         """
         return self.exporter.open_bundle(path, root)
 
@@ -258,10 +258,10 @@ class Exports:
 
 
 def check_targets(targets: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse targets that are taken before anything is made for them.
+    """Raise an error for existing targets before any work is done.
 
     Raises:
-        TargetExists: One is already there, and it is not to be replaced.
+        TargetExists: A target exists and ``overwrite`` is False.
     """
     taken = [target for target in targets if os.path.lexists(target)]
     if taken and not overwrite:
@@ -300,7 +300,7 @@ def _boxes_in(file: Path, letters: str) -> str:
 
 
 def _note_missing(made: ExportFile, target: Path, order: ExportOrder) -> None:
-    """Tell what is not in a file as it should be."""
+    """Report content that is missing in an exported file."""
     if made.missing:
         order.note(_boxes_in(target, made.missing))
 
@@ -308,7 +308,7 @@ def _note_missing(made: ExportFile, target: Path, order: ExportOrder) -> None:
 def _file_names(
     stems: Iterable[str], kind: ExportKind, ending: str, folder: Path
 ) -> Iterator[Path]:
-    """Name exports after their runs, each once; anonymous kinds by number."""
+    """Yield unique file names: the runs' names, or numbers for anonymous kinds."""
     used: set[str] = set()
     for stem in stems:
         own = f"{stem}_{kind.id}"
@@ -326,10 +326,10 @@ def _is_taken(folder: Path, name: str, ending: str) -> bool:
 
 
 def check_ending(target: Path, kind: ExportKind) -> Path:
-    """Return a file whose ending fits the kind; without one it gets the usual.
+    """Return a file whose extension matches the kind; add the default one if missing.
 
     Raises:
-        ExportError: The ending is that of something else.
+        ExportError: The extension belongs to another format.
     """
     endings = kind.formats
     if not target.suffix:

@@ -1,7 +1,7 @@
-"""The gallery: asks the library in threads of its own, so that the window never waits for it.
+"""Gallery queries in background threads, so that the window never waits for the library.
 
-What is found comes as cells of a grid, days and stacks already made; what a cell shows is read
-when it comes into sight.
+Results are grid cells with days and stacks; the contents of a cell are read when it becomes
+visible.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -38,12 +38,12 @@ from spatialstudio.domain.library import (
 def arrange_runs(
     listing: Listing, *, is_stacked: bool = True, opened: Collection[EntryId] = ()
 ) -> tuple[Cells, tuple[Day, ...]]:
-    """Make the cells of a grid, and say where each day begins.
+    """Group runs into grid cells, and return the first cell of each day.
 
     Args:
-        listing: What was found, newest first.
-        is_stacked: Whether runs that follow each other and draw one prompt are one tile.
-        opened: Runs whose stacks are open: each of their runs has a tile.
+        listing: Query result, newest first.
+        is_stacked: Whether consecutive runs of one prompt share a tile.
+        opened: Runs whose stacks are expanded, with a tile for each run.
     """
     is_new_day = _is_new(listing.days)
     is_new = is_new_day | _is_new(listing.batches) if is_stacked else np.ones_like(is_new_day)
@@ -66,14 +66,14 @@ def arrange_runs(
 
 
 def _is_new(column: Whole) -> Truth:
-    """Return where a column differs from the place before; the first place does."""
+    """Return where a column differs from its previous value; True for the first."""
     is_new = np.ones(len(column), bool)
     is_new[1:] = column[1:] != column[:-1]
     return is_new
 
 
 def _tops(listing: Listing, starts: Whole) -> Whole:
-    """Return the first guided run of each stack, else its first."""
+    """Return the first guided run of each stack, else its first run."""
     behind = len(listing)
     guided = np.where(listing.is_guided, np.arange(behind), behind)
     first = np.minimum.reduceat(guided, starts) if len(starts) else starts
@@ -95,17 +95,17 @@ def _days(listing: Listing, starts: Whole, cells: Cells) -> tuple[Day, ...]:
 
 FINDING = "Finding runs"
 READING = 8
-"""Tiles that are told of at once."""
+"""Number of tiles per event."""
 
 
 @frozen
 class GalleryQuery:
-    """What shall be shown.
+    """A gallery query.
 
     Attributes:
-        line: The filter; empty for all runs.
-        is_stacked: Whether runs that follow each other and draw one prompt are one tile.
-        opened: Runs whose stacks are open.
+        line: Filter line; empty for all runs.
+        is_stacked: Whether consecutive runs of one prompt share a tile.
+        opened: Runs whose stacks are expanded.
     """
 
     line: str = ""
@@ -125,7 +125,7 @@ class RunsFound:
 
 @frozen
 class FilterRefused:
-    """A filter line cannot be read. Published by the gallery; may cross threads."""
+    """A filter line is invalid. Published by the gallery; may cross threads."""
 
     request: GalleryQuery
     error: ErrorReport
@@ -133,12 +133,12 @@ class FilterRefused:
 
 @frozen(eq=False)
 class TileRead:
-    """What a tile shows. Made by the gallery; may cross threads.
+    """The contents of a tile. Created by the gallery; may cross threads.
 
     Attributes:
-        id: Of the run.
-        entry: All that the library knows of it.
-        thumbnail: (h, w, 3) uint8; None when there is no picture that can be read.
+        id: Id of the run.
+        entry: Library entry of the run.
+        thumbnail: (h, w, 3) uint8; None if the image is not readable.
     """
 
     id: EntryId
@@ -148,17 +148,17 @@ class TileRead:
 
 @frozen(eq=False)
 class TilesRead:
-    """Some tiles that came into sight. Published by the gallery; may cross threads."""
+    """Contents of newly visible tiles. Published by the gallery; may cross threads."""
 
     tiles: tuple[TileRead, ...]
 
 
 class Gallery:
-    """Finds runs, reads their tiles and writes their marks beside the window.
+    """Queries runs, reads tiles and writes marks in background threads.
 
     Args:
-        library: All runs.
-        publish: Takes the gallery's events, from its threads.
+        library: Library of runs.
+        publish: Receives the gallery's events, on its threads.
     """
 
     def __init__(self, library: Library, publish: Callable[[object], None]) -> None:
@@ -169,15 +169,15 @@ class Gallery:
         self._writing = BackgroundJobs(publish)
 
     def find(self, request: GalleryQuery) -> None:
-        """Answer with ``RunsFound`` or ``FilterRefused``; an older query may get no answer."""
+        """Run a query, answered with ``RunsFound`` or ``FilterRefused`` unless replaced."""
         self._finding.ask(request)
 
     def read(self, ids: Sequence[EntryId]) -> None:
-        """Answer with ``TilesRead`` in this order; what was asked for before is given up."""
+        """Read tiles; answered with ``TilesRead`` in this order. Replaces an earlier request."""
         self._reading.ask(tuple(ids))
 
     def mark(self, marks: Mapping[Path, Marks]) -> BackgroundJobId:
-        """Keep what the user says of runs; ``BackgroundJobEnded`` tells when it is on disk."""
+        """Store marks of runs; ``BackgroundJobEnded`` is published when they are on disk."""
 
         def write(progress: Progress) -> None:
             for done, (picture, said) in enumerate(marks.items()):
@@ -187,7 +187,7 @@ class Gallery:
         return self._writing.run("Marking runs", write)
 
     def close(self) -> None:
-        """Write what is still to be written, and stop."""
+        """Write pending marks and stop the threads."""
         self._finding.close()
         self._reading.close()
         self._writing.finish()

@@ -1,7 +1,7 @@
-"""The library as window and terminal see it: found by a line of text, marked, deleted, put back.
+"""Library of runs: queries by filter line, marks, deletion and restoration.
 
-Runs are named by the paths of their pictures. Lists come as ids first, which is quick for a
-hundred thousand runs; ``entries`` tells of those that are in sight.
+Runs are identified by the paths of their images. Queries return ids, which is fast for a hundred
+thousand runs; ``entries`` reads the details of the visible ones.
 """
 
 import logging
@@ -43,7 +43,7 @@ from spatialstudio.domain.run_ports import (
 from spatialstudio.domain.verdict import Outcome
 
 LONGEST = 2000
-"""Characters; a longer line is no filter."""
+"""Longest filter line, in characters."""
 
 _VALUE = r'"[^"]*"|[^\s",]+'
 _PART = re.compile(
@@ -55,7 +55,7 @@ _PART = re.compile(
 _SINGLE_VALUE = re.compile(_VALUE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _FIRST_DAY = "0001-01-01"
-"""What makes a whole date of the beginning of one."""
+"""Completes a partial date to a full one."""
 
 _NUMBERS = frozenset(
     {Field.POS, Field.PSE, Field.CONFIDENCE, Field.SEED, Field.STEPS, Field.STRENGTH, Field.STARS}
@@ -65,10 +65,10 @@ _SIGNS = {sign.value: sign for sign in Sign}
 
 
 def read_filter(line: str) -> Filter:
-    """Read a filter line; an empty one asks for everything.
+    """Parse a filter line; an empty one matches all runs.
 
     Raises:
-        SettingsError: A field is not known, or a value is none that it can have.
+        SettingsError: A field is unknown, or a value is invalid for its field.
     """
     if len(line) > LONGEST:
         raise SettingsError("The filter is too long.", hint="Use fewer terms.")
@@ -87,7 +87,7 @@ def read_filter(line: str) -> Filter:
 
 
 def _as_text(line: str) -> str:
-    """Return what indexes take: without zeros, and "?" for halves of characters."""
+    """Return text that the index accepts: no null characters, and "?" for lone surrogates."""
     return line.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -145,7 +145,7 @@ def _date(field: Field, value: str) -> tuple[Wanted, ...]:
 
 
 def _relation(field: Field, value: str) -> tuple[Wanted, ...]:
-    """Find the relation types that a word means: by id, by its beginning, or by a word of it."""
+    """Return the relation types that match a word: by id, prefix or part of the name."""
     spelled = value.replace(" ", "_").replace("-", "_")
     ids = [relation_type.id for relation_type in relation_types]
     found = (
@@ -187,12 +187,12 @@ log = logging.getLogger(__name__)
 
 WATCH_EVERY_S = 5.0
 TRASH_DAYS = 30
-"""How long deleted runs can be put back."""
+"""Time for which deleted runs can be restored."""
 
 
 @frozen
 class LibraryChanged:
-    """Runs came, changed, moved or went, or the first look is over.
+    """Runs were added, changed, moved or removed, or the first scan has ended.
 
     Published by the library; may cross threads.
     """
@@ -202,11 +202,11 @@ class LibraryChanged:
 
 @frozen
 class Recheck:
-    """What came of verifying a run and judging it again.
+    """Result of verifying and re-evaluating a run.
 
     Attributes:
-        faults: What is wrong with its files, and verdicts that do not follow from the perception.
-        is_judged: Whether there were verdicts that could be compared.
+        faults: Faults of its files, and verdicts that do not follow from the perception.
+        is_judged: Whether the run has verdicts to compare.
     """
 
     faults: tuple[Fault, ...]
@@ -214,14 +214,14 @@ class Recheck:
 
 
 class Library:
-    """All that can be asked of kept runs.
+    """Queries, marks and changes of the stored runs.
 
     Args:
-        runs: The folder of runs with its index.
+        runs: Folder of runs with its index.
         store: Reads and marks single runs.
-        state: Keeps saved searches.
-        searches: Their file.
-        publish: Takes ``LibraryChanged``, from the thread where the change was found.
+        state: Stores the saved searches.
+        searches: File of the saved searches.
+        publish: Receives ``LibraryChanged``, on the thread that found the change.
     """
 
     def __init__(
@@ -248,11 +248,11 @@ class Library:
 
     @property
     def is_looked_through(self) -> bool:
-        """Whether the folders were compared with the index since the program began."""
+        """Return True if the folder was compared with the index since the start."""
         return self._is_looked_through
 
     def close(self) -> None:
-        """Stop watching and give the index back."""
+        """Stop watching and release the index."""
         self._stop.set()
         if self._watcher is not None:
             self._watcher.join()
@@ -260,9 +260,9 @@ class Library:
         self._runs.close()
 
     def watch(self, every_s: float = WATCH_EVERY_S) -> None:
-        """Look for changes now and then, from a thread of its own, until ``close``.
+        """Scan for changes periodically in a background thread, until ``close``.
 
-        What has been in the trash for ``TRASH_DAYS`` is deleted for good first.
+        Runs that have been in the trash for ``TRASH_DAYS`` are first deleted permanently.
         """
         if self._watcher is None:
             self._watcher = threading.Thread(
@@ -271,84 +271,84 @@ class Library:
             self._watcher.start()
 
     def refresh(self) -> LibraryChange:
-        """Look for changes now; publishes them as well."""
+        """Scan for changes now, and publish them."""
         change = self._runs.refresh()
         self._is_looked_through = True
         return self._published(change)
 
     def reindex(self) -> int:
-        """Build the index anew from the files; return how many runs there are."""
+        """Rebuild the index from the files; return the number of runs."""
         return self._runs.reindex()
 
     def list(self, line: str = "") -> tuple[EntryId, ...]:
-        """Return the runs that a filter line asks for, newest first.
+        """Return the runs that match a filter line, newest first.
 
         Raises:
-            SettingsError: The line cannot be read.
+            SettingsError: The line is invalid.
         """
         return self._runs.find(read_filter(line))
 
     def listing(self, line: str = "") -> Listing:
-        """Return the same runs with as much as a grid of them needs.
+        """Return the runs that match a filter line, with the columns that the grid needs.
 
         Raises:
-            SettingsError: The line cannot be read.
+            SettingsError: The line is invalid.
         """
         return self._runs.listing(read_filter(line))
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
-        """Return runs by their ids, in that order; those that are gone are left out."""
+        """Return entries by id, in the given order, without runs that no longer exist."""
         return self._runs.entries(ids)
 
     def entry(self, picture: Path) -> LibraryEntry | None:
-        """Return the run of a picture; None when it is not in the library."""
+        """Return the entry of an image; None if it is not in the library."""
         return self._runs.entry_at(picture)
 
     def thumbnail(self, picture: Path) -> RgbImage | None:
-        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        """Return a thumbnail, (h, w, 3) uint8; None if the file is not readable."""
         return self._runs.thumbnail(picture)
 
     def picture(self, path: Path) -> RgbImage | None:
-        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        """Return an image, (H, W, 3) uint8; None if the file is not readable."""
         return self._runs.picture(path)
 
     def marks(self, picture: Path) -> Marks:
-        """Return what the user says of a run.
+        """Return the marks of a run.
 
         Raises:
-            StoreError: The file that tells is damaged.
+            StoreError: The file of marks is damaged.
         """
         return self._store.marks(picture)
 
     def mark(self, picture: Path, marks: Marks) -> None:
-        """Keep what the user says of a run; to undo it, keep the former marks.
+        """Store the marks of a run.
 
         Raises:
-            StoreError: There is no run, or it cannot be written.
+            StoreError: The run does not exist, or is not writable.
         """
         self._runs.mark(picture, marks)
 
     def rate(self, pictures: Iterable[Path], stars: int) -> None:
-        """Give runs stars, 0 to ``MOST_STARS``; a starred run is not rejected.
+        """Rate runs with 0 to ``MOST_STARS`` stars; a starred run is no longer rejected.
 
         Raises:
-            StoreError: A run cannot be written.
+            StoreError: A run is not writable.
         """
         self._mark_all(pictures, lambda marks: replace(marks, stars=stars, is_rejected=False))
 
     def reject(self, pictures: Iterable[Path], *, is_rejected: bool = True) -> None:
-        """Sort runs out, or back in.
+        """Mark runs as rejected, or undo that.
 
         Raises:
-            StoreError: A run cannot be written.
+            StoreError: A run is not writable.
         """
         self._mark_all(pictures, lambda marks: replace(marks, is_rejected=is_rejected))
 
     def tag(self, pictures: Iterable[Path], add: Sequence[str], drop: Sequence[str] = ()) -> None:
-        """Give runs tags and take others away.
+        """Add tags to runs and remove others.
 
         Raises:
-            StoreError: A run cannot be written.
+            StoreError: A run is not writable.
         """
 
         def changed(marks: Marks) -> Marks:
@@ -358,92 +358,92 @@ class Library:
         self._mark_all(pictures, changed)
 
     def note(self, picture: Path, text: str) -> None:
-        """Write a note to a run.
+        """Set the note of a run.
 
         Raises:
-            StoreError: The run cannot be written.
+            StoreError: The run is not writable.
         """
         self._mark_all([picture], lambda marks: replace(marks, note=text))
 
     def tags(self) -> tuple[str, ...]:
-        """Return all tags in use, the most used first."""
+        """Return all tags in use, most used first."""
         return self._runs.tags()
 
     def trash(self, pictures: Sequence[Path]) -> Deletion:
-        """Delete runs; ``restore`` puts them back, within ``TRASH_DAYS``.
+        """Move runs to the trash; ``restore`` returns them within ``TRASH_DAYS``.
 
         Raises:
-            StoreError: The library cannot be written.
+            StoreError: The library is not writable.
         """
         deletion = self._runs.throw(pictures)
         self._published(LibraryChange(missing=deletion.paths))
         return deletion
 
     def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
-        """Put runs back where they were, and return their pictures.
+        """Restore runs to their previous folders, and return their images.
 
         Args:
-            inside: Their pictures in the trash.
+            inside: Images of the runs in the trash.
 
         Raises:
-            StoreError: One is no longer there, or the library cannot be written.
+            StoreError: A run is no longer there, or the library is not writable.
         """
         pictures = self._runs.restore(inside)
         self._published(LibraryChange(added=pictures))
         return pictures
 
     def deletions(self) -> tuple[Deletion, ...]:
-        """List what can be put back, the newest first."""
+        """List the deletions that can be undone, newest first."""
         return self._runs.deletions()
 
     def empty_trash(self, days: int = TRASH_DAYS) -> int:
-        """Delete for good what was thrown away that long ago; return how many runs."""
+        """Delete runs permanently after this time in the trash; return their number."""
         count = self._runs.empty_trash(timedelta(days=days))
         if count:
             self._publish(LibraryChanged(change=LibraryChange()))
         return count
 
     def forget(self, pictures: Sequence[Path]) -> None:
-        """Take runs whose pictures are gone off the list; ``recall`` undoes it."""
+        """Remove runs with missing images from the index; ``recall`` undoes it."""
         self._runs.forget(pictures)
         self._published(LibraryChange(missing=tuple(pictures)))
 
     def recall(self, missing: Sequence[LibraryEntry]) -> None:
-        """List runs again whose pictures are gone."""
+        """Add runs with missing images to the index again."""
         self._runs.recall(missing)
         self._published(LibraryChange(missing=tuple(entry.path for entry in missing)))
 
     def note_repetition(self, picture: Path, repetition: Reproduction) -> None:
-        """Keep how near a run came to the one that it repeats.
+        """Store the comparison of a run with the run that it repeats.
 
         Raises:
-            StoreError: There is no run, or it cannot be written.
+            StoreError: The run does not exist, or is not writable.
         """
         self._store.note_repetition(picture, repetition)
         self._runs.add(picture)
         self._published(LibraryChange(changed=(picture,)))
 
     def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
-        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        """Return the compared exact repetitions of a run, newest first."""
         return self._runs.repetitions(run)
 
     def move(self, picture: Path, folder: Path) -> Path:
-        """Move a run into another folder, as out of the recovery; return the new path.
+        """Move a run to another folder, such as out of recovery; return the new path.
 
         Raises:
-            StoreError: The folder cannot be written.
+            StoreError: The folder is not writable.
         """
         return self._runs.move(picture, folder)
 
     def verify(self, picture: Path) -> tuple[Fault, ...]:
-        """Check that the files of a run are unchanged since written; empty when they are.
+        """Compare the files of a run with their hashes; return the faults.
 
-        A verdict written through the store has true hashes, whatever it says; see ``recheck``.
+        A false verdict written through the store has a valid hash; see ``recheck``.
         """
         return self._store.verify(picture)
 
     def recheck(self, picture: Path) -> Recheck:
-        """Verify a run, and judge it again from the perception stored with it."""
+        """Verify a run, and re-evaluate it from its stored perception."""
         faults = self._store.verify(picture)
         try:
             record, _ = self._store.load(picture)
@@ -454,24 +454,24 @@ class Library:
         )
 
     def has_drawn(self, request_id: RequestId) -> bool:
-        """Say whether the picture of a request is here."""
+        """Return True if the library contains the image of a request."""
         return self._runs.of_request(request_id) is not None
 
     def add(self, picture: Path) -> None:
-        """Take in a run that was just stored."""
+        """Add a newly stored run to the index."""
         self._runs.add(picture)
         self._published(LibraryChange(added=(picture,)))
 
     def searches(self) -> Mapping[str, str]:
-        """Return saved filter lines by name."""
+        """Return the saved searches, filter lines by name."""
         return self._state.read_searches(self._searches)
 
     def save_search(self, name: str, line: str) -> None:
-        """Save a filter line under a name; an empty line drops it.
+        """Save a filter line under a name; an empty line removes it.
 
         Raises:
-            SettingsError: The line cannot be read.
-            StoreError: It cannot be written.
+            SettingsError: The line is invalid.
+            StoreError: The file is not writable.
         """
         read_filter(line)
         kept = {key: value for key, value in self.searches().items() if key != name}
