@@ -1,1 +1,1 @@
-"""Storing runs, queue and drafts."""
+"""Storage of runs, queue and drafts."""

@@ -1,4 +1,4 @@
-"""Takes what a picture tells of its making into the form, field by field as the user chose."""
+"""Transfer of selected settings from an image's metadata to the current settings."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -27,9 +27,9 @@ from spatialstudio.science.guidance.methods import fitted_options, unusual_optio
 PROMPT = "prompt"
 RELATIONS = "relations"
 OF_SCENE = frozenset({PROMPT, RELATIONS})
-"""Fields that are no settings, but say what to draw."""
+"""Fields that belong to the scene, not to the settings."""
 NEEDS = {RELATIONS: PROMPT}
-"""Relations are between words of their prompt, so they come with it."""
+"""Fields that require another; relations refer to words of their prompt."""
 PLAIN = ("seed", "steps", "width", "height", "negative", "guidance_scale", "preview_every")
 """Fields of ``PictureSettings`` that are called the same in the form."""
 
@@ -44,21 +44,21 @@ OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
     "savings": lambda request: {"savings": request.sampling.savings},
     **{option.id: _taking(option.id) for option in SAMPLING_OPTIONS},
 }
-"""Fields that are taken of our pictures alone, to the form's settings."""
+"""Settings taken only from images of this application, with their fields in the request."""
 MULTIPLE_OF = 8
-"""Sides of pictures must be divisible by this."""
+"""Image sides must be divisible by this."""
 DETAILS = {detail.value: detail for detail in AttentionDetail}
 
 
 def usable_fields(
     theirs: PictureSettings, models: Collection[str], request: GenerationRequest | None = None
 ) -> tuple[str, ...]:
-    """Return which fields of a picture can be taken over; the others are only told.
+    """Return the fields of an image that can be transferred; others are shown only.
 
     Args:
-        theirs: What the picture tells.
-        models: Ids of the models that are here.
-        request: Of one of our pictures, whole; None for those of others.
+        theirs: Settings in the image's metadata.
+        models: Ids of the installed models.
+        request: Request in the metadata of this application; None for other images.
     """
     is_ours = request is not None
     is_guided = request is not None and request.sampling.guidance.method_id != UNGUIDED
@@ -89,14 +89,14 @@ def with_fields(
     model: ModelCard | None = None,
     request: GenerationRequest | None = None,
 ) -> RunSettings:
-    """Return the form with some fields of a picture; prompts are not part of it.
+    """Return settings with selected fields of an image, except its prompt.
 
     Args:
-        settings: The form as it is.
-        theirs: What the picture tells.
-        names: Of usable fields that shall be taken.
-        model: The picture's, when it shall be taken.
-        request: Of one of our pictures, whole; None for those of others.
+        settings: The current settings.
+        theirs: Settings in the image's metadata.
+        names: Usable fields to transfer.
+        model: The image's model, if it is to be transferred.
+        request: Request in the metadata of this application; None for other images.
     """
     taken = settings if model is None else with_model(settings, model)
     stated = {name: getattr(theirs, name) for name in PLAIN if name in names}
@@ -115,7 +115,7 @@ def _guidance(
     names: Collection[str],
     request: GenerationRequest | None,
 ) -> GuidanceSettings:
-    """Return the form's guidance with some fields; without guidance its step size is 0."""
+    """Return guidance with the selected fields; step size 0 if the image was not guided."""
     wanted = request.sampling.guidance if request is not None else None
     if wanted is not None and "guidance" in names:
         guidance = replace(wanted, method_id=guidance.method_id, strength=guidance.strength)
@@ -129,7 +129,7 @@ def _guidance(
 
 
 def scene_to_take(request: GenerationRequest) -> SceneGraph:
-    """Return what one of our pictures was to show; what it was not to is part of the form."""
+    """Return the scene of a request; its negative prompt belongs to the settings."""
     scene = request.scene
     return replace(scene, prompt=replace(scene.prompt, negative=""))
 
@@ -145,12 +145,12 @@ def _is_side(number: int | None) -> bool:
 def tell_form(
     draft: Draft, scene: SceneGraph | None, models: Sequence[ModelCard]
 ) -> PictureSettings:
-    """Return what a picture would tell that was drawn with the form as it is.
+    """Return the current settings in the form of image metadata.
 
     Args:
-        draft: What is typed and set.
-        scene: That is worked on; None when there is none.
-        models: Those that are here; the first is set where nothing was set by hand.
+        draft: Current prompt and settings.
+        scene: The current scene; None if there is none.
+        models: Installed models; the first applies if none is selected.
     """
     form = draft.settings or usual_settings(models[0])
     scales = {model.id: model.guidance_scale for model in models}

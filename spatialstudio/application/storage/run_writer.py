@@ -1,4 +1,4 @@
-"""Keeps what the engine says of each run; stores the picture as soon as it is done."""
+"""Collection of the engine's events per run, and storage of finished runs."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -32,34 +32,34 @@ log = logging.getLogger(__name__)
 
 
 class RunSink(Protocol):
-    """Takes finished runs."""
+    """Stores finished runs."""
 
     def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
-        """Write a run, not judged yet; return the picture's file.
+        """Write a run before its evaluation; return the image file.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The folder is not writable.
         """
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
-        """Add what was found in its picture.
+        """Add the evaluation of its image.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The folder is not writable.
         """
 
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
-        """Write a run somewhere else; None when that fails as well."""
+        """Write a run to the recovery folder; None if that fails as well."""
 
 
 class RunWriter:
-    """Implements ``RunSink`` with a store.
+    """Implements ``RunSink`` with a run store.
 
     Args:
         store: Writes runs.
-        folder: Tells where runs go now.
-        recovery: Where they go when that cannot be written.
-        is_marked: Tells whether pictures shall say now that a model drew them.
+        folder: Returns the current runs folder.
+        recovery: Folder used when the runs folder is not writable.
+        is_marked: Returns whether images declare in XMP that a model generated them.
     """
 
     def __init__(
@@ -75,23 +75,23 @@ class RunWriter:
         self._is_marked = is_marked
 
     def store(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path:
-        """Write a run, not judged yet; return the picture's file.
+        """Write a run before its evaluation; return the image file.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The folder is not writable.
         """
         return self._write(request, events, self._folder())
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
-        """Add what was found in its picture.
+        """Add the evaluation of its image.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The folder is not writable.
         """
         self._store.judge(path, evaluation)
 
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
-        """Write a run into the recovery; None when that fails as well."""
+        """Write a run to the recovery folder; None if that fails as well."""
         try:
             return self._write(request, events, self._recovery)
         except StoreError as error:
@@ -120,14 +120,14 @@ class _Growing:
 class RunRecorder:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
-    The picture is on disk before anybody judges it, in the recovery when its folder is full;
-    ``RunStored`` comes when its verdicts are there too. ``follow`` is called on the engine's
-    reporting thread only.
+    The image is on disk before its evaluation, in the recovery folder if the library is full;
+    ``RunStored`` follows when the verdicts are stored too. ``follow`` is called on the engine's
+    report thread only.
 
     Args:
-        sink: Takes finished runs.
-        journal: Remembers requests until they are done.
-        publish: Takes the keeper's events.
+        sink: Stores finished runs.
+        journal: Records requests until they are done.
+        publish: Receives the recorder's events.
     """
 
     def __init__(
@@ -141,11 +141,11 @@ class RunRecorder:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is still to come of a request."""
+        """Return True if requests are unfinished."""
         return bool(self._growing)
 
     def expect(self, request: GenerationRequest) -> None:
-        """Keep what comes of a request from now on; it outlives a sudden end of the program."""
+        """Record the events of a request, and note it in the journal to survive a crash."""
         self._growing[request.id] = _Growing(request)
         try:
             self._journal.note(request)
@@ -153,28 +153,28 @@ class RunRecorder:
             log.warning("The queue could not be saved: %s", error.message)
 
     def forget(self, request_id: RequestId) -> None:
-        """Remember a request no longer: nobody wants it drawn any more."""
+        """Drop a request that is no longer wanted, also from the journal."""
         self._growing.pop(request_id, None)
         self._journal.end(request_id)
 
     def note_cancellation(self, request_id: RequestId) -> None:
-        """Note that the user stops a request: closing the program does not bring it back."""
+        """Record that the user cancelled a request, so that the next start does not restore it."""
         if (run := self._growing.get(request_id)) is not None:
             run.is_unwanted = True
 
     def note_closing(self) -> None:
-        """From now on a request that is stopped was not stopped by the user; it is remembered."""
+        """Treat later cancellations as caused by closing; such requests stay in the journal."""
         self._is_closing = True
 
     def forget_all(self) -> tuple[Path, ...]:
-        """Let go of every request; return the pictures that are stored and were not judged."""
+        """Drop every request; return the stored images without an evaluation."""
         growing = dict(self._growing)
         for request_id in growing:
             self.forget(request_id)
         return tuple(run.path for run in growing.values() if run.path is not None)
 
     def follow(self, event: object) -> None:
-        """Take in what the engine says."""
+        """Apply an event of the engine."""
         match event:
             case GenerationStarted() | StepEvent() | GenerationFinished():
                 if event.request_id in self._growing:
@@ -195,7 +195,7 @@ class RunRecorder:
 
     def _grow(self, run: _Growing, event: GenerationEvent) -> None:
         if isinstance(event, GenerationStarted):
-            run.events.clear()  # each picture of a search starts anew
+            run.events.clear()  # each image of a search starts with new events
         run.events.append(event)
         if isinstance(event, GenerationFinished):
             self._store(run)

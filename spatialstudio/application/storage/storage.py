@@ -1,4 +1,4 @@
-"""What the studio keeps on disk: finished runs, the queue, drafts. Made when first needed."""
+"""Persistent storage of the studio: runs, queue and drafts, each opened on first use."""
 
 import logging
 import threading
@@ -70,12 +70,12 @@ LIBRARY_FOLDER = "library.json"
 
 @frozen
 class Reproduced:
-    """A run was drawn again. Published once the repetition is stored; may cross threads.
+    """A run was repeated. Published when the repetition is stored; may cross threads.
 
     Attributes:
-        request_id: Of the repetition.
-        first: Picture of the run repeated.
-        comparison: Whether it came out the same, and why not.
+        request_id: Id of the repetition.
+        first: Image file of the original run.
+        comparison: Comparison of both runs.
     """
 
     request_id: RequestId
@@ -84,17 +84,17 @@ class Reproduced:
 
 
 class Storage:
-    """All that outlives the program, however it ends.
+    """Persistent state of the application.
 
     Attributes:
-        marks_pictures: Whether new pictures say in their XMP that a model drew them.
+        marks_pictures: Whether new images declare in XMP that a model generated them.
 
     Args:
-        registry: Where the adapters are.
-        paths: Where things are on disk.
-        runs_folder: Where finished runs are written; None for the user's library, by month.
-        publish: Takes what is to be told.
-        draws_stickers: Says of the id of a model whether the sticker models know its pictures.
+        registry: Registry of adapters.
+        paths: Folders of the installation.
+        runs_folder: Folder of finished runs; None for the library, grouped by month.
+        publish: Receives the storage's events.
+        draws_stickers: Returns whether a model id is that of a sticker model.
     """
 
     def __init__(
@@ -118,23 +118,23 @@ class Storage:
 
     @cached_property
     def runs_folder(self) -> Path:
-        """Where finished runs are written: the folder the user chose, else the usual one."""
+        """Folder of finished runs: the user's choice, else the default."""
         chosen = self._state.read_library_folder(self._paths.settings / LIBRARY_FOLDER)
         return chosen or self._paths.runs
 
     @cached_property
     def store(self) -> RunStore:
-        """Reads and writes single runs."""
+        """Reader and writer of single runs."""
         return self._registry.store(STORE_ID)
 
     @cached_property
     def metadata(self) -> MetadataFiles:
-        """Reads and writes what pictures tell of their making."""
+        """Reader and writer of image metadata."""
         return self._registry.metadata(METADATA_ID)
 
     @cached_property
     def library(self) -> Library:
-        """All runs in the folder, as they are found and marked."""
+        """The library of runs in the runs folder."""
         runs = self._registry.library(LIBRARY_ID).open(
             self.runs_folder, self._paths.cache, self._draws_stickers
         )
@@ -143,39 +143,39 @@ class Storage:
 
     @cached_property
     def gallery(self) -> "Gallery":
-        """Asks the library beside the window."""
+        """Background queries on the library."""
         from spatialstudio.application.gallery.gallery import Gallery
 
         return Gallery(self.library, self._publish)
 
     @cached_property
     def drafts(self) -> DraftSaver:
-        """What is typed and set, kept as it changes."""
+        """Automatic saving of the draft."""
         state, path = self._state, self._paths.settings / DRAFT
         return DraftSaver(partial(state.read_draft, path), partial(state.write_draft, path))
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":
-        """Exports, imports and checks of runs, done beside the window."""
+        """Background jobs for export, import and verification of runs."""
         from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
         return BackgroundJobs(self._publish)
 
     @cached_property
     def reading(self) -> "BackgroundJobs":
-        """Files that the user opens, read in a thread that no export keeps busy."""
+        """Background jobs for files that the user opens, independent of exports."""
         from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
         return BackgroundJobs(self._publish, "reading")
 
     @cached_property
     def layer_maps(self) -> LayerMaps:
-        """Averages the attention that runs have kept, over layers of choice."""
+        """Averages of stored attention maps over selected layers."""
         return LayerMaps(lambda: self._registry.attention_files(ATTENTION_ID), self._publish)
 
     @cached_property
     def exports(self) -> "Exports":
-        """Takes runs out as files."""
+        """Export of runs to files."""
         from spatialstudio.application.gallery.exports import Exports
 
         exporter = self._registry.exporter(EXPORTER_ID)
@@ -184,20 +184,20 @@ class Storage:
 
     @cached_property
     def run_recorder(self) -> RunRecorder:
-        """Stores runs as they end."""
+        """Recorder that stores runs when they end."""
         sink = RunWriter(
             self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
         )
         return RunRecorder(sink, self._journal, self._tell)
 
     def read_run(self, path: Path) -> OpenRun:
-        """Read a stored run, as it stood when it had ended.
+        """Read a stored run in its final state.
 
         Args:
-            path: Of its picture, trace or evaluation; of a folder, for the newest run in it.
+            path: Image, trace or evaluation of the run; or a folder, for its newest run.
 
         Raises:
-            StoreError: There is no run, or it is damaged.
+            StoreError: The run does not exist or is damaged.
         """
         record, events = self.store.load(path)
         run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
@@ -212,11 +212,11 @@ class Storage:
         )
 
     def save_picture(self, run: OpenRun, path: Path, *, overwrite: bool = False) -> None:
-        """Write a finished picture where the user wants it; how it was made stands in it.
+        """Write a finished image to a chosen file, with the run in its metadata.
 
         Raises:
-            ExportError: The file's ending is not that of a picture.
-            TargetExists: The file is already there, and it is not to be replaced.
+            ExportError: The extension is not that of an image format.
+            TargetExists: The file exists and is not to be replaced.
             StoreError: The file cannot be written.
         """
         if run.request is not None and (events := run.events):
@@ -225,10 +225,10 @@ class Storage:
             self.exports.save_picture(record, events, path, overwrite=overwrite)
 
     def again(self, path: Path, request_id: RequestId) -> GenerationRequest:
-        """Return the request that draws a stored run again; what came of it will be told.
+        """Return the request that repeats a stored run; its result is published.
 
         Raises:
-            StoreError: There is no run, or it is damaged.
+            StoreError: The run does not exist or is damaged.
         """
         record, _ = self.store.load(path)
         self._repeated[request_id] = self.store.picture_of(path)
@@ -237,17 +237,17 @@ class Storage:
     def compare_picture(
         self, theirs: PictureSettings, scene: SceneGraph | None, models: Sequence[ModelCard]
     ) -> tuple[FieldDifference, ...]:
-        """Set what a picture tells of its making beside the draft.
+        """Compare the settings in an image's metadata with the draft.
 
         Args:
-            theirs: What the picture tells.
-            scene: That is worked on; None when there is none.
-            models: Those that are here; the first is set where nothing was set by hand.
+            theirs: Settings in the image's metadata.
+            scene: The current scene; None if there is none.
+            models: Installed models; the first applies if none is selected.
         """
         return compare_settings(tell_form(self.drafts.newest, scene, models), theirs)
 
     def request_in(self, theirs: PictureSettings) -> GenerationRequest | None:
-        """Return the whole request that one of our pictures tells; None for those of others."""
+        """Return the request in the metadata of this application's images; None for others."""
         try:
             return self.store.request_in(theirs.record) if theirs.record else None
         except StoreError as error:
@@ -255,27 +255,27 @@ class Storage:
             return None
 
     def compare(self, first: Path, again: Path) -> Reproduction:
-        """Say how near a run comes to another that it repeats.
+        """Compare a run with the run that it repeats.
 
         Raises:
-            StoreError: One of them is no run, or damaged.
+            StoreError: One of them is not a run, or is damaged.
         """
         one, other = self.exports.read(first), self.exports.read(again)
         return compare_runs(one.record, one.image, other.record, other.image)
 
     def folder_now(self) -> Path:
-        """Return the folder that a run goes to which ends now."""
+        """Return the folder of a run that ends now."""
         if not self._is_by_month:
             return self.runs_folder
         month = self.runs_folder / f"{datetime.now(UTC):%Y/%m}"
-        # NOTE: where a link leads out of the library, a run would not be found again
+        # NOTE: a run behind a link out of the library would not be found again
         return month if is_inside(month, self.runs_folder) else self.runs_folder
 
     def prepare(self) -> None:
-        """Make sure that runs can be kept, before work is spent on one.
+        """Verify that runs can be stored, before work is spent on one.
 
         Raises:
-            LibraryNotWritable: The folder cannot be made or written.
+            LibraryNotWritable: The folder cannot be created or written.
         """
         try:
             self.store.prepare(self.folder_now())
@@ -283,15 +283,15 @@ class Storage:
             raise LibraryNotWritable(error.message, hint=error.hint) from error
 
     def use_library(self, folder: Path | None) -> None:
-        """Keep finished runs in another folder, now and in later programs; its runs are found.
+        """Use another runs folder, also in later sessions; runs in it are indexed.
 
-        Whoever asked the former library asks anew. Runs that lie there stay there.
+        Queries on the previous library must be repeated. Its runs are not moved.
 
         Args:
-            folder: None for the usual one.
+            folder: None for the default.
 
         Raises:
-            StoreError: The folder cannot be written, or pictures are still being drawn.
+            StoreError: The folder is not writable, or images are being generated.
         """
         if self.run_recorder.is_busy:
             raise StoreError(
@@ -305,12 +305,12 @@ class Storage:
         self.runs_folder, self._is_by_month = wanted, True
 
     def find_interrupted(self) -> None:
-        """Look from a thread for what earlier programs left undone; then ``InterruptedFound``."""
+        """Search for interrupted requests in a thread; publishes ``InterruptedFound``."""
         self._search = threading.Thread(target=self._find, name="interrupted", daemon=True)
         self._search.start()
 
     def interrupted(self) -> tuple[GenerationRequest, ...]:
-        """Return what earlier programs had been asked and have not drawn, in order."""
+        """Return the unfinished requests of earlier sessions, in order."""
         asked = self._journal.interrupted()
         if not asked:
             return ()
@@ -322,19 +322,19 @@ class Storage:
         return tuple(request for request in asked if request.id not in drawn)
 
     def forget(self, *requests: GenerationRequest) -> None:
-        """Drop interrupted requests from the list."""
+        """Remove interrupted requests from the journal."""
         self._journal.forget([request.id for request in requests])
 
     def note_closing(self) -> None:
-        """From now on what is stopped is not stopped by the user; the next program offers it."""
+        """Treat later cancellations as caused by closing; the next start offers the requests."""
         if "run_recorder" in vars(self):
             self.run_recorder.note_closing()
 
     def give_up(self) -> tuple[Path, ...]:
-        """Forget what is being drawn, which the user stopped; safe to call from any thread.
+        """Drop the running requests, which the user cancelled; callable from any thread.
 
         Returns:
-            Pictures that are stored already and were not judged.
+            Stored images without an evaluation.
         """
         pictures = self.run_recorder.forget_all()
         if "_journal" in vars(self):
@@ -342,23 +342,23 @@ class Storage:
         return pictures
 
     def write_settings(self, settings: RunSettings, path: Path) -> None:
-        """Write settings to a file that other people can open.
+        """Write settings to a file for sharing.
 
         Raises:
-            StoreError: The file cannot be written.
+            StoreError: The file is not writable.
         """
         self._state.write_settings(path, settings)
 
     def read_settings(self, path: Path) -> RunSettings:
-        """Read settings that somebody wrote.
+        """Read settings from a file.
 
         Raises:
-            StoreError: The file cannot be read, or holds something else.
+            StoreError: The file is not readable, or has other contents.
         """
         return self._state.read_settings(path)
 
     def close(self) -> None:
-        """Write what is still to be written, and give everything back."""
+        """Write pending data and release all resources."""
         made = vars(self)
         if "drafts" in made:
             self.drafts.close()
@@ -373,7 +373,7 @@ class Storage:
             self._journal.close()
 
     def _close_library(self) -> None:
-        """Give library and gallery back; they are opened anew when somebody asks for them."""
+        """Release library and gallery; they are opened again on next use."""
         if self._search is not None:
             self._search.join()
         made = vars(self)
@@ -386,7 +386,7 @@ class Storage:
             self._publish(InterruptedFound(requests=found))
 
     def _tell(self, event: object) -> None:
-        """Have the library know of a run before anybody hears that it is stored."""
+        """Add a run to the library before ``RunStored`` is published."""
         if isinstance(event, RunStored) and "library" in vars(self):
             self.library.add(event.path)
         self._publish(event)
@@ -417,6 +417,6 @@ class Storage:
 
 @frozen
 class InterruptedFound:
-    """Earlier programs left requests undone. Published once a start; may cross threads."""
+    """Requests of earlier sessions are unfinished. Published once per start; may cross threads."""
 
     requests: tuple[GenerationRequest, ...]

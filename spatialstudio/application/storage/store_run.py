@@ -1,4 +1,4 @@
-"""Stage 4: the events of a finished run become a record and its files."""
+"""Stage 4: conversion of a finished run's events to a record and its files."""
 
 import hashlib
 import platform
@@ -28,10 +28,10 @@ from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.verdict import Evaluation
 
 LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
-"""Whose versions may change a picture."""
+"""Packages whose versions may change an image."""
 
 PACKAGE = Path(__file__).parents[2]
-"""Where Spatial Studio's own sources are."""
+"""Folder of Spatial Studio's sources."""
 
 _SLUG_LENGTH = 48
 _NUMBERS = tuple(f.name for f in fields(StepSummary) if f.name not in {"attention", "preview"})
@@ -46,21 +46,21 @@ def store_run(
     *,
     is_marked: bool = True,
 ) -> Path:
-    """Keep a finished run.
+    """Store a finished run.
 
     Args:
-        request: What was asked.
+        request: The generation request.
         events: From ``GenerationStarted`` to ``GenerationFinished``, in order.
-        evaluation: None when the picture was not judged.
-        store: Where to.
-        folder: That the run's files shall lie in.
-        is_marked: Whether the picture says in its XMP that a model drew it.
+        evaluation: None if the image was not evaluated.
+        store: Run store.
+        folder: Folder of the run's files.
+        is_marked: Whether the image declares in XMP that a model generated it.
 
     Returns:
-        The picture's file.
+        The image file.
 
     Raises:
-        StoreError: The folder cannot be written or is full.
+        StoreError: The folder is not writable, or the disk is full.
     """
     record = record_of(request, events, evaluation, is_marked=is_marked)
     return store.save(record, events, folder)
@@ -73,9 +73,9 @@ def record_of(
     *,
     is_marked: bool = True,
 ) -> RunRecord:
-    """Return what is kept of a finished run; arguments as for ``store_run``.
+    """Return the record of a finished run; arguments as for ``store_run``.
 
-    Of a search the request of the best picture is kept, which draws it again, and the ranking.
+    For a noise search, the record has the request that reproduces the best image, and the ranking.
     """
     (started,) = (event for event in events if isinstance(event, GenerationStarted))
     (finished,) = (event for event in events if isinstance(event, GenerationFinished))
@@ -101,18 +101,18 @@ def record_of(
 
 
 def run_name(request: GenerationRequest, created: datetime) -> RunId:
-    """Name a run after its time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
+    """Return a run name from time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
     words = re.findall(r"\w+", request.scene.prompt.text.lower())
     slug = "-".join(words)[:_SLUG_LENGTH].strip("-_") or "picture"
     return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.sampling.seed}")
 
 
 def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:
-    """Tell versions and machine, without importing a model library.
+    """Return versions and machine, without importing a model library.
 
     Args:
-        device: Where the model ran: "cpu", "cuda:0", ...
-        setup: How it computed; None where nobody noted it.
+        device: Device of the model: "cpu", "cuda:0", ...
+        setup: Setup of the model; None if unknown.
     """
     versions = {name: _version(name) for name in LIBRARIES}
     return Environment(
@@ -127,13 +127,13 @@ def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:
 
 
 def _summary(event: StepEvent) -> StepSummary:
-    """Take over every number of a step; the store adds where its arrays are."""
+    """Return the numbers of a step; the store adds references to its arrays."""
     return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
 
 
 @cache
 def _hash_of_sources() -> str:
-    """Name this program by its sources, in order; empty where it comes without them."""
+    """Return a hash of the application's sources in order; empty if they are not installed."""
     digest = hashlib.sha256()
     files = sorted(PACKAGE.rglob("*.py"))
     for file in files:
@@ -143,7 +143,7 @@ def _hash_of_sources() -> str:
 
 @cache
 def _version(distribution: str) -> str:
-    from importlib import metadata  # takes its time, and is not needed before a run is stored
+    from importlib import metadata  # slow to import, and not needed before a run is stored
 
     try:
         return metadata.version(distribution)
