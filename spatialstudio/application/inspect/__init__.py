@@ -1,1 +1,1 @@
-"""Attention maps and numbers of a run."""
+"""Attention maps and measurements of a run."""

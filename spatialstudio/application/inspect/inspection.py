@@ -1,4 +1,4 @@
-"""The numbers and sentences that a window shows about maps, relations and verdicts."""
+"""Measurements and descriptions of maps, relations and verdicts for display."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,13 +31,13 @@ from spatialstudio.science.questions.da_score import score_again
 
 
 def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Project a map onto both axes of the picture.
+    """Project a map onto both image axes.
 
     Args:
         weights: (h, w), not negative.
 
     Returns:
-        (w,) along x and (h,) along y, each summing to 1; zeros where the map is empty.
+        (w,) along x and (h,) along y, each summing to 1; zeros for an empty map.
     """
     if not weights.any():
         height, width = weights.shape
@@ -46,12 +46,12 @@ def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[n
 
 
 def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
-    """Say a PoS plainly: "The attention is 83 % sure that the cat is to the left of the dog.".
+    """Describe a PoS: "The attention is 83 % sure that the cat is to the left of the dog.".
 
     Args:
-        relation: The claim.
+        relation: The relation.
         pos: Its PoS on attention maps, [0, 1].
-        scene: Where its mentions are.
+        scene: Scene with its mentions.
     """
     subject, *others = (f"the {scene.name(end)}" for end in relation.ends)
     objects = " and ".join(others)
@@ -61,7 +61,7 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
 
 
 def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:
-    """Return the PoS on the attention of a run's last step, by the relations that it shall show."""
+    """Return the attention PoS of a run's last step, by relation of its scene."""
     drawn = run.request.scene if run.request else None
     return {} if drawn is None else last_attention(run.steps, drawn, run.scene)
 
@@ -69,7 +69,7 @@ def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:
 def last_attention(
     steps: Sequence[StepEvent], drawn: SceneGraph, judged: SceneGraph
 ) -> Mapping[RelationId, float]:
-    """Return the PoS of the last step for the relations that were drawn as they are judged."""
+    """Return the PoS of the last step for relations in both the drawn and the judged scene."""
     claims = {_claim(each, drawn) for each in drawn.relations}
     last = steps[-1].pos if steps else {}
     return {
@@ -84,7 +84,7 @@ def _claim(relation: Relation, scene: SceneGraph) -> tuple[object, ...]:
 
 
 def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
-    """Say a verdict with its numbers, where attention disagrees, and what was not checked."""
+    """Describe a verdict with its measurements, disagreeing attention, and omitted checks."""
     return explain_verdict(verdict, scene, attention_pos)
 
 
@@ -94,19 +94,19 @@ def evidence_of(
     evaluation: Evaluation,
     attention_pos: float | None = None,
 ) -> Evidence:
-    """Gather the boxes, masks, bands and projections behind a verdict, to be drawn."""
+    """Return the boxes, masks, bands and projections behind a verdict, for drawing."""
     return gather_evidence(verdict, scene, evaluation, attention_pos)
 
 
 def judged_again(
     run: OpenRun, settings: CheckerSettings, da_settings: DaSettings | None = None
 ) -> OpenRun:
-    """Return a run judged by other settings from what was seen; an unjudged one as it is.
+    """Return a run evaluated with other settings from its perception; unchanged without evaluation.
 
     Args:
         run: The run.
-        settings: Of the checker.
-        da_settings: Of the DA-score; None to leave it as it is.
+        settings: Settings of the checker.
+        da_settings: Settings of the DA-score; None for no change.
     """
     evaluation = run.evaluation
     if evaluation is None:

@@ -1,4 +1,4 @@
-"""Attention of a run averaged over chosen layers of the model, beside the window."""
+"""Background averaging of a run's stored attention maps over selected layers."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,18 +31,18 @@ from spatialstudio.science.pos.layer_means import mean_of_layers
 log = logging.getLogger(__name__)
 
 StepMaps = npt.NDArray[np.float32]
-"""(steps kept, h, w), not negative."""
+"""(stored steps, h, w), not negative."""
 
 
 @frozen(eq=False)
 class LayersAveraged:
-    """A run's attention to every word, of some layers. Made by ``LayerMaps``; may cross threads.
+    """Averaged attention maps of a run. Published by ``LayerMaps``; may cross threads.
 
     Attributes:
-        request_id: The run.
-        choice: What was averaged.
-        maps: Word to its maps, one a step that was kept.
-        every: Steps from one that was kept to the next.
+        request_id: Id of the run.
+        choice: The averaged layers.
+        maps: Maps by word, one per stored step.
+        every: Interval of the stored steps.
     """
 
     request_id: RequestId
@@ -51,7 +51,7 @@ class LayersAveraged:
     every: int
 
     def at(self, step: int) -> Maps:
-        """Return the maps of a step; none of one that was not kept."""
+        """Return the maps of a step; empty if the step is not stored."""
         row, rest = divmod(step, self.every)
         if rest:
             return {}
@@ -60,11 +60,11 @@ class LayersAveraged:
 
 @frozen
 class LayersMissing:
-    """A run's attention to every word cannot be read. Made by ``LayerMaps``; may cross threads.
+    """A run's stored maps cannot be read. Published by ``LayerMaps``; may cross threads.
 
     Attributes:
-        request_id: The run.
-        error: Why.
+        request_id: Id of the run.
+        error: Why the maps cannot be read.
     """
 
     request_id: RequestId
@@ -72,10 +72,10 @@ class LayersMissing:
 
 
 def layers_read(run: OpenRun) -> Moment | None:
-    """Return when within guided steps a run's captured layers were read; None where none was.
+    """Return the moment within guided steps of a run's stored layers; None if none is stored.
 
-    They come from the pass that the sampler goes on with, on the latents that the updates have
-    moved; methods that correct the predicted noise instead leave the latents where they are.
+    They come from the pass whose prediction the sampler uses, on the updated latents; methods that
+    correct the predicted noise instead leave the latents unchanged.
     """
     if run.request is None or not any(event.is_guided for event in run.steps):
         return None
@@ -83,11 +83,11 @@ def layers_read(run: OpenRun) -> Moment | None:
 
 
 class LayerMaps(CancellableJob):
-    """Averages one choice of layers at a time; a new one stops the work before it.
+    """Averages one selection of layers at a time; a new selection cancels the previous work.
 
     Args:
-        files: Makes or returns who reads attention from disk; called in the working thread.
-        publish: Takes ``LayersAveraged`` and ``LayersMissing``, in the working thread.
+        files: Creates or returns the reader of stored attention; called in the working thread.
+        publish: Receives ``LayersAveraged`` and ``LayersMissing``, in the working thread.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class LayerMaps(CancellableJob):
         self._publish = publish
 
     def average(self, runs: Sequence[OpenRun], choice: LayerChoice) -> None:
-        """Start to average what was chosen of runs that have kept it; returns at once."""
+        """Start to average the selected layers of runs; returns at once."""
         chosen = tuple(runs)
 
         def average_all(flag: CancelFlag) -> None:
@@ -122,7 +122,7 @@ class LayerMaps(CancellableJob):
     def _read(
         self, run: OpenRun, file: AttentionFile, head: int | None, flag: CancelFlag
     ) -> dict[MentionId, StepMaps]:
-        """Return a layer's maps of each word, mean over its pieces and, without one, its heads."""
+        """Return a layer's map per word, averaged over tokens and, without ``head``, over heads."""
         flag.raise_if_cancelled()
         array = self._files().read(run.id, file)
         heads = slice(None) if head is None else slice(head, head + 1)
@@ -134,10 +134,10 @@ class LayerMaps(CancellableJob):
 
 
 def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
-    """Return what a run has kept of the chosen layers that have the chosen head.
+    """Return the stored files of the selected layers that contain the selected head.
 
     Raises:
-        StoreError: None has.
+        StoreError: There is none.
     """
     files = tuple(
         file
@@ -152,18 +152,18 @@ def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
 
 
 def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:
-    """Return the highest value of all maps of all steps; 0 without any."""
+    """Return the maximum of all maps of all steps; 0 without maps."""
     maps = (maps for average in averages for maps in average.maps.values())
     return max((float(one.max(initial=0.0)) for one in maps), default=0.0)
 
 
 def places_of(words: Sequence[PromptWord], pieces: Sequence[str]) -> dict[MentionId, list[int]]:
-    """Say at which positions of the text each word is held.
+    """Return the token positions of each word.
 
     Args:
-        words: In the order of the prompt.
-        pieces: What stands at each position: parts of words, in the order of the prompt, perhaps
-            more than once; empty for filling.
+        words: Words in prompt order.
+        pieces: Text of each token position: parts of words in prompt order, repeated for a second
+            text encoder; empty for padding.
     """
     found: dict[MentionId, list[int]] = {}
     text_at = 0
@@ -178,10 +178,10 @@ def places_of(words: Sequence[PromptWord], pieces: Sequence[str]) -> dict[Mentio
 def _place_of(
     piece: str, words: Sequence[PromptWord], text_at: int
 ) -> tuple[MentionId, int] | None:
-    """Return the word that a piece belongs to, and where in the prompt the piece ends.
+    """Return the word that a token belongs to, and the end of the token in the prompt.
 
-    The next word on from ``text_at``; from the start again where there is none, as models with two
-    text encoders hold the prompt twice.
+    Searches forward from ``text_at``, then from the start, as models with two text encoders contain
+    the prompt twice.
     """
     if not piece:
         return None

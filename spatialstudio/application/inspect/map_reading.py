@@ -1,4 +1,4 @@
-"""What attention maps say: their isolines, their scale, one place of them, all of it in words."""
+"""Readings of attention maps: isolines, scale, single positions and descriptions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -31,21 +31,21 @@ from spatialstudio.science.pos.superiority import (
 )
 
 MASS_SHARES = (0.5, 0.8)
-"""Shares of a map's mass that its isolines enclose."""
+"""Shares of a map's mass enclosed by its isolines."""
 
 PERCENT = 100
 
 Maps = Mapping[MentionId, FloatMap]
-"""Word to (h, w), not negative."""
+"""Maps by word, each (h, w), not negative."""
 
 
 @frozen(eq=False)
 class Isoline:
-    """The line around the strongest positions that hold a share of a map's mass.
+    """Contour around the strongest positions that contain a share of a map's mass.
 
     Attributes:
-        share: Of the mass, (0, 1].
-        pieces: (n, 2, 2) from and to, x and y as shares of the picture's sides.
+        share: Share of the mass, (0, 1].
+        pieces: (n, 2, 2) segments from and to, x and y as shares of the image sides.
     """
 
     share: float
@@ -54,11 +54,11 @@ class Isoline:
 
 @frozen
 class PlaceReading:
-    """One position of a map.
+    """Values of one position of a map.
 
     Attributes:
-        value: As it is, not negative.
-        share: Of the map's mass, [0, 1].
+        value: Attention, not negative.
+        share: Share of the map's mass, [0, 1].
     """
 
     value: float
@@ -66,7 +66,7 @@ class PlaceReading:
 
 
 def isolines_of(weights: FloatMap) -> tuple[Isoline, ...]:
-    """Return the lines that enclose ``MASS_SHARES`` of a map, (h, w); none of an empty one."""
+    """Return the contours that enclose ``MASS_SHARES`` of a map, (h, w); empty for an empty map."""
     levels = ((share, mass_level(weights, share)) for share in MASS_SHARES)
     return tuple(
         Isoline(share=share, pieces=isolines(weights, level))
@@ -76,12 +76,12 @@ def isolines_of(weights: FloatMap) -> tuple[Isoline, ...]:
 
 
 def top_of(weights: FloatMap, scale: MapScale, peak: float) -> float:
-    """Return the value of a map that is drawn in full colour.
+    """Return the map value that is drawn in full colour.
 
     Args:
         weights: (h, w), not negative.
-        scale: How it is chosen.
-        peak: Of all maps that share one scale; see ``peak_of``.
+        scale: How the value is chosen.
+        peak: Maximum of all maps with a shared scale; see ``peak_of``.
     """
     match scale:
         case MapScale.PER_MAP:
@@ -93,14 +93,14 @@ def top_of(weights: FloatMap, scale: MapScale, peak: float) -> float:
 
 
 def difference_of(first: Maps, second: Maps) -> Maps:
-    """Return how far some maps are above others; those of one side or of two sizes are left out.
+    """Return the differences of maps; omit words in one run only, or with maps of unequal size.
 
     Args:
-        first: Word to (h, w).
-        second: Likewise, of another run.
+        first: Maps by word, (h, w).
+        second: Maps by word of another run, (h, w).
 
     Returns:
-        Word to (h, w), below zero where the second is higher.
+        Differences by word, (h, w), negative where the second is higher.
     """
     return {
         word: weights - second[word]
@@ -110,7 +110,7 @@ def difference_of(first: Maps, second: Maps) -> Maps:
 
 
 def peak_of(runs: Iterable[OpenRun]) -> float:
-    """Return the highest value of all maps of all readings of some runs; 0 without any."""
+    """Return the maximum of all maps of all readings of some runs; 0 without maps."""
     maps = (
         weights
         for run in runs
@@ -123,7 +123,7 @@ def peak_of(runs: Iterable[OpenRun]) -> float:
 
 
 def reading_at(weights: FloatMap, x: float, y: float) -> PlaceReading:
-    """Read a map where a picture is pointed at.
+    """Read a map at an image position.
 
     Args:
         weights: (h, w), not negative.
@@ -137,7 +137,7 @@ def reading_at(weights: FloatMap, x: float, y: float) -> PlaceReading:
 
 
 def map_in_words(phrase: str, weights: FloatMap) -> str:
-    """Say what a map shows: its peak, where that is, and how small half of its mass is.
+    """Describe a map: its peak, the peak's position, and the area that holds half of its mass.
 
     Args:
         phrase: The word.
@@ -157,20 +157,20 @@ def map_in_words(phrase: str, weights: FloatMap) -> str:
 
 
 SIDES = {Axis.X: ("left", "right", "width"), Axis.Y: ("above", "below", "height")}
-"""Before, behind, and what a place on the axis is a share of."""
+"""Words for before and after on an axis, and its extent."""
 
 
 @frozen(eq=False)
 class AxisReading:
-    """How two words are parted along one axis.
+    """How two words are separated along one axis.
 
     Attributes:
         axis: X or Y.
-        first: The word that is claimed to come first: left, or above.
-        second: The other.
-        rising: (bins + 1,) share of the first before each edge.
-        falling: (bins + 1,) share of the second behind each edge.
-        line: Where these cross.
+        first: Word that the relation puts first: left or above.
+        second: The other word.
+        rising: (bins + 1,) share of the first word before each edge.
+        falling: (bins + 1,) share of the second word after each edge.
+        line: Position where the curves cross.
     """
 
     axis: Axis
@@ -183,14 +183,14 @@ class AxisReading:
 
 @frozen(eq=False)
 class RelationReading:
-    """What the maps of a step say of a relation.
+    """A relation as measured on the maps of a step.
 
     Attributes:
-        relation: The claim.
-        pos: [0, 1]; None where flat maps cannot tell, or one of them is empty.
-        sentence: The PoS in words, or why there is none.
-        axes: One reading for each claim about an axis of the picture.
-        details: The readings in words.
+        relation: The relation.
+        pos: PoS, [0, 1]; None if it cannot be read from 2D maps, or a map is empty.
+        sentence: Description of the PoS, or why there is none.
+        axes: One reading per axis of the relation.
+        details: Descriptions of the readings.
     """
 
     relation: Relation
@@ -201,7 +201,7 @@ class RelationReading:
 
 
 def relation_between(scene: SceneGraph, one: MentionId, other: MentionId) -> Relation | None:
-    """Return the first relation in which both words take part."""
+    """Return the first relation that contains both words; None if there is none."""
     for relation in scene.relations:
         if {one, other} <= set(relation.ends):
             return relation
@@ -209,12 +209,12 @@ def relation_between(scene: SceneGraph, one: MentionId, other: MentionId) -> Rel
 
 
 def read_relation(relation: Relation, scene: SceneGraph, maps: Maps) -> RelationReading:
-    """Read a relation on the maps of one step.
+    """Measure a relation on the maps of one step.
 
     Args:
-        relation: Of the scene.
-        scene: Says how its ends are called.
-        maps: Of the step.
+        relation: Relation of the scene.
+        scene: Scene with the names of its mentions.
+        maps: Maps of the step.
     """
     claim = scene.sentence(relation)
     if not can_guide(relation.type):

@@ -1,4 +1,4 @@
-"""What a notebook gets of a run and of a judged picture. Imports numpy when it is needed."""
+"""Recordings of runs and evaluations for notebooks. Imports numpy on demand."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ValueT = TypeVar("ValueT")
 
 
 class Named(Mapping[str, ValueT]):
-    """Values by name in words ("dog", "dog to the left of car"); ids ("m1", "r1") work as well.
+    """Values by name ("dog", "dog to the left of car"); ids ("m1", "r1") also work.
 
     Args:
-        values: By id or name.
-        names: Of each id, unique.
+        values: Values by id or name.
+        names: Unique name of each id.
     """
 
     def __init__(self, values: Mapping[Any, ValueT], names: Mapping[Any, str]) -> None:
@@ -45,14 +45,14 @@ class Named(Mapping[str, ValueT]):
 
 
 class Recording:
-    """What was recorded while one picture was drawn.
+    """Recorded data of one generated image.
 
     Args:
-        scene: What the picture should show.
-        steps: Of its denoising.
+        scene: Scene of the prompt.
+        steps: Denoising steps.
 
     Attributes:
-        scene: What was read of the prompt: ``mentions``, ``relations``, ``notes``.
+        scene: Scene of the prompt: ``mentions``, ``relations``, ``notes``.
     """
 
     def __init__(self, scene: SceneGraph, steps: tuple[StepEvent, ...]) -> None:
@@ -61,51 +61,51 @@ class Recording:
 
     @property
     def prompt(self) -> str:
-        """The text that was drawn."""
+        """The prompt of the image."""
         return self.scene.prompt.text
 
     @property
     def steps(self) -> tuple[StepEvent, ...]:
-        """Every step that has ended: PoS, loss, step size, guiding passes, maps, preview."""
+        """Completed steps: PoS, loss, step size, guidance passes, maps, preview."""
         return self._steps
 
     @property
     def pos(self) -> Named[npt.NDArray[np.float64]]:
-        """PoS of each relation that maps can show, (steps,) in [0, 1], before a step's updates."""
+        """PoS of each relation on attention maps, (steps,) in [0, 1], before a step's updates."""
         return self._pos_at("BEFORE")
 
     @property
     def pos_after(self) -> Named[npt.NDArray[np.float64]]:
-        """Like ``pos``, after a step's updates; equal to it where guidance did not act."""
+        """Like ``pos``, after a step's updates; equal on steps without guidance."""
         return self._pos_at("AFTER")
 
     @property
     def final_pos(self) -> Named[float]:
-        """PoS of each relation on the last step, [0, 1], as last read."""
+        """PoS of each relation on the last step, [0, 1], from its last reading."""
         values = {name: float(chances[-1]) for name, chances in self.pos_after.items()}
         return Named(values, _relation_names(self.scene))
 
     @property
     def maps(self) -> Named[FloatMap]:
-        """Attention to each object's words, (recorded steps, h, w) in [0, 1], before the updates.
+        """Attention to each mention, (recorded steps, h, w) in [0, 1], before the updates.
 
-        Mean over the heads and layers that are read, of the prompt's half of the batch.
+        Mean over the read heads and layers, of the conditional half of the batch.
         """
         return self._maps_at("BEFORE")
 
     @property
     def maps_after(self) -> Named[FloatMap]:
-        """Like ``maps``, after a step's updates; equal to it where guidance did not act."""
+        """Like ``maps``, after a step's updates; equal on steps without guidance."""
         return self._maps_at("AFTER")
 
     @property
     def map_steps(self) -> tuple[int, ...]:
-        """The steps, from 0, of which ``maps`` holds a map."""
+        """The steps of ``maps``, from 0."""
         return tuple(event.step for event in self.steps if event.attention is not None)
 
     @property
     def is_guided(self) -> bool:
-        """Whether guidance has moved the picture."""
+        """Return True if guidance has changed the latents."""
         return any(event.is_guided for event in self.steps)
 
     def _pos_at(self, moment: str) -> Named[npt.NDArray[np.float64]]:
@@ -141,17 +141,17 @@ class Recording:
 
 
 class Run(Recording):
-    """What was recorded inside a block of ``guide`` or ``watch``.
+    """Recorded data of a ``guide`` or ``watch`` block.
 
-    ``steps``, ``pos`` and ``maps`` are those of the last call's first picture.
+    ``steps``, ``pos`` and ``maps`` are those of the last call's first image.
 
     Args:
-        scene: Of the block.
+        scene: Scene of the block.
         notes: See below.
-        calls: Of the pipeline; grows while the block is open.
+        calls: Calls of the pipeline; grows while the block is open.
 
     Attributes:
-        notes: What was not understood of the prompt, and what guidance cannot do for it.
+        notes: Parts of the prompt that were not understood, and limits of the guidance.
     """
 
     def __init__(
@@ -163,36 +163,36 @@ class Run(Recording):
 
     @property
     def steps(self) -> tuple[StepEvent, ...]:
-        """Every step of the last call that has ended; empty before the first call."""
+        """Completed steps of the last call; empty before the first call."""
         return self.pictures[0].steps if self._calls else ()
 
     @property
     def prompt(self) -> str:
-        """The text that the last call drew; before the first call, that of the block."""
+        """The prompt of the last call; before the first call, that of the block."""
         return self._calls[-1].scene.prompt.text if self._calls else self.scene.prompt.text
 
     @property
     def pictures(self) -> tuple[Recording, ...]:
-        """A recording for each picture of the last call."""
+        """One recording per image of the last call."""
         return self.calls[-1] if self._calls else ()
 
     @property
     def calls(self) -> tuple[tuple[Recording, ...], ...]:
-        """The recordings of every call of the pipeline, in order; of a failed one, up to then."""
+        """Recordings of each pipeline call in order; of a failed call, up to its failure."""
         return tuple(call.recordings() for call in self._calls)
 
     @property
     def guidance(self) -> GuidanceSettings | None:
-        """How the last call was guided; None before the first call."""
+        """Guidance settings of the last call; None before the first call."""
         return self._calls[-1].guidance if self._calls else None
 
 
 class StoredRun(Recording):
-    """A run that the program has stored.
+    """A run stored by the application.
 
     Attributes:
-        record: All that the program knows of it: request, environment, token spans, times.
-        image: (H, W, 3) uint8; None where the picture is gone.
+        record: The run record: request, environment, token spans, times.
+        image: (H, W, 3) uint8; None if the image file is missing.
     """
 
     def __init__(
@@ -204,17 +204,17 @@ class StoredRun(Recording):
 
     @property
     def evaluation(self) -> EvaluatedPicture | None:
-        """The stored verdicts; None when the picture was not judged."""
+        """The stored evaluation; None if the image was not evaluated."""
         stored = self.record.evaluation
         return None if stored is None else EvaluatedPicture(self.scene, stored)
 
 
 class EvaluatedPicture:
-    """The verdicts on a picture.
+    """The evaluation of an image.
 
     Attributes:
-        scene: What the picture should show.
-        evaluation: All that was found: detections, masks, settings, DA-score.
+        scene: Scene of the prompt.
+        evaluation: Detections, masks, settings and DA-score.
     """
 
     def __init__(self, scene: SceneGraph, evaluation: Evaluation) -> None:
@@ -223,13 +223,13 @@ class EvaluatedPicture:
 
     @property
     def verdicts(self) -> Named[Verdict]:
-        """A verdict for each relation: ``outcome``, ``reason``, ``confidence``, ``measurement``."""
+        """Verdict of each relation: ``outcome``, ``reason``, ``confidence``, ``measurement``."""
         values = {verdict.relation_id: verdict for verdict in self.evaluation.verdicts}
         return Named(values, _relation_names(self.scene))
 
     @property
     def outcome(self) -> Outcome | None:
-        """FAIL when one relation failed, else UNDECIDABLE when one is; None without relations."""
+        """FAIL if a relation failed, else UNDECIDABLE if one is; None without relations."""
         from spatialstudio.domain.verdict import joint_outcome
 
         return joint_outcome(verdict.outcome for verdict in self.evaluation.verdicts)
@@ -248,12 +248,12 @@ class RecordedCall:
     """One call of a pipeline inside a block.
 
     Args:
-        scene: Its mentions stand in the prompt of the call.
-        guidance: How it was guided.
-        pictures: How many it draws.
+        scene: Scene whose mentions occur in the call's prompt.
+        guidance: Guidance settings of the call.
+        pictures: Number of images of the call.
 
     Attributes:
-        events: One for each picture, step by step.
+        events: Step events of each image.
     """
 
     def __init__(self, scene: SceneGraph, guidance: GuidanceSettings, pictures: int) -> None:
@@ -263,7 +263,7 @@ class RecordedCall:
         self.events: list[tuple[StepEvent, ...]] = []
 
     def recordings(self) -> tuple[Recording, ...]:
-        """Return a recording for each picture."""
+        """Return one recording per image."""
         return tuple(
             Recording(self.scene, tuple(events[number] for events in self.events))
             for number in range(self.pictures)
@@ -271,7 +271,7 @@ class RecordedCall:
 
 
 def _relation_names(scene: SceneGraph) -> dict[Any, str]:
-    """Name relations in words; of those that read the same, all but the first by their ids."""
+    """Return a name for each relation; of relations with equal names, later ones keep their ids."""
     names: dict[Any, str] = {}
     for relation in scene.relations:
         sentence = scene.sentence(relation)

@@ -1,4 +1,4 @@
-"""The numbers of a run, a row a step: what each word's map is like, and each relation's PoS."""
+"""Measurements of a run per step: map statistics of each word and PoS of each relation."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -13,11 +13,11 @@ from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 
 NUMBERS = ".6g"
 FLANKS = 2
-"""Overlap is that of a relation's first two things."""
+"""Number of mentions per relation whose overlap is measured, the first two."""
 
 
 class Measure(Enum):
-    """What a column holds; the value is its short name."""
+    """Measure of a column; the value is its short name."""
 
     ENTROPY = "entropy"
     CENTRE_X = "centre x"
@@ -39,7 +39,7 @@ class Column:
 
     Attributes:
         of: The word, or the relation in words.
-        measure: What is measured.
+        measure: The measure.
     """
 
     of: str
@@ -48,13 +48,13 @@ class Column:
 
 @frozen(eq=False, kw_only=False)
 class StepTable:
-    """Numbers of a run.
+    """Measurements of a run.
 
     Attributes:
-        columns: In order.
-        moment: When within guided steps they were read; None where each was read once.
+        columns: Columns, in order.
+        moment: Moment of the readings within guided steps; None for one reading per step.
         steps: The step of each row, from 0.
-        rows: A value a column; None where nothing was captured.
+        rows: One value per column; None if not recorded.
     """
 
     columns: tuple[Column, ...] = ()
@@ -64,14 +64,14 @@ class StepTable:
 
 
 class StepNumbers:
-    """Measures runs; what was measured of the run asked for last is not measured again."""
+    """Measures runs; caches the measurements of the last run."""
 
     def __init__(self) -> None:
         self._run_id: tuple[RequestId, Moment] | None = None
         self._known: dict[int, tuple[StepEvent, Row]] = {}
 
     def table(self, run: OpenRun, wanted: Moment = Moment.AFTER) -> StepTable:
-        """Return the numbers of a run, live or over, of one reading a step."""
+        """Return the measurements of a live or finished run, one reading per step."""
         read = moment_read(run.steps, wanted)
         moment = read or wanted
         if (run.id, moment) != self._run_id:
@@ -86,7 +86,7 @@ class StepNumbers:
 
 
 def difference(first: StepTable, second: StepTable) -> StepTable:
-    """Return how far a run's numbers are above those of another, where both have them."""
+    """Return the differences of two runs' measurements, where both have values."""
     places = {column: place for place, column in enumerate(second.columns)}
     shared = [(place, places[c]) for place, c in enumerate(first.columns) if c in places]
     others = dict(zip(second.steps, second.rows, strict=True))
@@ -103,7 +103,7 @@ def difference(first: StepTable, second: StepTable) -> StepTable:
 
 
 def columns_of(scene: SceneGraph) -> tuple[Column, ...]:
-    """Return the columns of a scene: those of its words, then those of its relations."""
+    """Return the columns of a scene: words, then relations."""
     words = [Column(mention.phrase, measure) for mention in scene.mentions for measure in OF_WORDS]
     relations = [
         Column(scene.sentence(relation), measure)
@@ -114,11 +114,11 @@ def columns_of(scene: SceneGraph) -> tuple[Column, ...]:
 
 
 def tab_separated(table: StepTable, places: Iterable[int] | None = None) -> str:
-    """Return rows as text for a spreadsheet: a line of names, then a line a step, counted from 1.
+    """Return rows as tab-separated text: a header line, then one line per step, counted from 1.
 
     Args:
-        table: All of it.
-        places: Which rows; None for all.
+        table: The whole table.
+        places: Indices of the rows; None for all.
     """
     when = f" {table.moment.value}" if table.moment is not None else ""
     names = [_plain(f"{column.of}: {column.measure.value}{when}") for column in table.columns]
@@ -150,5 +150,5 @@ def _above(value: float | None, other: float | None) -> float | None:
 
 
 def _plain(name: str) -> str:
-    """Return a name without what would part cells or lines."""
+    """Return a name without tabs and line breaks."""
     return " ".join(name.split())

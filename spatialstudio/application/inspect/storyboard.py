@@ -1,4 +1,4 @@
-"""The storyboard: steps of runs that the user pinned, in an order of choice."""
+"""Storyboard of steps pinned by the user, in the user's order."""
 
 from collections.abc import Callable
 from itertools import count
@@ -15,16 +15,16 @@ _NUMBERS = count(1)
 
 @frozen(eq=False)
 class BoardChanged:
-    """The storyboard holds other frames, or the same in another order."""
+    """The frames of the storyboard or their order changed."""
 
     frames: tuple[BoardFrame, ...]
 
 
 class Storyboard:
-    """Keeps the pinned frames; they outlast the runs that they were taken from.
+    """Holds the pinned frames, independently of their runs.
 
     Args:
-        publish: Takes ``BoardChanged``.
+        publish: Receives ``BoardChanged``.
     """
 
     def __init__(self, publish: Callable[[object], None]) -> None:
@@ -32,16 +32,16 @@ class Storyboard:
         self.frames: tuple[BoardFrame, ...] = ()
 
     def show(self, frames: tuple[BoardFrame, ...]) -> None:
-        """Hold these frames, in this order."""
+        """Set the frames, in order."""
         self.frames = frames
         self._publish(BoardChanged(frames=frames))
 
 
 def pinned(run: OpenRun, step: int, wanted: Moment = Moment.AFTER) -> BoardFrame:
-    """Return a step of a run as a frame, with one of its readings.
+    """Return a reading of a run's step as a frame.
 
     Raises:
-        ExportError: There is no picture of that step.
+        ExportError: The step has no preview.
     """
     event = next((each for each in run.steps if each.step == step), None)
     at_end = run.image is not None and step >= len(run.steps) - 1

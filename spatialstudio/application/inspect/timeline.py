@@ -1,4 +1,4 @@
-"""A run on the clock of its steps: what ties may change, when guidance was due, means."""
+"""A run over its steps: PoS bounds, guided steps, means and names."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,23 +17,23 @@ from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 from spatialstudio.science.pos.superiority import Ties
 
 NOTHING_BETWEEN = 5e-3
-"""Bounds nearer to each other than this are one number when two digits are shown."""
+"""Difference below which two bounds are equal at two displayed digits."""
 BOUNDS_KEPT = 512
-"""Those of two runs on one clock, so that each step is measured once; their maps stay in memory."""
+"""Size of the cache, enough for two runs on one timeline; it keeps their maps in memory."""
 
 
 def pos_bounds(
     event: StepEvent, relation: Relation, moment: Moment = Moment.AFTER
 ) -> tuple[float, float] | None:
-    """Say what a relation's PoS is when ties count nothing, and when they count in full.
+    """Return a relation's PoS with ties counted as zero and as one.
 
     Args:
         event: A step with maps.
-        relation: One that was measured on it.
-        moment: Which reading of the step.
+        relation: A relation measured on the step.
+        moment: Reading of the step.
 
     Returns:
-        Both in [0, 1], the lower first; None without maps, or where nobody would see a difference.
+        Both in [0, 1], lower first; None without maps, or if the difference is not visible.
     """
     attention = event.attention_at(moment)
     if attention is None or not can_guide(relation.type):
@@ -55,7 +55,7 @@ def _bounds(attention: AttentionSnapshot, relation: Relation) -> tuple[float, fl
 
 
 def due_steps(run: OpenRun) -> tuple[int, ...]:
-    """Return the steps so far on which guidance was due, whether it acted or rested."""
+    """Return the steps so far on which guidance was due, whether it acted or paused."""
     if run.request is None or run.request.sampling.guidance.method_id == UNGUIDED:
         return ()
     schedule = GuidanceSchedule(run.request.sampling.guidance, run.request.sampling.steps)
@@ -67,7 +67,7 @@ def due_steps(run: OpenRun) -> tuple[int, ...]:
 
 
 def goal_of(run: OpenRun) -> float | None:
-    """Return the PoS at which guidance rests, (0.5, 1]; None without guidance."""
+    """Return the PoS at which guidance pauses, (0.5, 1]; None without guidance."""
     if run.request is None or run.request.sampling.guidance.method_id == UNGUIDED:
         return None
     return run.request.sampling.guidance.goal
@@ -76,10 +76,10 @@ def goal_of(run: OpenRun) -> float | None:
 def mean_pos(
     run: OpenRun, first: int, last: int, wanted: Moment = Moment.AFTER
 ) -> Mapping[RelationId, float]:
-    """Average PoS over a range of steps, both ends inclusive, of one reading a step.
+    """Return the mean PoS over a range of steps, both ends inclusive, one reading per step.
 
     Returns:
-        Relation id to the mean of the steps on which it was measured; others are left out.
+        Means by relation id; relations without a measurement are omitted.
     """
     means = {}
     moment = moment_of(run, wanted)
@@ -95,12 +95,12 @@ def mean_pos(
 
 
 def moment_of(run: OpenRun, wanted: Moment) -> Moment:
-    """Return the moment at which a run's steps can be shown, as near to the wanted as it has."""
+    """Return the available moment of a run's steps that is closest to the wanted one."""
     return moment_read(run.steps, wanted) or wanted
 
 
 def moment_in_words(run: OpenRun, wanted: Moment) -> str:
-    """Say when within a step what is shown was read; empty where each step was read once."""
+    """Describe the moment of a reading within a step; empty for one reading per step."""
     moment = moment_read(run.steps, wanted)
     if moment is None:
         return ""
@@ -109,11 +109,11 @@ def moment_in_words(run: OpenRun, wanted: Moment) -> str:
 
 
 def name_beside(run: OpenRun, second: OpenRun) -> str:
-    """Say what a second run is to the first: "Baseline", "Seed 8", "Other run".
+    """Return the name of a second run relative to the open one: "Baseline", "Seed 8", "Other run".
 
     Args:
         run: The open run.
-        second: The one beside it.
+        second: The comparison run.
     """
     asked, beside = run.request, second.request
     if asked is None or beside is None:
@@ -124,7 +124,7 @@ def name_beside(run: OpenRun, second: OpenRun) -> str:
 
 
 def name_first(run: OpenRun) -> str:
-    """Say what the open run is where another stands beside it: "Guided", or "This run"."""
+    """Return the name of the open run in a comparison: "Guided" or "This run"."""
     return "This run" if goal_of(run) is None else "Guided"
 
 

@@ -1,4 +1,4 @@
-"""A view of attention maps as a Python script that shows the same, with this package alone."""
+"""Export of an attention map view as a Python script that needs only this package."""
 
 from collections.abc import Sequence
 
@@ -77,15 +77,15 @@ def view_script(
     choice: LayerChoice | None = None,
     moment: Moment = Moment.AFTER,
 ) -> str:
-    """Write a script that opens a stored run and shows maps of some words at a step.
+    """Return a script that opens a stored run and shows maps of some words at a step.
 
     Args:
-        run: Stored; it has a path.
-        words: Whose maps.
-        step: From 0.
-        scale: Which value is drawn in full.
-        choice: Averaged anew from what the run has kept; None for the maps of the step itself.
-        moment: At which the maps in sight were read.
+        run: A stored run, with a path.
+        words: Words to show.
+        step: Step, from 0.
+        scale: How the value drawn in full colour is chosen.
+        choice: Layers to average from the stored maps; None for the maps of the step itself.
+        moment: Reading of the shown maps.
 
     Raises:
         ValueError: The run is not stored.
