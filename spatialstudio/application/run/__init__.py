@@ -1,1 +1,1 @@
-"""Settings, queue and generation."""
+"""Run settings, queue and image generation."""

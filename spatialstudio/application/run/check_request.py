@@ -1,4 +1,4 @@
-"""Refuses what no backend can do, before a model is loaded for it."""
+"""Validation of requests, before a model is loaded."""
 
 from collections.abc import Iterator
 from math import inf, isfinite
@@ -20,7 +20,7 @@ from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.science.guidance.methods import method_named
 
 CHANCE = 0.5
-"""PoS of objects that nothing tells apart."""
+"""PoS of indistinguishable objects."""
 MAX_STEPS = 1000
 MAX_SIDE = 4096
 MAX_CANDIDATES = 1000
@@ -29,16 +29,15 @@ SIDE_UNIT = 8
 
 
 def check_request(request: GenerationRequest, model: ModelCard) -> None:
-    """Refuse a request that cannot be drawn.
+    """Validate a request.
 
     Args:
-        request: What is asked for.
+        request: The generation request.
         model: The card of its model.
 
     Raises:
-        RequestError: A number of the request is out of its range, the model cannot be drawn with
-            its sampler, or a search has no relation to go by or more attention to keep than one
-            picture's.
+        RequestError: A setting is out of range, the model does not support the sampler, or a search
+            has no relation to rank by or is set to store attention to every word.
     """
     for error in _faults(request, model):
         raise error
@@ -89,14 +88,14 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
         )
     capture = request.capture
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
-        yield RequestError(  # every picture's would take the place of the last
+        yield RequestError(  # each image would overwrite the attention of the previous one
             "Attention to every word cannot be recorded during a search.",
             hint="Search first, then generate the best seed again and record its attention.",
         )
 
 
 def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
-    """Hold a sampler to those of the model; where they are not known, its backend decides."""
+    """Yield an error for an unsupported sampler; the backend checks if the list is unknown."""
     if sampler and model.samplers and sampler not in model.samplers:
         yield RequestError(
             f'The model "{model.title}" does not support the sampler {sampler_title(sampler)}.',
@@ -133,7 +132,7 @@ def _option_faults(sampling: SamplingSettings) -> Iterator[RequestError]:
 
 
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
-    """Check the numbers of which nothing more is to be said than their range."""
+    """Yield an error for each number out of its range."""
     guidance, capture = request.sampling.guidance, request.capture
     last = guidance.last_step
     ranges: list[tuple[str, float, float, float]] = [

@@ -1,4 +1,4 @@
-"""Stage 2, the form beside the prompt: a model's own settings, what a choice changes, requests."""
+"""Stage 2, settings: model defaults, effects of a choice, and requests from settings."""
 
 import secrets
 from dataclasses import replace
@@ -27,7 +27,7 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 USUAL_STRENGTH = 1.0
-"""In the middle of the slider where no preset states a step size."""
+"""Middle of the slider, used where no preset states a step size."""
 
 _STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
 
@@ -35,7 +35,7 @@ _STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
 def with_method(
     settings: RunSettings, model: ModelCard, method_id: str, preset: Preset
 ) -> RunSettings:
-    """Choose another method of guidance, or another's settings for it.
+    """Switch the guidance method, or its preset.
 
     Raises:
         RequestError: The method was not published for models of this kind.
@@ -45,7 +45,7 @@ def with_method(
 
 
 def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettings:
-    """Choose other steps; the guided window grows with them unless it was set by hand."""
+    """Set the number of steps; the guided range scales with it unless the user edited it."""
     guidance = settings.sampling.guidance
     before, after = (_preset_at(settings, model, n) for n in (settings.sampling.steps, steps))
     if guidance.last_step == before.last_step:
@@ -54,13 +54,13 @@ def with_steps(settings: RunSettings, model: ModelCard, steps: int) -> RunSettin
 
 
 def recommended_strength(settings: RunSettings, model: ModelCard) -> float:
-    """Return the step size that the preset of the settings has, > 0."""
+    """Return the step size of the selected preset, > 0."""
     strength = _preset_at(settings, model, settings.sampling.steps).strength
     return strength or USUAL_STRENGTH
 
 
 def _preset_at(settings: RunSettings, model: ModelCard, steps: int) -> GuidanceSettings:
-    """Return the preset of the settings; what is set where its method is not installed."""
+    """Return the selected preset; the current guidance if its method is not installed."""
     guidance = settings.sampling.guidance
     if guidance.method_id != UNGUIDED and guidance.method_id not in GUIDANCE_METHODS:
         return guidance
@@ -68,7 +68,7 @@ def _preset_at(settings: RunSettings, model: ModelCard, steps: int) -> GuidanceS
 
 
 def presets_of(method_id: str, model: ModelCard) -> tuple[Preset, ...]:
-    """Return whose settings there are of a method for a model."""
+    """Return the available presets of a method for a model."""
     return (Preset.RECOMMENDED, *(each for each in _STATED if _has(each, method_id, model)))
 
 
@@ -81,15 +81,15 @@ def _has(preset: Preset, method_id: str, model: ModelCard) -> bool:
 
 
 def last_guided_step(settings: RunSettings) -> int:
-    """Return the last step that guidance may act on, from 0."""
+    """Return the last step on which guidance may act, from 0."""
     chosen = GuidanceSchedule(settings.sampling.guidance, settings.sampling.steps).last_step
     return min(chosen, settings.sampling.steps - 1)
 
 
 def seeds_of(settings: RunSettings) -> tuple[int, ...]:
-    """Return a seed for each picture that is drawn at once, beginning with the one that is set.
+    """Return one seed per image of a batch, beginning with the seed of the settings.
 
-    Those that follow each other leave room for what each picture is chosen from.
+    Consecutive seeds leave room for the candidates of each image.
     """
     others = range(1, settings.pictures)
     first, apart = settings.sampling.seed, settings.candidates
@@ -99,7 +99,7 @@ def seeds_of(settings: RunSettings) -> tuple[int, ...]:
 
 
 def moved_on(settings: RunSettings) -> RunSettings:
-    """Return the settings with the seed that comes next."""
+    """Return the settings with the next seed."""
     if settings.seed_mode is SeedMode.RANDOM:
         return with_values(settings, seed=any_seed())
     if settings.seed_mode is SeedMode.INCREMENT:
@@ -110,20 +110,20 @@ def moved_on(settings: RunSettings) -> RunSettings:
 
 
 def any_seed() -> int:
-    """Return a seed by chance."""
+    """Return a random seed."""
     return secrets.randbelow(MAX_SEED + 1)
 
 
 def request_of(
     scene: SceneGraph, model: ModelCard, settings: RunSettings, seed: int
 ) -> GenerationRequest:
-    """Ask for a picture of a scene with what is set; without relations there is none to search.
+    """Create a request from settings; without relations it has no noise search.
 
     Args:
-        scene: What to draw.
-        model: The settings' own.
-        settings: How.
-        seed: Of this picture.
+        scene: Scene of the prompt.
+        model: Model of the settings.
+        settings: The settings.
+        seed: Seed of this image.
     """
     sampling, guidance = settings.sampling, settings.sampling.guidance
     is_guided = guidance.strength > 0 and has_work(scene, guidance.method_id)
@@ -147,12 +147,12 @@ def request_of(
 
 
 def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSettings) -> RunSettings:
-    """Return what a picture was drawn with; the rest as it is set.
+    """Return the settings of a request; settings that it does not contain are kept.
 
     Args:
-        request: Of the picture.
-        model: That drew it.
-        settings: As they stand in the form.
+        request: Request of the image.
+        model: Its model.
+        settings: The current settings.
     """
     guidance, scale = request.sampling.guidance, request.guidance_scale
     if guidance.method_id == UNGUIDED:

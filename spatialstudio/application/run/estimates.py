@@ -1,4 +1,4 @@
-"""What a run will take, told before it starts: learnt from runs before it, kept between starts."""
+"""Estimates of time, memory and disk space, learned from earlier runs and stored on disk."""
 
 import json
 import logging
@@ -28,16 +28,16 @@ from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 WEIGHT = 0.4
-"""Of the newest step in the moving mean."""
+"""Weight of the newest step in the moving mean."""
 ENOUGH = 2
-"""Steps to have seen before anything is said."""
+"""Number of steps before an estimate is given."""
 
 
 class RemainingTime:
-    """Learns the pace of steps, and says what is left of a run and of those behind it.
+    """Learns the time per step, and estimates the remaining time of runs.
 
     Attributes:
-        pace: Seconds a step: True for guided ones, False for plain ones; empty before any was seen.
+        pace: Seconds per step, True for guided and False for plain steps; empty until measured.
     """
 
     def __init__(self) -> None:
@@ -46,15 +46,15 @@ class RemainingTime:
         self._seen = 0
 
     def start(self, now: float) -> None:
-        """Begin to time; what was learnt before still counts.
+        """Start timing a run; earlier measurements are kept.
 
         Args:
-            now: Seconds of any steady clock.
+            now: Time of a monotonic clock, seconds.
         """
         self._last, self._seen = now, 0
 
     def observe(self, event: StepEvent, now: float) -> None:
-        """Learn from a step that has just ended."""
+        """Update the pace with a completed step."""
         if self._last is not None:
             took, guided = now - self._last, event.step_size is not None
             before = self.pace.get(guided, took)
@@ -63,7 +63,7 @@ class RemainingTime:
         self._seen += 1
 
     def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
-        """Return what a run still takes, judging aside; None while nobody can know."""
+        """Return the remaining time of a run without evaluation; None if unknown."""
         if not self.pace or (self._seen < ENOUGH and steps_done):
             return None
         left = range(steps_done, request.sampling.steps)
@@ -74,7 +74,7 @@ class RemainingTime:
 
 
 def is_guided(request: GenerationRequest, step: int) -> bool:
-    """Whether guidance may act on a step of a request."""
+    """Return True if guidance may act on a step of a request."""
     guidance = request.sampling.guidance
     acts = guidance.method_id != UNGUIDED and guidance.strength > 0
     return acts and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
@@ -83,25 +83,25 @@ def is_guided(request: GenerationRequest, step: int) -> bool:
 log = logging.getLogger(__name__)
 
 Kind: TypeAlias = str
-"""Of runs that cost alike: model, size, savings, device, number format, calls and their rows."""
+"""Key of runs with equal cost: model, size, savings, device, dtype, calls and rows per call."""
 
 GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
-"""In the file: seconds a step, those after the last one, and where the model ran."""
+"""Keys in the file: seconds per step, seconds after the last step, and device."""
 
 
 @frozen
 class RunEstimate:
-    """What runs will take, about.
+    """Estimated cost of runs.
 
     Attributes:
-        seconds: For all of them, and all that searches may try, loading aside; None while nobody
-            knows.
-        memory_bytes: Of the hungriest; None while nobody knows.
-        disk_bytes: Attention of all that goes to disk.
-        guided_steps: First and last step, from 0, that guidance may act on; None for none.
-        device: Where the model ran last, else where it shall; empty while nobody knows.
-        candidates: Most pictures that each is chosen from; 1 for no search.
-        leaves_depth: Whether depth alone is claimed, which only a search holds, and none is made.
+        seconds: Total time of all runs and search candidates, without loading; None if unknown.
+        memory_bytes: Peak memory of the most demanding run; None if unknown.
+        disk_bytes: Stored attention maps of all runs.
+        guided_steps: First and last step, from 0, on which guidance may act; None for none.
+        device: Device of the last such run, else the requested one; empty if unknown.
+        candidates: Largest number of candidates per image; 1 without a search.
+        leaves_depth: Whether all relations concern depth, which only a search can control, and
+            there is no search.
     """
 
     seconds: float | None = None
@@ -114,12 +114,12 @@ class RunEstimate:
 
 
 class RunEstimates:
-    """Learns what runs take. Lives on the thread of the window.
+    """Learns and estimates the cost of runs. Lives on the GUI thread.
 
     Args:
-        request_of: Finds what was asked by its id; None when it is not known.
-        ask: Has the engine say what a request would take; the answer comes to ``follow``.
-        clock: Tells seconds; only differences count.
+        request_of: Returns a request by id; None if it is unknown.
+        ask: Requests a memory estimate from the engine, which is answered to ``follow``.
+        clock: Monotonic clock, seconds.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class RunEstimates:
         self._last_step_s = 0.0
 
     def follow(self, event: object) -> None:
-        """Learn from a run that goes on."""
+        """Learn from an event of a run."""
         if isinstance(event, MemoryEstimated):
             self.learn(event.request, event.memory)
         if not isinstance(event, GenerationStarted | StepEvent | PictureJudged):
@@ -152,7 +152,7 @@ class RunEstimates:
             case GenerationStarted(memory=memory, device=device):
                 self._pace(kind).start(now)
                 self._devices[kind] = device
-                self._asked.clear()  # with another model loaded, other answers may come
+                self._asked.clear()  # free memory differs with another model loaded
                 if memory is not None:
                     self.learn(request, memory)
             case StepEvent():
@@ -162,18 +162,18 @@ class RunEstimates:
                 self._rests[kind] = now - self._last_step_s
 
     def learn(self, request: GenerationRequest, memory: MemoryEstimate) -> None:
-        """Take in what somebody knows of a request's memory."""
+        """Store the memory estimate of a request."""
         self._memory[memory_key(request)] = memory
 
     def seconds_left(self, request: GenerationRequest, steps_done: int) -> float | None:
-        """Return what a run still takes, judging aside; None while nobody can know."""
+        """Return the remaining time of a run without evaluation; None if unknown."""
         return self._pace(kind_of(request)).seconds_left(request, steps_done)
 
     def estimate(self, requests: Sequence[GenerationRequest]) -> RunEstimate:
-        """Say what runs will take, one after the other.
+        """Return the total cost of consecutive runs.
 
         Args:
-            requests: At least one, baselines among them.
+            requests: At least one request, baselines included.
         """
         self._ask_for(requests[0])
         memory = [self._memory.get(memory_key(request)) for request in requests]
@@ -198,7 +198,7 @@ class RunEstimates:
             self._ask(request)
 
     def read(self, path: Path) -> None:
-        """Take up what was learnt before; a file that cannot be read teaches nothing."""
+        """Read stored measurements; a file that is not readable is ignored."""
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             plain = parse_limited(read_regular(path, MEBIBYTE))
             for kind, learnt in plain.items():
@@ -208,7 +208,7 @@ class RunEstimates:
                 self._pace(kind).pace = pace
 
     def write(self, path: Path) -> None:
-        """Keep what was learnt; it can be learnt again, so a failure is only logged."""
+        """Write the measurements; a failure is only logged, as they can be learned again."""
         learnt = {
             kind: {
                 GUIDED: known.pace.get(True, next(iter(known.pace.values()))),
@@ -248,7 +248,7 @@ def _claims_depth_alone(request: GenerationRequest) -> bool:
 
 
 def kind_of(request: GenerationRequest) -> Kind:
-    """Return what a step's time depends on, as the file names it."""
+    """Return the settings that determine the time of a step, as the key in the file."""
     size = f"{request.width or ''}x{request.height or ''}"
     savings = "+".join(saving.value for saving in request.sampling.savings)
     updates = request.sampling.guidance.inner_updates
@@ -259,6 +259,6 @@ def kind_of(request: GenerationRequest) -> Kind:
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
-    """Return what a run's memory depends on."""
+    """Return the settings that determine the memory of a run."""
     is_held = any(is_guided(request, step) for step in range(request.sampling.steps))
     return kind_of(request), is_held, request.capture.detail.value

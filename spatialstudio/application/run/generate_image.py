@@ -1,4 +1,4 @@
-"""Stage 2: a scene becomes a request, and a request a stream of events."""
+"""Stage 2: conversion of a scene to a request, and of a request to a stream of events."""
 
 from dataclasses import replace
 
@@ -42,15 +42,15 @@ def new_request(
     strength: float | None = None,
     guided: bool = True,
 ) -> GenerationRequest:
-    """Ask for a picture of a scene; what is left out comes from the model's card.
+    """Create a request for a scene; omitted values come from the model's card.
 
     Args:
-        scene: What to draw.
-        model: Which weights.
+        scene: Scene of the prompt.
+        model: Card of the model.
         seed: 0 to ``MAX_SEED``.
-        steps: Denoising steps.
+        steps: Number of denoising steps.
         strength: PSG step size, in the unit of the recommended settings.
-        guided: False for the plain model.
+        guided: False for no guidance.
     """
     steps = model.steps if steps is None else steps
     guidance = GuidanceSettings()
@@ -67,7 +67,7 @@ def new_request(
 
 
 def check_scene(scene: SceneGraph) -> None:
-    """Refuse a scene that no picture can meet.
+    """Reject a contradictory scene.
 
     Raises:
         PromptError: Its relations contradict each other.
@@ -93,21 +93,21 @@ def search_image(
     token: CancelToken,
     report: ReportEvent,
 ) -> GenerationFinished:
-    """Draw up to ``request.search.candidates`` pictures; the events of the best stand last.
+    """Generate up to ``request.search.candidates`` images; the events of the best come last.
 
-    Seeds follow each other. The search ends early with a picture that is good enough.
+    Seeds are consecutive. The search ends early at an image that is good enough.
 
     Args:
-        request: What to draw; its guidance holds for every picture.
+        request: The generation request; its guidance applies to every image.
         model: The card of its model.
-        backend: Draws.
-        judges: Who looks; a second detector lends its eyes to the second verifier.
-        token: Asked before each model call.
-        report: Takes the events of every picture, each followed by ``CandidateJudged``; then those
-            of the best picture again, unless it was the last.
+        backend: Generation backend.
+        judges: Judge set; its second detector serves the second verifier.
+        token: Checked before each model call.
+        report: Receives the events of every image, each followed by ``CandidateJudged``; then those
+            of the best image again, unless it was the last.
 
     Returns:
-        The best picture, with the ranking.
+        The best image, with the ranking.
 
     Raises:
         BackendError: The model is damaged or does not fit the request.
@@ -152,7 +152,7 @@ def _draw(
     token: CancelToken,
     report: ReportEvent,
 ) -> _Drawn:
-    """Draw and judge one picture."""
+    """Generate and evaluate one image."""
     events: list[GenerationEvent] = []
 
     def note(event: GenerationEvent) -> None:

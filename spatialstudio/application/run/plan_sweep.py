@@ -1,4 +1,4 @@
-"""Stage 2, a sweep: what is typed becomes a plan, and a plan the requests of its pictures."""
+"""Stage 2, sweeps: parsing of axes, plans, and requests of their cells."""
 
 import re
 import uuid
@@ -32,27 +32,27 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, with_option
 
 MOST_PICTURES = 400
 ROUNDING = 1e-9
-"""Shares of a step by which the end of a range may be missed."""
+"""Tolerance for the end of a range, as a share of its step."""
 EXAMPLE = 'Write "0, 5, 10" or "0 to 20 by 5".'
 SOME = 3
-"""Seeds that are suggested."""
+"""Number of suggested seeds."""
 USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
     SweepField.DECAY: (0.25, 0.5, 1),
     SweepField.EVERY: (1, 2, 3),
     SweepField.INNER_UPDATES: (1, 2, 4),
     SweepField.GOAL: (0.8, 0.9, 1),
 }
-"""Suggested whatever is set."""
+"""Suggested values that do not depend on the settings."""
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:to|\.\.|-)\s*({_NUMBER})(?:\s*(?:by|/)\s*({_NUMBER}))?")
 
 
 def read_axis(field: SweepField, text: str) -> SweepAxis:
-    """Read values like "0, 5, 10" or "0 to 20 by 5"; what comes twice is taken once.
+    """Parse values such as "0, 5, 10" or "0 to 20 by 5"; duplicates are removed.
 
     Raises:
-        SettingsError: There is no value, one is no number, or there are too many.
+        SettingsError: There is no value, a value is not a number, or there are too many.
     """
     parts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
     values = tuple(dict.fromkeys(value for part in parts for value in _values(part)))
@@ -69,10 +69,10 @@ def read_axis(field: SweepField, text: str) -> SweepAxis:
 
 
 def plan_of(columns: SweepAxis, rows: SweepAxis | None = None) -> SweepPlan:
-    """Join axes.
+    """Combine axes into a plan.
 
     Raises:
-        SettingsError: Both sweep the same field, or there are too many pictures.
+        SettingsError: Both axes sweep the same field, or there are too many images.
     """
     if rows is not None and rows.field == columns.field:
         raise SettingsError(
@@ -89,16 +89,16 @@ def sweep_requests(
     model: ModelCard,
     requests_of: Callable[[RunSettings], tuple[GenerationRequest, ...]],
 ) -> tuple[GenerationRequest, ...]:
-    """Ask for the pictures of a sweep, row by row; all of them are checked.
+    """Return the validated requests of a sweep, row by row.
 
     Args:
-        plan: What is swept.
-        settings: All that stays as it is; one picture is drawn of each cell.
-        model: The settings' own.
-        requests_of: Makes requests of settings.
+        plan: The plan.
+        settings: All other settings; each cell has one image.
+        model: Model of the settings.
+        requests_of: Creates requests from settings.
 
     Raises:
-        RequestError: A value is out of its range, or the model cannot be drawn with the sampler.
+        RequestError: A value is out of range, or the model does not support the sampler.
         PromptError: There is no scene.
     """
     sweep_id = SweepId(uuid.uuid4().hex)
@@ -112,7 +112,7 @@ def sweep_requests(
 
 
 def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard) -> str:
-    """Return values around those that are set, as they are typed."""
+    """Return suggested values around the current setting, as text for ``read_axis``."""
     strength, steps = recommended_strength(settings, model), settings.sampling.steps
     scale = settings.guidance_scale or model.guidance_scale
     around: Mapping[SweepField, tuple[float, ...]] = {
@@ -131,7 +131,7 @@ def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard)
 
 
 def sweep_fields(settings: RunSettings) -> tuple[SweepField, ...]:
-    """Return what can be swept: fields of every run, then options of the guidance method."""
+    """Return the fields that can be swept: general ones, then options of the guidance method."""
     method_id = settings.sampling.guidance.method_id
     options = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
     described = (*SAMPLING_OPTIONS, *options)
@@ -177,7 +177,7 @@ def _option(field: SweepField, settings: RunSettings) -> Option | None:
 
 
 def _around(option: Option) -> tuple[float, ...]:
-    """Return values to begin with: the least, the default and twice the default, if in range."""
+    """Return initial values: the minimum, the default and twice the default, if in range."""
     if option.kind is OptionKind.BOOL:
         return (0, 1)
     usual, step = float(option.default), option.step or 1

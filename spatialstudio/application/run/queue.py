@@ -1,4 +1,4 @@
-"""The queue: what is asked for, drawn one after the other, in an order that can be changed."""
+"""Queue of requests, generated one after the other in an order that the user can change."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -37,11 +37,11 @@ from spatialstudio.domain.verdict import (
 )
 
 THUMBNAIL_SIDE = 160
-"""Pixels; at least so many are left of each side."""
+"""Minimum side of a reduced image, pixels."""
 
 
 class EntryState(Enum):
-    """What became of an entry so far."""
+    """State of a queue entry."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -53,17 +53,17 @@ class EntryState(Enum):
 
 PENDING = frozenset({EntryState.WAITING, EntryState.RUNNING})
 REPEATABLE = frozenset({EntryState.FAILED, EntryState.CANCELLED, EntryState.INTERRUPTED})
-"""Those that can be asked for once more."""
+"""States of entries that can be retried."""
 
 
 @frozen(eq=False)
 class QueueEntry:
-    """A picture in the queue. Made by the queue only, on the thread of the window.
+    """An image in the queue. Created by the queue only, on the GUI thread.
 
     Attributes:
-        run: The picture; its request changes when a search has found its best one.
-        baseline: The same seed without guidance; None when it was not asked for.
-        state: What became of it so far.
+        run: The run; its request changes when a search has found its best image.
+        baseline: Run of the same seed without guidance; None if not requested.
+        state: State of the entry.
     """
 
     run: OpenRun
@@ -72,53 +72,53 @@ class QueueEntry:
 
     @property
     def id(self) -> RequestId:
-        """Of the picture's request."""
+        """Id of the image's request."""
         return self.run.id
 
     @property
     def runs(self) -> tuple[OpenRun, ...]:
-        """The picture and its baseline."""
+        """The run and its baseline."""
         return (self.run,) if self.baseline is None else (self.run, self.baseline)
 
     @property
     def requests(self) -> tuple[GenerationRequest, ...]:
-        """What was asked."""
+        """The requests of the runs."""
         return tuple(run.request for run in self.runs if run.request is not None)
 
     @property
     def ready(self) -> tuple[GenerationRequest, ...]:
-        """What can be drawn now: a baseline waits for a search to tell the seed of its picture."""
+        """Requests that can start now; a baseline waits for the seed that a search selects."""
         asked = self.requests
         return asked[:1] if is_search(asked[0]) and not self.run.is_over else asked
 
     @property
     def unfinished(self) -> tuple[GenerationRequest, ...]:
-        """What has no picture yet, or lost its judge to a dead engine."""
+        """Requests without an image, or whose evaluation was lost with the engine."""
         undone = (run for run in self.runs if run.image is None or run.state is RunState.FAILED)
         return tuple(run.request for run in undone if run.request)
 
     @property
     def seed(self) -> int:
-        """Of the first noise."""
+        """Seed of the initial noise."""
         return self.requests[0].sampling.seed
 
     @property
     def cell(self) -> SweepCell | None:
-        """Where it stands in a sweep; None when it belongs to none."""
+        """Cell of a sweep; None outside a sweep."""
         return self.run.request.sweep if self.run.request else None
 
     @property
     def sweep_id(self) -> SweepId | None:
-        """Of the sweep that it belongs to; None when it belongs to none."""
+        """Id of the sweep; None outside a sweep."""
         return self.cell.sweep_id if self.cell else None
 
     @property
     def outcome(self) -> Outcome | None:
-        """Of the picture's relations together; None when it was not judged."""
+        """Joint outcome of the image's relations; None without an evaluation."""
         return outcome_of(self.run)
 
     def after(self, event: object) -> "QueueEntry":
-        """Return the entry as it is after an event; itself when the event is not its own."""
+        """Return the entry after an event; the same object if the event is not its own."""
         run, baseline = both_after(self.run, self.baseline, event)
         if run is self.run and baseline is self.baseline:
             return self
@@ -128,31 +128,31 @@ class QueueEntry:
         return moved
 
     def again(self, fix: MemoryFix) -> tuple[GenerationRequest, ...]:
-        """Return what is unfinished, to be asked once more; a fix may give something up."""
+        """Return the unfinished requests for a retry, with a fix that reduces memory."""
         first, *baselines = self.unfinished
         first = with_memory_fix(first, fix)
         return (first, *(unguided(first, each.id) for each in baselines))
 
     def lightened(self) -> "QueueEntry":
-        """Return it without what its files on disk hold as well; pictures become small."""
+        """Return the entry without data that is also on disk, and with reduced images."""
         baseline = None if self.baseline is None else _light(self.baseline)
         return replace(self, run=_light(self.run), baseline=baseline)
 
 
 def outcome_of(run: OpenRun) -> Outcome | None:
-    """Return FAIL when a relation failed, else UNDECIDABLE when one is; None when not judged."""
+    """Return FAIL if a relation failed, else UNDECIDABLE if one is; None without an evaluation."""
     verdicts = run.evaluation.verdicts if run.evaluation else ()
     return joint_outcome(verdict.outcome for verdict in verdicts)
 
 
 def waiting(*requests: GenerationRequest) -> QueueEntry:
-    """Return an entry for a request and, where there are two, its baseline."""
+    """Return an entry for a request and its baseline, if given."""
     runs = [OpenRun(id=asked.id, scene=asked.scene, request=asked) for asked in requests]
     return QueueEntry(run=runs[0], baseline=runs[1] if len(runs) > 1 else None)
 
 
 def entries_of(interrupted: Sequence[GenerationRequest]) -> tuple[QueueEntry, ...]:
-    """Return what an earlier program left undone; baselines join the pictures before them."""
+    """Return interrupted entries for requests of an earlier session, joined with baselines."""
     entries: list[QueueEntry] = []
     for request in interrupted:
         last = entries[-1] if entries else None
@@ -190,25 +190,25 @@ def _small(image: RgbImage) -> RgbImage:
 
 
 MOST_DONE = 50
-"""Older pictures are let go: they are in the gallery, and a long session stays light."""
+"""Number of finished entries that the queue keeps; the gallery shows older ones."""
 
 
 class Place(Enum):
-    """Where in the queue something new goes."""
+    """Where new entries are inserted into the queue."""
 
     LAST = auto()
     FIRST = auto()
     INSTEAD = auto()
-    """Of all that waits."""
+    """Replaces all waiting entries."""
 
 
 @frozen(eq=False)
 class QueueChanged:
-    """The queue is another one. Published by the queue, on the thread of the window.
+    """The queue changed. Published by the queue, on the GUI thread.
 
     Attributes:
-        entries: In order; those that wait are drawn in this order.
-        is_held: Whether nothing more is begun until the user says so.
+        entries: All entries; waiting ones are in generation order.
+        is_held: Whether the queue is paused.
     """
 
     entries: tuple[QueueEntry, ...] = ()
@@ -216,18 +216,18 @@ class QueueChanged:
 
 
 class RunQueue:
-    """Hands the engine one entry after the other, and knows what became of each.
+    """Submits entries to the engine one after the other, and tracks their states.
 
-    Lives on the thread of the window; hears the bus through ``follow``. The newest entry is opened
-    in the session, unless the user looks at something else meanwhile.
+    Lives on the GUI thread; receives events through ``follow``. An entry is opened in the session
+    when it starts, unless another run is open.
 
     Args:
-        starter: Checks, remembers, starts and stops runs.
-        session: Where the entry that is drawn can be watched.
-        publish: Takes ``QueueChanged``.
+        starter: Validates, records, submits and cancels runs.
+        session: The session that shows the running entry.
+        publish: Receives ``QueueChanged``.
 
     Attributes:
-        most_done: How many stored pictures are listed; older ones are let go.
+        most_done: Number of stored entries to keep.
     """
 
     def __init__(
@@ -242,35 +242,35 @@ class RunQueue:
 
     @property
     def entries(self) -> tuple[QueueEntry, ...]:
-        """All of this session, in order."""
+        """All entries of this session, in order."""
         return self._entries
 
     @property
     def running(self) -> QueueEntry | None:
-        """The entry that is drawn; None when none is."""
+        """The running entry; None if none is running."""
         return next(iter(self._in(EntryState.RUNNING)), None)
 
     @property
     def waiting(self) -> tuple[QueueEntry, ...]:
-        """Those that are not begun, in order."""
+        """Waiting entries, in order."""
         return self._in(EntryState.WAITING)
 
     @property
     def is_held(self) -> bool:
-        """Whether nothing more is begun until the user says so."""
+        """Whether the queue is paused."""
         return self._is_held
 
     def entry(self, entry_id: str) -> QueueEntry | None:
-        """Return an entry by its id; None when it is not there."""
+        """Return an entry by id; None if there is none."""
         return next((entry for entry in self._entries if entry.id == entry_id), None)
 
     def request(self, request_id: RequestId) -> GenerationRequest | None:
-        """Return what was asked under an id; None when it was not asked here."""
+        """Return a request by id; None if it is not in the queue."""
         asked = (each for entry in reversed(self._entries) for each in entry.requests)
         return next((each for each in asked if each.id == request_id), None)
 
     def present(self) -> QueueChanged:
-        """Return how the queue stands, for a late listener."""
+        """Return the current state of the queue, for a late subscriber."""
         return QueueChanged(entries=self._entries, is_held=self._is_held)
 
     def add(
@@ -279,18 +279,18 @@ class RunQueue:
         with_baseline: bool = False,
         place: Place = Place.LAST,
     ) -> None:
-        """Ask for pictures; a queue that was held goes on.
+        """Add requests; a paused queue resumes.
 
         Args:
-            requests: What to draw, in order.
-            with_baseline: Draw each seed without guidance as well.
-            place: Where they go.
+            requests: Requests, in order.
+            with_baseline: Also generate each seed without guidance.
+            place: Where they are inserted.
 
         Raises:
-            PromptError: A scene contradicts itself; nothing is added then.
-            RequestError: A number of a request is out of its range; nothing is added then.
-            ModelNotFound: There is no such model; nothing is added then.
-            StoreError: The folder for runs cannot be written; nothing is added then.
+            PromptError: A scene contradicts itself; nothing is added.
+            RequestError: A setting is out of range; nothing is added.
+            ModelNotFound: A model is not installed; nothing is added.
+            StoreError: The runs folder is not writable; nothing is added.
         """
         prepare = self._starter.prepare
         new = tuple(waiting(*prepare(asked, with_baseline=with_baseline)) for asked in requests)
@@ -303,11 +303,11 @@ class RunQueue:
         self._go_on(is_watched=self.running is None)
 
     def rearrange(self, wanted: Sequence[QueueEntry], among: Iterable[QueueEntry]) -> None:
-        """Let entries wait in another order, take some out, or put them back.
+        """Reorder, remove or restore waiting entries.
 
         Args:
-            wanted: Those that shall wait, in order; those that are begun already are let be.
-            among: All that may be moved or taken out; others that wait stay, behind them.
+            wanted: Entries that wait afterwards, in order; started ones are not affected.
+            among: Entries that may be moved or removed; other waiting entries follow them.
         """
         begun = {entry.id for entry in self._entries if entry.state is not EntryState.WAITING}
         wanted = [entry for entry in wanted if entry.id not in begun]
@@ -320,18 +320,18 @@ class RunQueue:
         self._go_on()
 
     def hold(self, is_held: bool) -> None:
-        """Begin nothing more after what is drawn now; or go on."""
+        """Pause the queue after the running entry, or resume it."""
         self._is_held = is_held
         self._go_on()
 
     def cancel(self) -> None:
-        """Stop what is drawn before its next model call; what waits comes next."""
+        """Cancel the running entry before its next model call; the next one starts."""
         if (entry := self.running) is not None:
             over = {run.id for run in entry.runs if run.is_over}
             self._starter.cancel(each.id for each in entry.ready if each.id not in over)
 
     def cancel_sweep(self, sweep_id: SweepId) -> None:
-        """Draw nothing more of a sweep; what it has drawn already stays."""
+        """Cancel all remaining images of a sweep; finished ones stay."""
         running = self.running
         if running is not None and running.sweep_id == sweep_id:
             self.cancel()
@@ -339,15 +339,15 @@ class RunQueue:
         self._tell()
 
     def retry(self, *entry_ids: str, fix: MemoryFix = AS_IT_WAS) -> None:
-        """Ask once more for what failed, was cancelled or interrupted, with all its inputs.
+        """Repeat failed, cancelled or interrupted entries with all their inputs.
 
         Args:
-            entry_ids: Of which entries; others are let be.
-            fix: What is given up this time to draw with less memory.
+            entry_ids: Ids of the entries; entries in other states are ignored.
+            fix: Change that reduces memory for this attempt.
 
         Raises:
-            ModelNotFound: A model is no longer there; nothing is asked then.
-            StoreError: The folder for runs cannot be written; nothing is asked then.
+            ModelNotFound: A model is not installed; nothing is repeated.
+            StoreError: The runs folder is not writable; nothing is repeated.
         """
         again = [entry for entry in self._named(entry_ids) if entry.state in REPEATABLE]
         fresh = []
@@ -363,20 +363,20 @@ class RunQueue:
         self._go_on(is_watched=self.running is None)
 
     def dismiss(self, *entry_ids: str) -> None:
-        """Take entries off the list that are over; their pictures stay in the library."""
+        """Remove ended entries from the list; their images stay in the library."""
         over = [entry for entry in self._named(entry_ids) if entry is not self.running]
         self._drop(over)
         self._tell()
 
     def restore(self, interrupted: Sequence[GenerationRequest]) -> None:
-        """List what an earlier program was asked and has not drawn."""
+        """Add the unfinished requests of an earlier session as interrupted entries."""
         known = {entry.id for entry in self._entries}
         found = (entry for entry in entries_of(interrupted) if entry.id not in known)
         self._entries = (*self._entries, *found)
         self._tell()
 
     def follow(self, event: object) -> None:
-        """Take in what the engine says of the entries, and what an earlier program left undone."""
+        """Apply an event of the engine, or add the interrupted requests of an earlier session."""
         if isinstance(event, InterruptedFound):
             self.restore(event.requests)
             return
@@ -397,7 +397,7 @@ class RunQueue:
             self._tell()
 
     def _go_on(self, *, is_watched: bool = False) -> None:
-        """Begin the next entry where none is drawn; ``is_watched`` opens it in the session."""
+        """Start the next entry if none is running; ``is_watched`` opens it in the session."""
         if self.running is None and not self._is_held and self.waiting:
             self._begin(self.waiting[0], is_watched=is_watched or self._session.run is None)
         self._tell()
@@ -410,7 +410,7 @@ class RunQueue:
         self._submit(entry.ready)
 
     def _draw_baseline(self, entry: QueueEntry) -> None:
-        """Draw what waited for a search; where that found no picture, both can be asked again."""
+        """Start the baseline after a search; cancel it if the search found no image."""
         if entry.run.image is not None:
             self._submit(entry.ready[1:])
             return
@@ -445,7 +445,7 @@ class RunQueue:
 
     @property
     def _stored(self) -> tuple[QueueEntry, ...]:
-        """Those whose pictures are all on disk, judged."""
+        """Entries with all images stored and evaluated."""
         done = self._in(EntryState.DONE)
         return tuple(each for each in done if all(run.path is not None for run in each.runs))
 

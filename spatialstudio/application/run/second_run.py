@@ -1,4 +1,4 @@
-"""A second run on the clock of the open one: its baseline, another seed, or any stored run."""
+"""Comparison run next to the open one: a baseline, another seed, or a stored run."""
 
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, Session
@@ -14,13 +14,13 @@ from spatialstudio.domain.run_settings import with_values
 
 
 class SecondRun:
-    """Sets a run beside the open one; the session tells of it as of the baseline.
+    """Shows a run next to the open one, in the session's place for the baseline.
 
-    Lives on the thread of the window.
+    Lives on the GUI thread.
 
     Args:
-        session: Where both runs are open.
-        starter: Has pictures drawn.
+        session: The session with both runs.
+        starter: Submits requests.
     """
 
     def __init__(self, session: Session, starter: RunStarter) -> None:
@@ -28,12 +28,12 @@ class SecondRun:
         self._starter = starter
 
     def draw_baseline(self) -> None:
-        """Draw the open run's seed without guidance, beside it.
+        """Generate the open run's seed without guidance, for comparison.
 
         Raises:
-            RequestError: The open picture was not drawn here, or is still searched for.
-            ModelNotFound: Its model is no longer there.
-            StoreError: The folder for runs cannot be written.
+            RequestError: The open image is imported, or its search has not finished.
+            ModelNotFound: Its model is not installed.
+            StoreError: The runs folder is not writable.
         """
         asked, run = self._asked(), self._session.run
         if run is not None and not run.is_over and is_search(asked):
@@ -41,12 +41,12 @@ class SecondRun:
         self._draw(unguided(asked, new_request_id()))
 
     def draw_next_seed(self) -> None:
-        """Draw the seed after those of both runs with the same settings, beside the open run.
+        """Generate the seed after those of both runs with the same settings, for comparison.
 
         Raises:
-            RequestError: The open picture was not drawn here.
-            ModelNotFound: Its model is no longer there.
-            StoreError: The folder for runs cannot be written.
+            RequestError: The open image is imported.
+            ModelNotFound: Its model is not installed.
+            StoreError: The runs folder is not writable.
         """
         asked, beside = self._asked(), self._session.baseline
         newest = asked.sampling.seed
@@ -56,7 +56,7 @@ class SecondRun:
         self._draw(with_values(asked, id=new_request_id(), seed=seed))
 
     def show(self, run: OpenRun) -> None:
-        """Set a stored run, which was read, beside the open one.
+        """Show a stored run for comparison.
 
         Raises:
             RequestError: No run is open.
@@ -66,7 +66,7 @@ class SecondRun:
         self._session.set_beside(run)
 
     def put_away(self) -> None:
-        """Look at the open run alone."""
+        """Remove the comparison run."""
         self._session.set_beside(None)
 
     def _asked(self) -> GenerationRequest:

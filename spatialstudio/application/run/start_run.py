@@ -1,4 +1,4 @@
-"""From a request to the engine's work: checked, remembered on disk, submitted."""
+"""Submission of requests to the engine, with validation and a journal on disk."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -22,12 +22,12 @@ from spatialstudio.domain.generation import (
 
 
 class RunStarter:
-    """Starts runs and stops them; what was prepared outlives a sudden end of the program.
+    """Starts and cancels runs; prepared requests survive a crash of the application.
 
     Args:
-        engine: Where the models run.
-        storage: Records what was asked and stores what comes of it.
-        job_of: Makes the engine's job of a request; raises ModelNotFound.
+        engine: Engine that runs the models.
+        storage: Journal of requests and storage of runs.
+        job_of: Creates the engine job of a request; raises ModelNotFound.
     """
 
     def __init__(
@@ -43,21 +43,20 @@ class RunStarter:
     def prepare(
         self, request: GenerationRequest, *, with_baseline: bool = False
     ) -> tuple[GenerationRequest, ...]:
-        """Check a request and remember it on disk until it is done.
+        """Validate a request and record it in the journal until it is done.
 
         Args:
-            request: What to draw.
-            with_baseline: Draw the same seed without guidance as well, where that is another.
+            request: The generation request.
+            with_baseline: Also generate the same seed without guidance, if the request is guided.
 
         Returns:
-            The request, and that of its baseline.
+            The request, and the request of its baseline.
 
         Raises:
             PromptError: The scene contradicts itself.
-            RequestError: A number of the request is out of its range, or the model cannot be
-                drawn with its sampler.
-            ModelNotFound: There is no such model.
-            LibraryNotWritable: The folder for runs cannot be written.
+            RequestError: A setting is out of range, or the model does not support the sampler.
+            ModelNotFound: The model is not installed.
+            LibraryNotWritable: The runs folder is not writable.
         """
         check_request(request, self._job_of(request).model)
         check_scene(request.scene)
@@ -68,39 +67,39 @@ class RunStarter:
         return asked
 
     def submit(self, requests: Iterable[GenerationRequest]) -> None:
-        """Have the engine draw and judge what was prepared.
+        """Submit prepared requests for generation and evaluation.
 
         Raises:
-            ModelNotFound: A model is no longer there; nothing is drawn then.
+            ModelNotFound: A model is not installed; nothing is submitted.
         """
         jobs = [self._job_of(request) for request in requests]
         for job in jobs:
-            self.remember(job.request)  # an engine that died meanwhile made the keeper forget it
+            self.remember(job.request)  # recorder entries are lost if the engine died
             self._engine.submit(job)
 
     def cancel(self, request_ids: Iterable[RequestId]) -> None:
-        """Stop runs before their next model call; those that have ended are let be."""
+        """Cancel runs before their next model call; no effect on runs that have ended."""
         for request_id in request_ids:
             self._storage.run_recorder.note_cancellation(request_id)
             self._engine.cancel(request_id)
 
     def ask_memory(self, request: GenerationRequest) -> None:
-        """Have the engine say what a request would take; ``MemoryEstimated`` may follow."""
+        """Request a memory estimate; the engine may answer with ``MemoryEstimated``."""
         with suppress(ModelNotFound):
             model = self._job_of(request).model
             self._engine.ask(EstimateMemory(request=request, model=model))
 
     def remember(self, *requests: GenerationRequest) -> None:
-        """Keep what comes of requests; they outlive a sudden end of the program."""
+        """Record the events of requests, and note them in the journal to survive a crash."""
         for request in requests:
             self._storage.run_recorder.expect(request)
 
     def forget(self, *requests: GenerationRequest) -> None:
-        """Let go of what nobody wants drawn any more."""
+        """Drop requests that are no longer wanted."""
         for request in requests:
             self._storage.run_recorder.forget(request.id)
 
     def settle(self, *requests: GenerationRequest) -> None:
-        """List what an earlier program left undone no longer."""
+        """Remove interrupted requests of an earlier session from the journal."""
         if requests:
             self._storage.forget(*requests)
