@@ -1,1 +1,1 @@
-"""The terminal: the studio for scripts, servers and people who like to type."""
+"""Command line interface of the studio."""

@@ -1,4 +1,4 @@
-"""The file that keeps every picture's answer: complete under its name, in part while it grows."""
+"""Result file of an evaluation of many images, resumable from its partial file."""
 
 import json
 import os
@@ -15,24 +15,24 @@ from spatialstudio.domain.write_gate import FILE_GATE
 
 PART_ENDING = ".part"
 MAX_ROW_BYTES = MEBIBYTE
-"""A longer line was not written by this program."""
+"""Longest row; longer lines are not from this application."""
 ROW_KEYS = frozenset({"picture", "prompt", "error"})
 
 Row = Mapping[str, Any]
 
 
 class AnswerFile:
-    """Rows of JSON, one a line; a stopped call leaves ``FILE.part``, from which the next goes on.
+    """JSON lines of results; an interrupted command leaves ``FILE.part``, which the next resumes.
 
-    The rows of a finished file are kept, and new ones are added to a copy that takes its place.
+    Rows of a finished file are kept: new rows are added to a copy, which then replaces the file.
 
     Args:
-        path: Of the finished file.
-        overwrite: Whether to begin anew, whatever is there.
+        path: Path of the finished file.
+        overwrite: Whether to discard existing rows.
 
     Raises:
-        TargetExists: The file holds something else than answers, and is not to be replaced.
-        StoreError: It cannot be read.
+        TargetExists: The file has other contents, and is not to be replaced.
+        StoreError: The file is not readable.
     """
 
     def __init__(self, path: Path, *, overwrite: bool = False) -> None:
@@ -47,10 +47,10 @@ class AnswerFile:
             raise TargetExists([begun])
 
     def begin(self) -> None:
-        """Write the rows that are there already into the growing file.
+        """Write the existing rows to the partial file.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The file is not writable.
         """
         draft = self._path.with_name(f".{uuid4().hex}{PART_ENDING}")
         with _explained(self._path):
@@ -58,26 +58,26 @@ class AnswerFile:
                 with draft.open("x", encoding="utf-8") as file:
                     file.writelines(map(_line, self.rows))
                 if self.rows:
-                    draft.replace(self._part)  # a link is replaced, never followed
+                    draft.replace(self._part)  # replaces a link and does not follow it
                 else:
-                    self._part.unlink(missing_ok=True)  # a call without an answer leaves nothing
+                    self._part.unlink(missing_ok=True)  # without results there is no partial file
             finally:
                 draft.unlink(missing_ok=True)
 
     def add(self, row: Row) -> None:
-        """Add a row to the growing file.
+        """Append a row to the partial file.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The file is not writable.
         """
         with _explained(self._path), self._part.open("a", encoding="utf-8") as file:
             file.write(_line(row))
 
     def finish(self) -> None:
-        """Give the file its name, with all rows.
+        """Move the partial file to its final name.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The file is not writable.
         """
         with _explained(self._path):
             with self._part.open("ab") as file:
@@ -86,10 +86,10 @@ class AnswerFile:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a file of answers.
+    """Create the folder of a result file.
 
     Raises:
-        StoreError: It cannot be made.
+        StoreError: The folder cannot be created.
     """
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def _rows(path: Path) -> Iterator[Row]:
             try:
                 row = parse_limited(line)
             except ValueError:
-                continue  # NOTE: the last line of a call that was killed may be cut
+                continue  # NOTE: the last line may be truncated after a crash
             if isinstance(row, dict) and row.keys() >= ROW_KEYS:
                 yield row
 

@@ -1,4 +1,4 @@
-"""What the commands of the terminal do."""
+"""Dispatch of the terminal's commands, and the commands that run models."""
 
 import argparse
 import logging
@@ -61,25 +61,25 @@ DA_PRESET = DA_RECOMMENDED.preset
 
 
 def open_studio(runs_folder: Path | None) -> Studio:
-    """Open a studio whose models run in this process."""
+    """Open a studio with the models in this process."""
     return Studio.open("inline", runs_folder=runs_folder)
 
 
 def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
-    """Do what was typed.
+    """Run a command.
 
     Args:
-        arguments: What was typed after the program's name.
-        open_studio: How a studio is opened.
+        arguments: Command line without the program name.
+        open_studio: Creates the studio.
 
     Returns:
-        The exit code: 0 done, 1 failure, 2 the user's mistake, 130 stopped by the user.
+        The exit code: 0 success, 1 failure, 2 usage error, 130 interrupted.
     """
     logging.lastResort = LogPrinter(logging.WARNING)
-    installed_plugins()  # before the options are made of what is registered
+    installed_plugins()  # plugins add choices to the options
     try:
         options = read_arguments(arguments)
-    except SystemExit:  # after an answer to --help, or a complaint
+    except SystemExit:  # after --help or a usage error
         _check_help_was_written()
         raise
     try:
@@ -87,14 +87,14 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
     except (Cancelled, KeyboardInterrupt):
         show_progress(STOPPED)
         return EXIT_CANCELLED
-    except Exception as error:  # noqa: BLE001 - the terminal's border: a sentence, no traceback
+    except Exception as error:  # noqa: BLE001 - the terminal's border: a message without a traceback
         report = report_on(error, f"The command {options.command}")
         complain(report, with_details=options.debug)
         return exit_code_of(report)
 
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Draw and judge a prompt, and store the run."""
+    """Generate, evaluate and store an image."""
     studio = open_studio(options.out)
     studio.extractor_id = options.extractor
     studio.storage.marks_pictures = not options.unmarked
@@ -117,7 +117,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Judge any picture, or many."""
+    """Evaluate one image or many."""
     only, *others = options.paths
     is_many = others or only.is_dir() or options.prompts
     is_special = options.checker or options.set or options.judges or options.da != DA_PRESET
@@ -134,7 +134,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Make the embedded models anew."""
+    """Train the embedded models."""
     taken = [options.out] if _holds_something(options.out) else []
     check_targets(taken, overwrite=options.overwrite)
     trainer = open_studio(None).trainer
@@ -147,7 +147,7 @@ def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def doctor(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Tell what is installed and what is missing."""
+    """Report the state of the installation."""
     results = tuple(examine(open_studio(None)))
     if options.json:
         rows = [{"name": f.name, "value": f.value, "problem": f.is_problem} for f in results]
@@ -179,7 +179,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
 
 @contextmanager
 def _working(studio: Studio) -> Iterator[None]:
-    """Have the engine ready, the session up to date and the progress shown."""
+    """Run the engine with the session updated and the progress shown."""
     bar = ProgressBar()
 
     def give_up() -> None:
@@ -207,7 +207,7 @@ def _check_help_was_written() -> None:
 
 
 def _store_failure(event: object) -> tuple[ErrorReport, ...]:
-    """Say what could not be stored, and where the run is instead."""
+    """Return an error report for a run that was not stored, with the path of the recovery copy."""
     if not isinstance(event, StoreFailed):
         return ()
     safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
@@ -222,7 +222,7 @@ def _warn_of_unread(event: object) -> None:
 
 
 def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:
-    """Answer with what came of the open run; what failed is told last."""
+    """Print the result of the open run, then its errors; return the exit code."""
     run = studio.session.run
     if run is None or run.state is RunState.CANCELLED:
         raise Cancelled
@@ -232,7 +232,7 @@ def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorR
         else:
             show_lines(run_lines(run))
     problems = [*failures, *([run.failure] if run.failure else [])]
-    if run.folder is not None:  # a picture that was drawn is what was asked for
+    if run.folder is not None:  # the image exists, so a failed evaluation is not an error
         unjudged = [each for each in problems if each.obstacle is Obstacle.DETECTOR]
         problems = [each for each in problems if each not in unjudged]
         for each in unjudged:

@@ -1,6 +1,6 @@
-"""Finds out what is installed, what is missing, and where the models would run.
+"""Diagnosis of the installation: versions, missing parts and compute devices.
 
-Whatever may crash or is slow to import is tried in a process of its own.
+Checks that may crash or are slow to import run in a separate process.
 """
 
 import os
@@ -40,12 +40,12 @@ MEGABYTE = 1_000_000
 
 @frozen
 class Finding:
-    """One thing that the doctor looked at.
+    """Result of one check.
 
     Attributes:
-        name: What.
+        name: Name of the check.
         value: What was found.
-        is_problem: Whether something cannot work as it is.
+        is_problem: Whether it prevents part of the studio from working.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Finding:
 
 
 def examine(studio: Studio) -> Iterator[Finding]:
-    """Look at the installation, bit by bit."""
+    """Run the checks one by one."""
     yield Finding(name="Spatial Studio", value=app_version())
     yield Finding(name="Python", value=platform.python_version())
     yield Finding(name="system", value=platform.platform())
@@ -91,7 +91,7 @@ def _installed(library: str) -> Finding:
 
 
 def app_version() -> str:
-    """Return the version of Spatial Studio, or say that it is not installed."""
+    """Return the version of Spatial Studio, or that it is not installed."""
     return _version("spatialstudio") or "run from its source"
 
 
@@ -125,6 +125,6 @@ def _tried(name: str, code: str) -> Finding:
 
 
 def _cause(lines: Sequence[str]) -> str:
-    """Pick the line that names the cause: the exception, else the first thing said."""
+    """Return the line that names the cause: the last exception, else the first line."""
     exceptions = [line for line in lines if "Error: " in line]
     return next(iter([*reversed(exceptions), *lines]), "crashes without a message").strip()

@@ -1,9 +1,9 @@
-"""Ends the terminal's commands soon after Ctrl+C, whatever they are doing.
+"""Prompt termination of commands on Ctrl+C and other signals.
 
-Python calls signal handlers between two instructions of its main thread, which a model call or the
-import of a library keeps away from them for seconds; an exception raised there would be swallowed
-or changed by the libraries in between. So a thread of its own waits for signals. It lets what is
-being written be finished, and ends the process where it stands.
+Python calls signal handlers between two instructions of its main thread, which model calls and
+library imports block for seconds; an exception raised there may be swallowed or changed by the
+libraries in between. A separate thread therefore waits for signals, lets file writes complete, and
+ends the process.
 """
 
 import os
@@ -17,18 +17,18 @@ from spatialstudio.domain.write_gate import ANSWER_GATE, FILE_GATE
 
 STOPPED = "Stopped."
 ENDED_BY_SIGNAL = 128
-"""Added to a signal's number, as shells do: 130 for Ctrl+C."""
+"""Added to the signal number, as in shells: 130 for Ctrl+C."""
 GRACE_S = 0.5
-"""For the last words, which a pipe that nobody reads would hold up."""
+"""Time limit of the final output, which an unread pipe would block."""
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 _last_actions: list[Callable[[], object]] = []
 
 
 def end_on_signals() -> None:
-    """End this process with 128 plus the signal's number at Ctrl+C and its kin; call it first.
+    """End this process with 128 plus the signal number on Ctrl+C and similar; call it first.
 
-    A second signal does not wait for what is being written.
+    A second signal does not wait for file writes.
     """
     _fill_standard_streams()
     reader, writer = os.pipe()
@@ -43,7 +43,7 @@ def end_on_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """Let a command that has done its work end with its own exit code."""
+    """Ignore signals, so that a completed command ends with its own exit code."""
     for name in _SIGNALS:
         if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, signal.SIG_IGN)
@@ -51,11 +51,11 @@ def ignore_signals() -> None:
 
 @contextmanager
 def at_stop(action: Callable[[], object]) -> Iterator[None]:
-    """Call ``action`` when the user stops the command within the block, from any thread."""
+    """Call ``action``, from any thread, if the user interrupts the command within the block."""
     _last_actions.append(action)
     try:
         yield
-    except KeyboardInterrupt:  # where the program is a guest in another one, as in tests
+    except KeyboardInterrupt:  # without the signal thread, as in tests
         action()
         raise
     finally:
@@ -63,7 +63,7 @@ def at_stop(action: Callable[[], object]) -> Iterator[None]:
 
 
 class _SecondSignal:
-    """Ends the process at once at the second signal; the first is left to the thread."""
+    """Ends the process at the second signal; the thread handles the first."""
 
     def __init__(self) -> None:
         self._is_second = False
@@ -75,7 +75,7 @@ class _SecondSignal:
 
 
 def _fill_standard_streams() -> None:
-    """Open standard streams that the caller closed: files would take their numbers otherwise."""
+    """Open standard streams that the caller closed; otherwise files would take their numbers."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -1,4 +1,4 @@
-"""The commands that judge many pictures: files and folders, or recorded runs of a benchmark."""
+"""Commands that evaluate many images: files and folders, or recorded benchmark runs."""
 
 import argparse
 from collections import Counter
@@ -39,11 +39,11 @@ from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.verdict import REPRODUCE
 
 OpenStudio: TypeAlias = Callable[[Path | None], Studio]
-"""Opens a studio that stores its runs in a folder; None for the user's own."""
+"""Opens a studio that stores its runs in a folder; None for the library."""
 
 PROMPTS_FILE = "prompts.jsonl"
 ANSWERS_FILE = "answers.jsonl"
-"""What files are called in a folder that was named."""
+"""File names of results in a chosen folder."""
 ERROR = "ERROR"
 NO_MASKS = "There are no masks, so PSE is 0: choose a --segmenter."
 BEYOND_STICKERS = "This is not a sticker picture, and the detector supports stickers only."
@@ -52,11 +52,11 @@ FIRST_COLUMNS = (
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
 )
 LAST_COLUMNS = ("da_score", "why")
-"""Of the table; between them stand the metrics that judge single relations."""
+"""Columns of the table; those of the other metrics come between."""
 
 
 def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Judge a recorded run again, and write verdicts and figures in its own schema."""
+    """Re-evaluate a recorded run, and write verdicts and metrics in its schema."""
     judging = open_studio(None).judging
     settings = judging.checker(options.checker) if options.checker else None
     report = judging.records(
@@ -70,7 +70,7 @@ def judge_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Tell what other thresholds would make of a recorded run."""
+    """Print a recorded run's results over a grid of thresholds."""
     rows = open_studio(None).judging.sweep(options.run)
     if options.json:
         show_json({"rows": [{**asdict(row), "coverage": row.coverage} for row in rows]})
@@ -80,7 +80,7 @@ def sweep_records(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def _reported_errors(count: int) -> int:
-    """Say how many recorded pictures could not be judged, and return the exit code."""
+    """Print how many recorded images could not be evaluated; return the exit code."""
     if not count:
         return 0
     pictures = "1 picture has" if count == 1 else f"{count} pictures have"
@@ -101,7 +101,7 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
 
 
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Judge files and folders; what cannot be judged is a row among the others."""
+    """Evaluate files and folders; an image that fails yields a row with the error."""
     studio = open_studio(None)
     studio.extractor_id = options.extractor
     judging = studio.judging
@@ -156,11 +156,11 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
 
 
 def _answer_file(options: argparse.Namespace, tasks: Sequence[PictureTask]) -> AnswerFile | None:
-    """Open the file of answers; None when none was named.
+    """Open the result file; None without ``--out``.
 
     Raises:
-        ExportError: It is something that is read, or holds something else than answers.
-        StoreError: It cannot be written.
+        ExportError: The file is also an input, or has other contents.
+        StoreError: The file is not writable.
     """
     if options.out is None:
         return None
@@ -181,14 +181,14 @@ def _answer_file(options: argparse.Namespace, tasks: Sequence[PictureTask]) -> A
 def _rows_kept(
     rows: Sequence[Mapping[str, Any]], tasks: Sequence[PictureTask], kind: Mapping[str, Any]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of earlier calls that still answer what is asked."""
+    """Yield the stored rows that are complete and match the current tasks and settings."""
     wanted = {(str(task.path), task.prompt) for task in tasks}
     for row in rows:
         try:
             key = row["picture"], row["prompt"]
             is_whole = not row["error"] and isinstance(row.get("verdicts"), list)
             is_kept = kind.items() <= row.items() and is_whole and key in wanted
-        except TypeError:  # something else than texts
+        except TypeError:  # a field is not a string
             continue
         if is_kept:
             wanted.remove(key)
@@ -229,7 +229,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
-    """Count outcomes of relations; a picture that failed counts as often as it has relations."""
+    """Count the outcomes of relations; a failed image counts once per relation, at least once."""
     counts: Counter[str] = Counter()
     for row in rows:
         if row["error"]:
@@ -244,7 +244,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
     yield columns
     for row in rows:
         failed = {"outcome": ERROR, "reason": row["error"]}
-        # NOTE: a picture of no relations keeps its row.
+        # NOTE: an image without relations still yields a row
         verdicts = [failed] if row["error"] else row["verdicts"] or [{}]
         for verdict in verdicts:
             whole = {**row, **verdict}

@@ -1,4 +1,4 @@
-"""What can be typed behind ``runs``."""
+"""Options shared by several commands, and the options of ``runs``."""
 
 import argparse
 import os
@@ -37,38 +37,38 @@ E = TypeVar("E", bound=Enum)
 
 @frozen
 class OutPath:
-    """Where a result goes.
+    """Target of a command's output.
 
     Attributes:
         path: A file or folder.
-        is_folder: Whether it is a folder, or was written as one: "results/".
+        is_folder: Whether it is a folder, or is written as one: "results/".
     """
 
     path: Path
     is_folder: bool
 
     def file(self, name: str) -> Path:
-        """Return the file; one of this name when a folder was meant."""
+        """Return the file; a file of this name if the target is a folder."""
         return self.path / name if self.is_folder else self.path
 
 
 def out_path(text: str) -> OutPath:
-    """Read where a result goes, for argparse's ``type``."""
+    """Parse an output path, as argparse's ``type``."""
     separators = tuple(filter(None, (os.sep, os.altsep)))
     path = Path(text)
     return OutPath(path=path, is_folder=text.endswith(separators) or is_folder(path))
 
 
 def add_overwrite(parser: ArgumentParser) -> None:
-    """Let a command's user allow that earlier results are replaced."""
+    """Add the option to replace existing files."""
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
 
 
 def one_of(kinds: type[E]) -> Callable[[str], E]:
-    """Return what reads the value of an option, for argparse's ``type``.
+    """Return a parser of an option's value, as argparse's ``type``.
 
     Args:
-        kinds: Their values are the words that can be typed.
+        kinds: Enum whose values are the accepted words.
     """
 
     def read(text: str) -> E:
@@ -81,7 +81,7 @@ def one_of(kinds: type[E]) -> Callable[[str], E]:
 
 
 def words_of(kinds: Iterable[Enum]) -> str:
-    """Name what can be typed; in quotes what the terminal would take for several words."""
+    """List the accepted words, with quotes around those that contain a space."""
     words = (str(kind.value) for kind in kinds)
     return ", ".join(f'"{word}"' if " " in word else word for word in words)
 
@@ -94,7 +94,7 @@ HELP = "-h"
 
 
 def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
-    """Add the commands on the library to the command ``runs``."""
+    """Add the actions of the command ``runs``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     library = argparse.ArgumentParser(add_help=False)
     library.add_argument(
@@ -124,14 +124,14 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
 
 
 def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
-    """Return what was typed, parts of filters that a minus negates told apart from options."""
+    """Return the arguments with negated filter terms distinguished from options."""
     if arguments[:1] != [RUNS]:
         return arguments
     return list(_distinguished(arguments, is_list=arguments[1:2] == [LIST]))
 
 
 def take_words(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str]:
-    """Take the words of a filter that stand behind options; return what else nobody knows."""
+    """Move filter words after options to ``options``; return the unrecognized arguments."""
     if options.command != RUNS or options.action != LIST:
         return rest
     options.words += [word for word in rest if not word.startswith("--")]
@@ -231,7 +231,7 @@ FLAGS = {"dtype": "number-format"}
 
 
 def add_guidance_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options to the command that draws."""
+    """Add the options of generation and guidance."""
     group = parser.add_argument_group("guidance")
     group.add_argument(
         "--guidance",
@@ -394,7 +394,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
 def with_guidance(
     request: GenerationRequest, model: ModelCard, options: argparse.Namespace
 ) -> GenerationRequest:
-    """Return a request with what was typed.
+    """Return a request with the options of the command line.
 
     Raises:
         RequestError: The method was not published for models of this kind.
@@ -433,7 +433,7 @@ def with_guidance(
 
 
 def assigned(text: str) -> tuple[str, str]:
-    """Split "presence_weight=0.5" into an id and a value."""
+    """Split "presence_weight=0.5" into id and value."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise ArgumentTypeError(f'"{text}" is not of the form ID=VALUE')
@@ -441,7 +441,7 @@ def assigned(text: str) -> tuple[str, str]:
 
 
 def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> GuidanceSettings:
-    """Return guidance with the typed options of its method, which are checked in any case."""
+    """Return guidance with the options of its method; these are validated even if it is off."""
     if options.guidance == UNGUIDED:
         if options.option:
             raise RequestError(
@@ -458,7 +458,7 @@ def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> Gu
 
 
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
-    """Let a command's user choose who looks."""
+    """Add the options that select the judge set."""
     group = parser.add_argument_group(
         "judge set", "Names of models on this machine, as doctor lists them, or model folders."
     )
@@ -492,10 +492,10 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
 
 
 def judge_choice(options: argparse.Namespace) -> JudgeSetChoice:
-    """Return what was chosen.
+    """Return the selected judge set.
 
     Raises:
-        SettingsError: A number is out of its range.
+        SettingsError: A number is out of range.
     """
     return JudgeSetChoice(
         detector_id=options.detector,

@@ -1,4 +1,4 @@
-"""What can be typed in a terminal."""
+"""Argument parser of the terminal."""
 
 import argparse
 from collections.abc import Sequence
@@ -41,15 +41,15 @@ PROMPT_HELP = 'prompt, for example "a dog to the left of a car"'
 
 
 class Parser(argparse.ArgumentParser):
-    """Prints what was typed, which may be names of strangers' files, without what acts."""
+    """Parser whose errors escape control characters, which file names may contain."""
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message, and end the program."""
+        """Print usage and message, and exit."""
         super().error(shown(message))
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read what was typed after the program's name; ends the program where that cannot be."""
+    """Parse the arguments after the program name; exit on a usage error."""
     parser = build_parser()
     if any("\0" in word for word in arguments):
         parser.error("an argument contains a null byte")
@@ -60,7 +60,7 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Make the parser of all commands."""
+    """Return the parser of all commands."""
     parser: argparse.ArgumentParser = Parser("spatialstudio", description=DESCRIPTION)
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -106,10 +106,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 class ShowVersion(argparse.Action):
-    """Prints the version, which is looked up only when it is asked for."""
+    """Prints the version, which is looked up on demand."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print the version and end the program."""
+        """Print the version and exit."""
         show_lines([f"{parser.prog} {app_version()}"])
         parser.exit()
 

@@ -1,7 +1,7 @@
-"""All that the terminal prints: answers on stdout, complaints and progress on stderr.
+"""Terminal output: results on stdout, errors and progress on stderr.
 
-What others wrote stands among it. Escape sequences, line breaks and signs that turn the direction
-of writing are printed as their escapes, here and nowhere else.
+Output may contain untrusted text. Escape sequences, line breaks and characters that change the text
+direction are printed as escapes, in this module only.
 """
 
 import errno
@@ -32,33 +32,33 @@ LABELS = {
 
 
 def show_lines(lines: Iterable[str]) -> None:
-    """Print an answer for people."""
+    """Print a result as text."""
     _answer("".join(f"{_printable(shown(line), sys.stdout)}\n" for line in lines))
 
 
 def show_table(rows: Iterable[Sequence[object]]) -> None:
-    """Print a table for spreadsheets; the first row is the heading."""
+    """Print a result as CSV; the first row is the header."""
     text = shown(table_text(rows, line_end="\n"), keep="\n")
     _answer(_printable(text, sys.stdout))
 
 
 def show_json(answer: Mapping[str, Any]) -> None:
-    """Print an answer for programs."""
+    """Print a result as indented JSON."""
     _show_json(answer, indent=2)
 
 
 def show_row(row: Mapping[str, Any]) -> None:
-    """Print one of many answers for programs, in a line."""
+    """Print one of many results as a line of JSON."""
     _show_json(row, indent=None)
 
 
 def show_progress(line: str) -> None:
-    """Print a line that is no part of the answer."""
+    """Print a line that is not part of the result."""
     _say(shown(line))
 
 
 def complain(report: ErrorReport, *, with_details: bool = False) -> None:
-    """Print what went wrong in one line, what to try in the next, and the traceback if wanted."""
+    """Print an error's message, its hint, and its traceback on request."""
     for line in filter(None, (report.message, report.hint)):
         _say(shown(line))
     if with_details and report.details:
@@ -72,10 +72,10 @@ def _show_json(answer: Mapping[str, Any], indent: int | None) -> None:
 
 
 def _answer(text: str) -> None:
-    """Write a part of the answer at once, so that no line is cut where the program is stopped.
+    """Write and flush a part of the result, so that an interrupt does not cut a line.
 
     Raises:
-        StoreError: Nobody can read it: the pipe is closed, or the disk is full.
+        StoreError: The pipe is closed, or the disk is full.
     """
     if sys.stdout is None:
         raise _refusal(OSError(errno.EBADF, "standard output is closed"))
@@ -101,7 +101,7 @@ def _refusal(error: OSError) -> StoreError:
 
 
 def _give_up_stdout() -> None:
-    """Have the interpreter's last flush go nowhere: it would complain once more."""
+    """Redirect stdout to the null device, so that the final flush does not fail again."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -109,7 +109,7 @@ def _give_up_stdout() -> None:
 
 
 def _say(line: str) -> None:
-    """Write a line that is no part of the answer; where nobody listens, nothing happens."""
+    """Write a line to stderr; ignore a closed stream."""
     with suppress(OSError, AttributeError), ANSWER_GATE.passed():
         sys.stderr.write(f"{_printable(line, sys.stderr)}\n")
         sys.stderr.flush()
@@ -121,7 +121,7 @@ def _printable(line: str, stream: TextIO | None) -> str:
 
 
 def _can_print(text: str, stream: TextIO | None) -> bool:
-    """Tell whether a stream has all these letters; halves of surrogates it never has."""
+    """Return True if a stream can encode a text; lone surrogates never can be encoded."""
     try:
         text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -130,7 +130,7 @@ def _can_print(text: str, stream: TextIO | None) -> bool:
 
 
 class LogPrinter(logging.Handler):
-    """Prints records of the log for people who have set up no other handler."""
+    """Prints log records if no other handler is set up."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record in a line."""
@@ -138,10 +138,10 @@ class LogPrinter(logging.Handler):
 
 
 class ProgressBar:
-    """Shows how far a run is, in one line of a terminal; silent elsewhere.
+    """Progress of a run in one line of a terminal; silent for other streams.
 
     Args:
-        stream: Where to; None for stderr.
+        stream: Output stream; None for stderr.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -149,7 +149,7 @@ class ProgressBar:
         self._is_shown = self._stream is not None and self._stream.isatty()
 
     def follow(self, event: object) -> None:
-        """Take in what the engine says."""
+        """Show the progress of an engine event."""
         match event:
             case PhaseChanged(phase=phase):
                 self._draw(f"{LABELS[phase]} ...")
@@ -161,7 +161,7 @@ class ProgressBar:
                 self._draw(f"Picture {number} of {most} at most: PSE {score.pse:.2f}")
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Erase the progress bar."""
         self._draw("")
 
     def _draw(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The command that reads prompts: one, or a file of them."""
+"""Command that reads one prompt or a file of prompts."""
 
 import argparse
 from pathlib import Path
@@ -40,7 +40,7 @@ def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def _parse_file(studio: Studio, path: Path, extractor_id: str) -> int:
-    """Answer with a JSON object a line; a prompt that cannot be read is a row among the others."""
+    """Print a JSON line per prompt; a prompt that cannot be read yields a row with the error."""
     failures = 0
     for number, line in enumerate(_lines(path), 1):
         if line.strip():

@@ -1,4 +1,4 @@
-"""The commands on the library: find, show, export, import, verify, build the index anew."""
+"""Commands on the library: list, show, export, import, verify, reindex, repeat, re-evaluate."""
 
 import argparse
 import os
@@ -58,7 +58,7 @@ INDENT = " " * (WIDTH + MOST_STARS + 4)
 
 
 def runs(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Do what was asked of the library."""
+    """Run an action of the command ``runs``."""
     _check_library(options)
     studio = open_studio(options.library)
     try:
@@ -68,7 +68,7 @@ def runs(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def list_runs(options: argparse.Namespace, studio: Studio) -> int:
-    """Find runs by a filter line."""
+    """List the runs that match a filter line."""
     library = studio.library
     library.refresh()
     ids = library.list(" ".join([*options.words, *options.filter]))
@@ -82,7 +82,7 @@ def list_runs(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def show_runs(options: argparse.Namespace, studio: Studio) -> int:
-    """Tell all of chosen runs."""
+    """Print the details of runs."""
     opened = [studio.open_run(path) for path in _chosen(options, studio)]
     if options.json:
         show_json({"runs": [run_answer(run) for run in opened]})
@@ -92,7 +92,7 @@ def show_runs(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def export_runs(options: argparse.Namespace, studio: Studio) -> int:
-    """Write chosen runs as other files."""
+    """Export runs to files."""
     look = studio.exports.look(options.theme)
     look = replace(look, is_marked=not options.unmarked)
     if options.layers is not None:
@@ -106,14 +106,14 @@ def export_runs(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def import_bundle(options: argparse.Namespace, studio: Studio) -> int:
-    """Take in a bundle of runs."""
+    """Import a bundle of runs."""
     pictures = studio.exports.open_bundle(options.bundle, studio.library.root)
     studio.library.refresh()
     return _tell_files(options, pictures)
 
 
 def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
-    """Check that the files of chosen runs, or of all, are unchanged since written."""
+    """Verify that the files of the given runs, or of all, match their hashes."""
     paths = _chosen(options, studio, is_all_by_default=True)
     checks = {path: _checked(path, options, studio) for path in paths}
     bad = {path: check.faults for path, check in checks.items() if check.faults}
@@ -140,7 +140,7 @@ def _checked(path: Path, options: argparse.Namespace, studio: Studio) -> Recheck
 
 
 def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: int) -> Iterator[str]:
-    """Say what was proven, and what was not."""
+    """Yield what the verification has and has not established."""
     if checked > bad:
         others = "The other files" if bad else "The files"
         yield f"{others} are unchanged since written."
@@ -151,7 +151,7 @@ def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: in
 
 
 def reindex(options: argparse.Namespace, studio: Studio) -> int:
-    """Build the index anew from the files."""
+    """Rebuild the index from the files."""
     count = studio.library.reindex()
     if options.json:
         show_json({"runs": count})
@@ -161,7 +161,7 @@ def reindex(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def draw_again(options: argparse.Namespace, studio: Studio) -> int:
-    """Draw a run again exactly, and say whether it is the same."""
+    """Repeat a run exactly, and compare the images."""
     summary: list[Reproduced] = []
     studio.bus.subscribe(lambda event: summary.extend(_comparison(event)))
     studio.bus.subscribe(studio.session.follow)
@@ -209,10 +209,10 @@ def _each_once(paths: Iterable[Path]) -> Sequence[Path]:
 
 
 def _check_library(options: argparse.Namespace) -> None:
-    """Refuse a library that was named and is not there; an import makes a new one.
+    """Reject a given library that does not exist; an import creates it.
 
     Raises:
-        SettingsError: It is no folder.
+        SettingsError: The path is not a folder.
     """
     folder: Path | None = options.library
     if folder is None or folder.is_dir():
@@ -308,16 +308,16 @@ PERCENT = 100
 
 
 class RunBatch:
-    """The judged runs that a command names, read one at a time; what cannot be read is complained.
+    """The evaluated runs of a command, read one at a time; unreadable runs are reported.
 
     Args:
-        studio: Reads them.
-        paths: Of their files, or folders; all runs in a folder and below it count.
-        with_details: Whether complaints carry a traceback.
+        studio: Reads the runs.
+        paths: Files of runs, or folders with all runs in and below them.
+        with_details: Whether errors include a traceback.
 
     Attributes:
-        read: How many were read and were judged.
-        failures: Path and message of the others.
+        read: Number of evaluated runs read.
+        failures: Path and message of each other run.
     """
 
     def __init__(self, studio: Studio, paths: Sequence[Path], *, with_details: bool) -> None:
@@ -350,24 +350,24 @@ class RunBatch:
 
     @property
     def exit_code(self) -> int:
-        """Say whether all were read."""
+        """Return the exit code: failure if a run could not be read."""
         return EXIT_FAILURE if self.failures else 0
 
     @property
     def errors(self) -> list[Mapping[str, str]]:
-        """Tell programs what could not be read."""
+        """Errors as plain data."""
         return [{"run": str(path), "error": message} for path, message in self.failures]
 
 
 class Totals:
-    """Adds up verdicts and PSE over all relations of all runs."""
+    """Totals of verdicts and PSE over all relations of all runs."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
         self._pse: list[float] = []
 
     def add(self, run: OpenRun, evaluation: Evaluation) -> None:
-        """Take in one judged run."""
+        """Add an evaluated run."""
         relations = {relation.id: relation for relation in run.scene.relations}
         for verdict in evaluation.verdicts:
             self._outcomes[verdict.outcome.value] += 1
@@ -375,7 +375,7 @@ class Totals:
 
     @property
     def answer(self) -> Mapping[str, Any]:
-        """Tell programs."""
+        """Return the totals as plain data."""
         return {
             "relations": len(self._pse),
             **self._outcomes,
@@ -383,7 +383,7 @@ class Totals:
         }
 
     def lines(self, batch: RunBatch) -> Iterator[str]:
-        """Tell people."""
+        """Yield the totals as lines of text."""
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self._outcomes.items())
         yield f"{batch.read} of {len(batch)} runs judged again: {counts or 'no relations'}"
         if self._pse:
@@ -391,7 +391,7 @@ class Totals:
 
 
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Judge stored runs by other settings, from what was seen in their pictures."""
+    """Re-evaluate stored runs with other settings, from their perceptions."""
     studio = open_studio(None)
     settings = studio.judging.checker(options.checker, options.set)
     da_settings = studio.judging.da_settings(options.da, options.da_set)
@@ -412,7 +412,7 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Spoil the masks of stored runs in the published ways, and measure PSE."""
+    """Apply the published mask corruptions to stored runs, and measure PSE."""
     if options.seed < 0:
         raise SettingsError(
             f"The seed {options.seed} is out of range.", hint="Choose a whole number, 0 or more."
