@@ -1,4 +1,4 @@
-"""Start the window, or a command when arguments are given."""
+"""Entry point: opens the window, or runs a command if there are arguments."""
 
 import os
 import sys
@@ -15,8 +15,8 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 
 
 def main() -> int:
-    """Do what the command line asks for and return the exit code."""
-    leave_out_current_folder()  # before the first import that it could answer
+    """Run the command line and return the exit code."""
+    leave_out_current_folder()  # before imports that a module in the current folder could shadow
     if len(sys.argv) > 1:
         from spatialstudio.cli.interrupts import end_on_signals, ignore_signals
 
@@ -42,7 +42,7 @@ def main() -> int:
         if obstacle := window_obstacle(os.environ):
             sys.stderr.write("{}\n{}\n".format(*obstacle))
             return EXIT_FAILURE
-        gc.disable()  # nothing is garbage on the way to the window, which takes it up again
+        gc.disable()  # a start without garbage collection is faster; the window enables it again
         from spatialstudio.ui.window.app import main as open_window
 
         return open_window()
