@@ -38,7 +38,7 @@ LINE_WIDTH = 90
 EXIT_FAILURE, EXIT_MISUSE, EXIT_INTERRUPTED = 1, 2, 130
 
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-"""Linux wheels of PyTorch without the gigabytes of CUDA that those of PyPI draw in."""
+"""CPU wheels of PyTorch for Linux, without the gigabytes of CUDA libraries of those on PyPI."""
 
 AGAIN = "Start again; what is already there is kept."
 PIP_FAILURES = (
@@ -64,11 +64,11 @@ PIP_FAILURES = (
         "64-bit Linux, Windows and Apple silicon have all of them, for Python 3.11 to 3.13.",
     ),
 )
-"""Traces in pip's output, the sentence and the hint; the first that fits is told."""
+"""Patterns in pip's output with message and hint; the first match is reported."""
 
 
 class SetupError(Exception):
-    """The studio cannot be set up; the user can do something about it."""
+    """Setup failed for a reason that the user can resolve."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -77,14 +77,14 @@ class SetupError(Exception):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the command line asks for and return the exit code."""
+    """Run the command line and return the exit code."""
     commands = {"run": run_studio, "test": run_tests, "lock": write_locks}
     if not arguments or arguments[0] not in commands:
         print(__doc__)
         return EXIT_MISUSE
     try:
         check_python()
-        sys.path.append(str(ROOT))  # some modules of the package need no installed library
+        sys.path.append(str(ROOT))  # some modules of the package import no installed library
         return commands[arguments[0]](arguments[1:])
     except SetupError as error:
         print(f"{error.message}\n{error.hint}", file=sys.stderr)
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run_studio(arguments: Sequence[str]) -> int:
-    """Open the window, run a command of the terminal, or do the main job without a display."""
+    """Open the window, run a terminal command, or run the demo without a display."""
     if arguments:
         prepare([LOCK])
         return hand_over(python("-m", "spatialstudio", *arguments), os.environ)
@@ -120,7 +120,7 @@ def run_studio(arguments: Sequence[str]) -> int:
 
 
 def run_tests(arguments: Sequence[str]) -> int:
-    """Run every check of the house, all of them even when one fails."""
+    """Run every check, also after a failure."""
     ensure_qt_libraries({})
     prepare([LOCK, DEV_LOCK])
     environment = {"OMP_NUM_THREADS": "1", **os.environ, "QT_QPA_PLATFORM": "offscreen"}
@@ -145,7 +145,7 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 def write_locks(arguments: Sequence[str]) -> int:
     """Resolve the newest allowed dependencies and pin them, without local build tags."""
-    import tomllib  # here, so that a Python that is too old gets its sentence first
+    import tomllib  # here, so that an unsupported Python reaches the version error first
 
     if arguments:
         raise SetupError("The command lock takes no arguments.", "Leave them out.")
@@ -163,7 +163,7 @@ def write_locks(arguments: Sequence[str]) -> int:
 
 
 def resolve(requirements: Sequence[str]) -> list[str]:
-    """Ask pip which versions meet the requirements together."""
+    """Resolve requirements with pip and return the pinned versions."""
     report = LOG.with_name("resolved.json")
     pip("install", "--dry-run", "--ignore-installed", "--report", str(report), *requirements)
     found = json.loads(report.read_text(encoding="utf-8"))["install"]
@@ -172,10 +172,10 @@ def resolve(requirements: Sequence[str]) -> list[str]:
 
 
 def prepare(locks: Sequence[Path]) -> None:
-    """Set up the locked environment, which costs nothing when it is there.
+    """Install the locked environment; fast if it is up to date.
 
     Args:
-        locks: The lock files to install, in order.
+        locks: Lock files to install, in order.
     """
     stamps = [VENV / f"{lock.stem}.installed" for lock in locks]
     needed = (venv_python(), VENV / "pyvenv.cfg", stamps[-1])
@@ -193,14 +193,14 @@ def prepare(locks: Sequence[Path]) -> None:
 
 
 def fingerprint(locks: Sequence[Path]) -> str:
-    """Name the state that an installation answers to: locks, project, interpreter and place."""
+    """Return a hash of the locks, project file, interpreter and location of an installation."""
     content = [path.read_bytes() for path in (*locks, ROOT / "pyproject.toml")]
     content += [(VENV / "pyvenv.cfg").read_bytes(), str(ROOT).encode()]
     return hashlib.sha256(b"\0".join(content)).hexdigest()
 
 
 def ensure_environment() -> None:
-    """Make the virtual environment, and make it anew when it is broken or half made."""
+    """Create the virtual environment, or recreate a broken or incomplete one."""
     check = "import sys, pip; sys.exit(sys.prefix == sys.base_prefix or sys.version_info < (3, 11))"
     with contextlib.suppress(OSError):
         if run_logged(python("-c", check))[0] == 0:
@@ -209,7 +209,7 @@ def ensure_environment() -> None:
 
 
 def make_environment(folder: Path) -> None:
-    """Make an empty virtual environment, in the place of what is there."""
+    """Create an empty virtual environment in place of any existing one."""
     if importlib.util.find_spec("ensurepip") is None:
         ensure_packages([f"python{sys.version_info.major}.{sys.version_info.minor}-venv"])
     exit_code, output = run_logged([sys.executable, "-P", "-m", "venv", "--clear", str(folder)])
@@ -218,14 +218,14 @@ def make_environment(folder: Path) -> None:
 
 
 def forget_half_installed() -> None:
-    """Drop the note of every package whose installation was interrupted, so that pip redoes it."""
+    """Delete the metadata of partly installed packages, so that pip reinstalls them."""
     for note in VENV.glob("**/site-packages/*.dist-info"):
         if not (note / "RECORD").exists():
             shutil.rmtree(note)
 
 
 def install_cpu_torch(environment: Path) -> None:
-    """Install the small build of PyTorch where it suffices; the lock brings the large one."""
+    """Install the CPU build of PyTorch if it suffices; the lock file installs the CUDA build."""
     if not wants_cpu_torch(environment):
         return
     version = next(
@@ -239,7 +239,7 @@ def install_cpu_torch(environment: Path) -> None:
 
 
 def wants_cpu_torch(environment: Path) -> bool:
-    """Say whether this is a Linux machine without an NVIDIA device, and without torch as yet."""
+    """Return True on Linux without an NVIDIA device and with torch not installed."""
     devices = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia")
     has_device = any(Path(device).exists() for device in devices)
     has_torch = any(environment.glob("**/site-packages/torch-*.dist-info"))
@@ -250,7 +250,7 @@ def pip(*arguments: str, environment: Path = VENV) -> None:
     """Run pip in an environment.
 
     Raises:
-        SetupError: pip failed; the sentence says why.
+        SetupError: pip failed; the message gives the reason.
     """
     options = ("--disable-pip-version-check", "--no-input")
     command = python("-m", "pip", *options, *arguments, environment=environment)
@@ -260,7 +260,7 @@ def pip(*arguments: str, environment: Path = VENV) -> None:
 
 
 def explain_failure(output: str) -> SetupError:
-    """Turn what pip or venv printed into a sentence and a hint."""
+    """Convert the output of pip or venv to an error with message and hint."""
     where = f"The whole output is in {LOG}."
     for traces, message, hint in PIP_FAILURES:
         if re.search(traces, output, re.IGNORECASE):
@@ -269,13 +269,13 @@ def explain_failure(output: str) -> SetupError:
 
 
 def explain_os_error(error: OSError) -> str:
-    """Turn a failed file operation into a sentence and a hint."""
+    """Convert a failed file operation to a message with hint."""
     known = explain_failure(str(error))
     return f"{known.message} ({error})\n{known.hint}"
 
 
 def run_logged(command: Sequence[str]) -> tuple[int, str]:
-    """Run a command, keep all it prints in the log, and show the lines that tell progress."""
+    """Run a command, write its output to the log, and print the lines that show progress."""
     from spatialstudio.domain.search_paths import without_current_folder
 
     LOG.parent.mkdir(exist_ok=True)
@@ -303,7 +303,7 @@ def run_logged(command: Sequence[str]) -> tuple[int, str]:
 def hand_over(
     command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
 ) -> int:
-    """Run a command in the foreground; Ctrl+C is its own affair."""
+    """Run a command in the foreground, which handles Ctrl+C itself."""
     from spatialstudio.domain.search_paths import without_current_folder
 
     safe = without_current_folder(environment)
@@ -316,7 +316,7 @@ def hand_over(
 
 
 def ensure_qt_libraries(environment: Mapping[str, str]) -> None:
-    """Install the system libraries that Qt needs with this display, or say how to."""
+    """Install the system libraries that Qt needs for this display, or raise an error."""
     from spatialstudio.application import system_libraries as qt
 
     missing = qt.missing_libraries(environment)
@@ -327,7 +327,7 @@ def ensure_qt_libraries(environment: Mapping[str, str]) -> None:
 
 
 def ensure_packages(packages: Sequence[str]) -> None:
-    """Install Debian packages where that is allowed, else say the line to type."""
+    """Install Debian packages as root, or raise an error with the command."""
     if not packages:
         return
     if shutil.which("apt-get") is None:
@@ -346,14 +346,14 @@ def ensure_packages(packages: Sequence[str]) -> None:
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
-    """Say whether a window can be shown."""
+    """Return True if a window can be shown."""
     if sys.platform in {"win32", "darwin"}:
         return True
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 def check_python() -> None:
-    """Refuse a Python that the studio cannot run on."""
+    """Reject an unsupported Python version."""
     if sys.version_info < OLDEST_PYTHON:
         have = ".".join(map(str, sys.version_info[:2]))
         raise SetupError(
@@ -363,12 +363,12 @@ def check_python() -> None:
 
 
 def python(*arguments: str, environment: Path = VENV) -> list[str]:
-    """Return a command of an environment's interpreter, which ignores the current folder."""
+    """Return a command for an environment's interpreter, with the current folder off its path."""
     return [str(venv_python(environment)), "-P", *arguments]
 
 
 def venv_python(environment: Path = VENV) -> Path:
-    """Return the interpreter of an environment, there or not."""
+    """Return the path of an environment's interpreter, which need not exist."""
     return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 

@@ -51,7 +51,7 @@ nav:
 
 
 def main(arguments: list[str]) -> int:
-    """Build the site and return the exit code."""
+    """Build the guide and return the exit code."""
     site = Path(arguments[0]) if arguments else SITE
     with tempfile.TemporaryDirectory(prefix="spatialstudio-site-") as folder:
         configuration = prepare(Path(folder), site.resolve())
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 
 
 def prepare(folder: Path, site: Path) -> Path:
-    """Copy the pages into an empty folder, add the reference, return mkdocs' configuration."""
+    """Copy the pages to an empty folder, add the API reference, return mkdocs' configuration."""
     docs = folder / "docs"
     for part in ("guide", "licenses", "samples"):
         shutil.copytree(RESOURCES / part, docs / part)
@@ -78,7 +78,7 @@ START = '<meta http-equiv="refresh" content="0; url=guide/index.html">\n'
 
 
 def reference() -> str:
-    """Return the page with the docstrings of the public modules that exist."""
+    """Return the API reference page of the public modules."""
     files = {name: ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in MODULES}
     parts = [f"::: {name}" for name, file in files.items() if file.is_file()]
     return "\n\n".join(("# API reference", *parts)) + "\n"

@@ -1,9 +1,9 @@
 """Play the five-minute tour on the real program and take a picture of the window at each station.
 
-    .venv/bin/python packaging/play_tour.py           the pictures of the README and the window
-    .venv/bin/python packaging/play_tour.py --look DIR   all sizes and scales, to be looked at
+    .venv/bin/python packaging/play_tour.py              images of the README and the window
+    .venv/bin/python packaging/play_tour.py --look DIR   all sizes and scales, for review
 
-Every key is a real key press; the embedded model draws in a child process, offscreen.
+All input consists of real key presses; the embedded model runs in a child process, offscreen.
 """
 
 import argparse
@@ -63,7 +63,7 @@ SHIPPED_SIZE = (1280, 800)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How the window looks while the tour is played."""
+    """Theme, size and scale of the window."""
 
     theme: ThemeChoice
     size: tuple[int, int]
@@ -71,7 +71,7 @@ class Look:
 
     @property
     def name(self) -> str:
-        """Names the folder of its pictures."""
+        """Name of the folder of its images."""
         width, height = self.size
         return f"{self.theme.value}-{width}x{height}-{self.scale}x"
 
@@ -86,7 +86,7 @@ ALL = tuple(
 
 
 class Tour:
-    """Plays the stations in one window."""
+    """Runs the stations of the tour in one window."""
 
     def __init__(self, window: MainWindow, studio: Studio, folder: Path) -> None:
         self._window = window
@@ -102,7 +102,7 @@ class Tour:
         }
 
     def play(self) -> None:
-        """Go from station to station."""
+        """Run each station and save an image of the window."""
         for page in STATIONS:
             self._playing[page.id]()
             settle()
@@ -177,14 +177,14 @@ class Tour:
     def _press(self, command: Command) -> None:
         action = self._window.context.actions[command]
         combination = action.shortcut()[0]
-        self._window.activateWindow()  # without a desktop, no window has the keyboard at times
+        self._window.activateWindow()  # without a desktop the window may lose the keyboard focus
         wait(self._window.isActiveWindow)
         target = QApplication.focusWidget() or self._window
         QTest.keyClick(target, combination.key(), combination.keyboardModifiers())
 
 
 def main() -> int:
-    """Play the tour in one look, or start a process for each."""
+    """Play the tour with one look, or start a process for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--look", type=Path, help="folder for all looks; nothing is shipped")
     parser.add_argument("--play", help=argparse.SUPPRESS)
@@ -201,10 +201,10 @@ def main() -> int:
 
 
 def start(look: Look, folder: Path) -> None:
-    """Play the tour in a process of its own: Qt's scale cannot change within one."""
+    """Play the tour in a separate process, as Qt's scale cannot change within one."""
     command = [sys.executable, __file__, "--play", look.name, "--look", str(folder)]
     scaled = {"QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(look.scale)}
-    with tempfile.TemporaryDirectory() as home:  # nothing of the user's own comes into sight
+    with tempfile.TemporaryDirectory() as home:  # user data must not appear in the images
         apart = {**os.environ, **scaled, HOME_VARIABLE: home}
         subprocess.run(command, env=apart, check=True)
 
@@ -218,7 +218,7 @@ def play(look: Look, folder: Path) -> None:
 
 @contextmanager
 def opened(look: Look, home: Path) -> Iterator[tuple[MainWindow, Studio]]:
-    """Open the window over an empty library."""
+    """Open the window with an empty library."""
     application = make_application()
     qInstallMessageHandler(pass_on)
     studio = Studio.open("process", runs_folder=home)
@@ -238,7 +238,7 @@ def opened(look: Look, home: Path) -> Iterator[tuple[MainWindow, Studio]]:
 
 
 def wait(until: Callable[[], object]) -> object:
-    """Let the window live until something is the case; return what it says."""
+    """Process events until a condition is true; return its value."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (answer := until()):
         if time.monotonic() > deadline:
@@ -248,12 +248,12 @@ def wait(until: Callable[[], object]) -> object:
 
 
 def settle() -> None:
-    """Let the last layouts and frames come."""
+    """Process events until layout and painting have settled."""
     QTest.qWait(round(SETTLE_SECONDS * 1000))
 
 
 def save(window: QWidget, path: Path) -> None:
-    """Write what is in sight as a small PNG: the window, and the dialog over it."""
+    """Write the visible window and its dialog as a small PNG."""
     picture = window.grab()
     dialog = QApplication.activeModalWidget()
     if dialog is not None:

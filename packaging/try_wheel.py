@@ -1,8 +1,8 @@
-"""Build the wheel, install it into an empty environment, and use it as a new user would.
+"""Build the wheel, install it into an empty environment, and run it like a new user.
 
     python3 packaging/try_wheel.py
 
-The wheel brings its own dependencies, at the versions of the lock file. Each command then runs in
+The wheel installs its own dependencies, at the versions of the lock file. Each command then runs in
 an empty folder with an empty home, away from the checkout. Standard library only.
 """
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 PROMPT = "a dog to the left of a car"
 RELATION = "dog to the left of car"
 KEPT_VARIABLES = ("PATH", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "OMP_NUM_THREADS")
-"""Of the environment, what a program cannot do without; all else may point to the developer's."""
+"""Variables that every program needs; others may refer to the developer's environment."""
 LONGEST_COMMAND_S = 600.0
 OUTPUT_LINES = 30
 
 
 class TrialError(Exception):
-    """The installed program does not do what it should."""
+    """The installed program does not behave as expected."""
 
 
 def main() -> int:
-    """Do the whole trial and return the exit code."""
+    """Run the trial and return the exit code."""
     try:
         bootstrap.check_python()
         sys.path.append(str(bootstrap.ROOT))
@@ -60,7 +60,7 @@ def build_wheel(folder: Path) -> Path:
     """Build the wheel of this checkout.
 
     Raises:
-        SetupError: It cannot be built.
+        SetupError: The build failed.
     """
     report("building the wheel")
     options = ("--no-deps", "--no-build-isolation", "--wheel-dir", str(folder))
@@ -70,10 +70,10 @@ def build_wheel(folder: Path) -> Path:
 
 
 class Installed:
-    """The program in an environment of its own, and the folders in which it is used.
+    """The program installed in a separate environment, with empty working folders.
 
     Args:
-        folder: An empty folder for all of it.
+        folder: An empty folder for the environment and its working folders.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -82,7 +82,7 @@ class Installed:
         self._elsewhere = folder / "elsewhere"
 
     def install(self, wheel: Path) -> None:
-        """Install the wheel with its dependencies, and nothing else.
+        """Install the wheel with its dependencies only.
 
         Raises:
             SetupError: A dependency cannot be installed.
@@ -94,12 +94,12 @@ class Installed:
         bootstrap.pip("install", *pinned, str(wheel), environment=self.environment)
 
     def use(self) -> None:
-        """Run the commands of the terminal and the window, and look at what they answer.
+        """Run commands of the terminal and the window, and check their output.
 
         Raises:
-            TrialError: One of them fails, or its answer is not what it should be.
+            TrialError: A command fails, or its output is not as expected.
         """
-        import tomllib  # here, so that a Python that is too old gets its sentence first
+        import tomllib  # here, so that an unsupported Python reaches the version error first
 
         self._home.mkdir()
         self._elsewhere.mkdir()
@@ -122,12 +122,12 @@ class Installed:
         expect((self._elsewhere / "demo" / "screenshot.png").is_file(), "there is no screenshot")
 
     def studio(self, *arguments: str) -> str:
-        """Run the program as it is typed, and return what it prints."""
+        """Run the program as a command, and return its output."""
         name = "spatialstudio.exe" if os.name == "nt" else "spatialstudio"
         return self._run([str(self._programs / name), *arguments])
 
     def run(self, *arguments: str) -> str:
-        """Run the interpreter, and return what it prints."""
+        """Run the interpreter, and return its output."""
         return self._run([str(bootstrap.venv_python(self.environment)), *arguments])
 
     @property
@@ -159,10 +159,10 @@ class Installed:
 
 
 def check_verdict(answer: Mapping[str, object]) -> None:
-    """Look whether a picture was judged.
+    """Check that an image was evaluated.
 
     Raises:
-        TrialError: It was not, or not its relation.
+        TrialError: The relation has no verdict.
     """
     verdicts = answer.get("verdicts")
     judged = isinstance(verdicts, list) and [verdict.get("relation") for verdict in verdicts]
@@ -170,17 +170,17 @@ def check_verdict(answer: Mapping[str, object]) -> None:
 
 
 def expect(is_so: bool, otherwise: str) -> None:
-    """Stop the trial unless something is so.
+    """Check a condition.
 
     Raises:
-        TrialError: It is not.
+        TrialError: The condition is false.
     """
     if not is_so:
         raise TrialError(f"The wheel does not work: {otherwise}.")
 
 
 def report(step: str) -> None:
-    """Print the step that begins, with the time."""
+    """Print the current step with the time."""
     print(f"{time.strftime('%H:%M:%S')} wheel: {step}", flush=True)
 
 
