@@ -1,4 +1,4 @@
-"""What every test may rely on: no display, few threads, no network, and nothing left behind."""
+"""Setup of every test: offscreen, few threads, no network, and checks for leaks."""
 
 import gc
 import logging
@@ -15,7 +15,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ["HF_HUB_CACHE"] = ""  # what the machine has downloaded is no test's business
+os.environ["HF_HUB_CACHE"] = ""  # tests are independent of downloaded models
 
 # A shell that starts a job in the background has it ignore Ctrl+C, and its children as well.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -28,14 +28,14 @@ settings.register_profile("explore", deadline=None, derandomize=False, max_examp
 settings.load_profile("studio")
 
 GRACE_S = 60.0
-"""How long a thread or process may take to end after its test."""
+"""Time for a thread or process to end after its test."""
 
 THIRD_PARTY_THREADS = ("tqdm", "TMonitor", "pyqtgraph", "pydevd")
-"""Beginnings of the names of threads that libraries keep for the whole process."""
+"""Name prefixes of threads that libraries keep for the whole process."""
 
 
 class WarningCollector(logging.Handler):
-    """Keeps the warnings and errors that the studio logs."""
+    """Collects the warnings and errors that the studio logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -47,7 +47,7 @@ class WarningCollector(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def quiet_log(request):
-    """Fail a test in which the studio warns; one that takes ``caplog`` reads the log itself."""
+    """Fail a test in which the studio logs a warning, unless it uses ``caplog``."""
     collector = WarningCollector()
     logger = logging.getLogger("spatialstudio")
     logger.addHandler(collector)
@@ -77,22 +77,22 @@ def nothing_running_on():
 
 @pytest.fixture(autouse=True)
 def no_window_left():
-    """Delete the widgets that a test gave up, and fail it if a window is still open."""
+    """Delete the widgets that a test has discarded, and fail it if a window is still open."""
     yield
     widgets = sys.modules.get("PySide6.QtWidgets")
     if widgets is None or widgets.QApplication.instance() is None:
         return
     core = sys.modules["PySide6.QtCore"]
     core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete.value)
-    gc.collect()  # a window's parts hold each other; heaps of them slow all later tests
-    gc.freeze()  # what has stayed is not searched again
+    gc.collect()  # widgets form reference cycles, and many of them slow all later tests
+    gc.freeze()  # later collections skip the remaining objects
     still_open = [w for w in widgets.QApplication.topLevelWidgets() if w.isVisible()]
     assert not still_open, "the test left a window open"
 
 
 @pytest.fixture
 def prompt_list():
-    """Register an export kind as a plugin does, for one test: the prompts as text."""
+    """Register an export kind for one test, as a plugin does: the prompts as text."""
     from spatialstudio.application.registry import EXPORT_KINDS
     from spatialstudio.domain.export import ExportFile, ExportKind
 
@@ -115,7 +115,7 @@ def prompt_list():
 
 @pytest.fixture
 def register():
-    """Register relation types as a plugin does, for one test."""
+    """Register relation types for one test, as a plugin does."""
     from spatialstudio.domain.relation import relation_types
 
     registered = []

@@ -1,4 +1,4 @@
-"""Small, real stand-ins for the ports: they do little, but they do it as the ports say."""
+"""Small working fakes of the ports."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -51,13 +51,13 @@ from spatialstudio.domain.relation import (
 SIDE = 16
 PROCESSOR = DeviceCard(id="cpu", name="CPU", cores=2, free_bytes=4 * 10**9, dtypes=("float32",))
 WORD_LIMIT = 20
-"""Words that a fake text encoder reads."""
+"""Token limit of the fake text encoder."""
 
 
 def scene_of(
     subject: str = "dog", other: str = "car", relation_type: RelationType = LEFT_OF
 ) -> SceneGraph:
-    """Make the scene of "a dog to the left of a car" and its like."""
+    """Return the scene of "a dog to the left of a car", or of other objects and relations."""
     text = f"a photo of a {subject} {relation_type.phrase} a {other}"
     mentions = tuple(
         ObjectMention(
@@ -80,7 +80,7 @@ def scene_of(
 
 
 def counted_scene() -> SceneGraph:
-    """Make the scene of "three dogs to the left of a blue car"."""
+    """Return the scene of "three dogs to the left of a blue car"."""
     text = "three dogs to the left of a blue car"
     scene = scene_of()
     dogs, car = scene.mentions
@@ -92,11 +92,11 @@ def counted_scene() -> SceneGraph:
 
 @dataclass
 class CountingToken:
-    """A token that counts how often it is asked, and stops the work at a set question.
+    """A token that counts its checks, and cancels at a given one.
 
     Attributes:
-        stop_at: Number of the question answered with ``Cancelled``, from 1; None for never.
-        asked: Questions so far.
+        stop_at: Number of the check that raises ``Cancelled``, from 1; None for never.
+        asked: Number of checks so far.
     """
 
     stop_at: int | None = None
@@ -109,7 +109,7 @@ class CountingToken:
 
 
 def events_of(backend, request, model, token=None):
-    """Draw a request; return what was reported, with what was returned last."""
+    """Generate a request; return the reported events and the returned one, last."""
     events = []
     finished = backend.generate(request, model, token or CountingToken(), events.append)
     return [*events, finished]
@@ -117,11 +117,11 @@ def events_of(backend, request, model, token=None):
 
 @dataclass
 class FakeBackend:
-    """Draws a grey picture, brighter with a larger seed.
+    """Generates a grey image, brighter for larger seeds.
 
     Attributes:
-        error: Raised after the first step instead of going on.
-        requests: What was asked so far.
+        error: Raised after the first step.
+        requests: Requests so far.
     """
 
     id: str = "fake"
@@ -178,11 +178,11 @@ class FakeBackend:
 
 @dataclass
 class FakeDetector:
-    """Sees the first mention on the left half and the second on the right.
+    """Detects the first mention in the left half and the second in the right.
 
     Attributes:
-        error: Raised instead of an answer.
-        signature: Names what its answers depend on; empty so that none are kept.
+        error: Raised instead of a result.
+        signature: Cache key of its results; empty for no caching.
     """
 
     id: str = "fake-detector"
@@ -214,7 +214,7 @@ class FakeDetector:
 
 @dataclass
 class FakeDepth:
-    """Says that the picture recedes from left to right."""
+    """Returns depth that increases from left to right."""
 
     id: str = "fake-depth"
     signature: str = ""
@@ -226,7 +226,7 @@ class FakeDepth:
 
 
 def step_of(request: GenerationRequest, step: int) -> StepEvent:
-    """Make one step's event: every mention's map flat, every relation even."""
+    """Return the event of a step, with flat maps and PoS 0.5."""
     maps = {
         mention.id: np.ones((SIDE // 2, SIDE // 2), np.float32)
         for mention in request.scene.mentions
@@ -244,12 +244,12 @@ def step_of(request: GenerationRequest, step: int) -> StepEvent:
 
 @dataclass
 class FakeModelService:
-    """Draws with a ``FakeBackend`` and judges with a ``FakeDetector`` and the real checker.
+    """Generates with a ``FakeBackend``, and evaluates with a ``FakeDetector`` and the real checker.
 
     Attributes:
-        backend: Draws.
-        detector: Sees.
-        is_warm: Whether it was told to get ready.
+        backend: The generation backend.
+        detector: The detector.
+        is_warm: Whether ``warm_up`` was called.
     """
 
     backend: FakeBackend = field(default_factory=FakeBackend)

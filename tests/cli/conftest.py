@@ -1,4 +1,4 @@
-"""A studio of fakes, and the terminal that commands it."""
+"""A studio with fakes, and a terminal that runs its commands."""
 
 import signal
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ OTHER_DETECTOR = PerceptionCard(
 
 @dataclass
 class FakeShelf:
-    """Holds the fake model."""
+    """Catalog with the fake model."""
 
     models: tuple[ModelCard, ...] = (CARD,)
     broken: dict[str, ModelNotFound] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class FakeShelf:
 
 @dataclass
 class FakePerceptionShelf:
-    """Holds one detector."""
+    """Catalog with one detector."""
 
     models: tuple[PerceptionCard, ...] = (OTHER_DETECTOR,)
     broken: dict[str, ModelNotFound] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class FakePerceptionShelf:
 
 @dataclass
 class FakeTrainer:
-    """Says what it was asked to do."""
+    """Reports its arguments."""
 
     error: Exception | None = None
 
@@ -96,7 +96,7 @@ class FakeTrainer:
 
 @dataclass
 class InterruptedBackend(FakeBackend):
-    """Draws while the user presses Ctrl+C behind the first step."""
+    """Generates, and raises SIGINT after the first step."""
 
     def generate(self, request, model, token, report):
         def interrupt(event):
@@ -109,7 +109,7 @@ class InterruptedBackend(FakeBackend):
 
 @dataclass
 class FakeRegistry(Registry):
-    """Gives out fakes where models would be needed."""
+    """Returns fakes in place of models."""
 
     folder: Path
     backend_made: FakeBackend = field(default_factory=FakeBackend)
@@ -147,7 +147,7 @@ class FakeRegistry(Registry):
 
 @dataclass(frozen=True)
 class Finished:
-    """What a command left: its exit code and what it wrote."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -161,7 +161,7 @@ def registry(tmp_path):
 
 @pytest.fixture
 def terminal(capsys, tmp_path, registry):
-    """Run a command as if it had been typed."""
+    """Run a command line in this process."""
 
     def open_studio(runs_folder):
         engine = InlineEngine(lambda: RegistryModelService(registry))

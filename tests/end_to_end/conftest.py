@@ -1,4 +1,4 @@
-"""A studio with the embedded models and a home of its own, and the terminal beside it."""
+"""A studio with the embedded models and a temporary home, and a terminal with the same home."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from spatialstudio.cli import commands
 
 @dataclass(frozen=True)
 class Finished:
-    """What a command left: its exit code and what it wrote."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -23,13 +23,13 @@ class Finished:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """The folder of everything that belongs to the user."""
+    """The folder of all user data."""
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="module")
 def studio(home):
-    """An open studio; its models stay loaded from job to job."""
+    """An open studio, whose models stay loaded between jobs."""
     studio = Studio.open("inline", StudioPaths.within(home))
     studio.bus.subscribe(studio.session.follow)
     studio.start()
@@ -53,7 +53,7 @@ def terminal(capsys, monkeypatch, home):
 
 @pytest.fixture
 def shell(home, tmp_path):
-    """Run a command as a program of its own, from a folder that is not the project's."""
+    """Run a command in a separate process, from a folder outside the project."""
     environment = {**os.environ, HOME_VARIABLE: str(home)}
 
     def run(*words):

@@ -1,4 +1,4 @@
-"""A library, a bystander folder that nothing may touch, and a file that attacks would create."""
+"""Fixtures of attacks: limits, a folder that must not change, and a path that must not exist."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from tests.security.harness import WATCHDOG_S, fingerprint, limited
 
 @pytest.fixture(autouse=True)
 def within_limits():
-    """Hold each attack to the memory limit and the watchdog, in whatever process it runs."""
-    with limited(timeout_s=2 * WATCHDOG_S):  # what is started meanwhile has a watchdog of its own
+    """Apply the memory limit and the watchdog to each attack, also in child processes."""
+    with limited(timeout_s=2 * WATCHDOG_S):  # processes started within have their own watchdog
         yield
 
 
 @pytest.fixture
 def bystander(tmp_path):
-    """A folder outside of everything that is attacked; it must be the same afterwards."""
+    """A folder outside the attacked ones, which must not change."""
     folder = tmp_path / "bystander"
     (folder / "inner").mkdir(parents=True)
     (folder / "keep.txt").write_text("keep")
@@ -26,7 +26,7 @@ def bystander(tmp_path):
 
 @pytest.fixture
 def pwned(tmp_path):
-    """A path that attacks try to create by running code; it must not exist afterwards."""
+    """A path that attacks try to create by executing code; it must not exist afterwards."""
     path = tmp_path / "pwned"
     yield path
     assert not path.exists(), "an attack ran code"

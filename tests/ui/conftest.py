@@ -1,4 +1,4 @@
-"""A window and its surroundings, with an engine that does only what the test says."""
+"""A window and its parts, with an engine scripted by the test."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
 
 @pytest.fixture
 def qtbot(qapp, request):
-    """A hand for mouse and keys that is not hurried by a busy machine."""
+    """Mouse and keyboard input with timeouts that suit a busy machine."""
     return PatientBot(request)
 
 
@@ -37,13 +37,13 @@ def engine():
 
 @pytest.fixture
 def studio_paths(tmp_path):
-    """Folders of an installation of which nothing is made yet."""
+    """Folders of an installation, not yet created."""
     return StudioPaths.within(tmp_path)
 
 
 @pytest.fixture
 def studio(engine, tmp_path):
-    """A studio that reads prompts for real and draws nothing."""
+    """A studio that reads prompts and generates nothing."""
     studio = studio_around(engine, tmp_path)
     yield studio
     studio.close()
@@ -51,7 +51,7 @@ def studio(engine, tmp_path):
 
 @pytest.fixture
 def settings(tmp_path):
-    """What a window remembers: light colours, all controls, and nothing else yet."""
+    """Window settings with light colours and all controls."""
     settings = WindowSettings(tmp_path / FILE_NAME)
     settings.density = Density.FULL
     settings.theme = ThemeChoice.LIGHT
@@ -60,13 +60,13 @@ def settings(tmp_path):
 
 @pytest.fixture
 def context(studio, theme, settings):
-    """What a panel works with, without a window around it."""
+    """The context of a panel, without a window."""
     return WindowContext.of(studio, theme, settings, TABLE)
 
 
 @pytest.fixture
 def appearance(qapp, settings):
-    """The look of the application; undone after the test."""
+    """Appearance of the application, restored after the test."""
     before = qapp.font(), qapp.palette(), qapp.styleSheet()
     yield Appearance(qapp, settings)
     qapp.setFont(before[0])
@@ -76,7 +76,7 @@ def appearance(qapp, settings):
 
 @pytest.fixture
 def window_of(qtbot, settings, appearance):
-    """Makes the whole window of a studio, shown, its engine started."""
+    """Return a function that opens the window of a studio and starts its engine."""
 
     def made(studio):
         window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
@@ -94,7 +94,7 @@ def window_of(qtbot, settings, appearance):
 
 @pytest.fixture
 def window(window_of, studio):
-    """The whole window, shown, its engine started."""
+    """The open window, with its engine started."""
     return window_of(studio)
 
 
