@@ -106,7 +106,7 @@ class OpenRun:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the run has ended."""
+        """Whether the run has ended."""
         return self.state in OVER
 
     @property

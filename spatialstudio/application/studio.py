@@ -228,7 +228,7 @@ class Studio:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """Return common object names for prompts, most likely first, independent of the model."""
+        """Common object names for prompts, most likely first, independent of the model."""
         return self._registry.object_names(EXTRACTOR_ID)
 
     def parse(self, text: str, extractor_id: str | None = None) -> SceneGraph:

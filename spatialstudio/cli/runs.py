@@ -350,7 +350,7 @@ class RunBatch:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code: failure if a run could not be read."""
+        """Exit code: failure if a run could not be read."""
         return EXIT_FAILURE if self.failures else 0
 
     @property
@@ -375,7 +375,7 @@ class Totals:
 
     @property
     def answer(self) -> Mapping[str, Any]:
-        """Return the totals as plain data."""
+        """Totals as plain data."""
         return {
             "relations": len(self._pse),
             **self._outcomes,

@@ -1,4 +1,4 @@
-"""Stage 1: edits of a relation's mentions, order, weight and type."""
+"""Stage 1: edits of a relation's mentions, order, weight and muting."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -79,7 +79,7 @@ def with_setting(settings: CheckerSettings, name: str, value: float) -> CheckerS
 
 
 def thresholds_of(relation_type: RelationType) -> tuple[str, ...]:
-    """Return the settings whose value can change a verdict on a relation, most relevant first."""
+    """Return the names of settings that can change a relation's verdict, most relevant first."""
     match relation_type.shape:
         case Shape.NEAR:
             ways: tuple[str, ...] = ("near_distance",)
@@ -126,7 +126,7 @@ class TwoJudges:
 
     @property
     def disagree(self) -> bool:
-        """Return True if the checker decides and PSE contradicts it."""
+        """Whether the checker decides and PSE contradicts it."""
         decided = self.verdict.outcome is not Outcome.UNDECIDABLE
         return decided and self.pse.is_met is not (self.verdict.outcome is Outcome.PASS)
 

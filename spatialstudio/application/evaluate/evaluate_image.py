@@ -181,7 +181,7 @@ def evaluate_image(
 ) -> Evaluation:
     """Evaluate every relation of a scene in an image.
 
-    The image is perceived once, and again after each perturbation if there is an answer to test.
+    Perception runs once, and again after each perturbation if there is an answer to test.
 
     Args:
         image: (H, W, 3) uint8.

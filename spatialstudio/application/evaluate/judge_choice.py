@@ -106,7 +106,7 @@ class JudgeDefaults:
 def judge_set_names(registry: Registry, choice: JudgeSetChoice) -> Mapping[str, str]:
     """Return the names of the chosen models by role, for results.
 
-    Models that users installed are named with revision and weight hash.
+    Third-party models are named with revision and weight hash.
 
     Raises:
         ModelNotFound: A model is not installed, or has another role.

@@ -101,7 +101,7 @@ class Pictures:
         return scene if scene.relations else None
 
     def show(self, picture: ForeignPicture) -> None:
-        """Open an image without a prompt."""
+        """Open an imported image with an empty scene, before any evaluation."""
         run_id = new_request_id()
         run = OpenRun(
             id=run_id,

@@ -248,7 +248,7 @@ class Library:
 
     @property
     def is_looked_through(self) -> bool:
-        """Return True if the folder was compared with the index since the start."""
+        """Whether the folder has been compared with the index since the start."""
         return self._is_looked_through
 
     def close(self) -> None:

@@ -89,7 +89,7 @@ class Recording:
     def maps(self) -> Named[FloatMap]:
         """Attention to each mention, (recorded steps, h, w) in [0, 1], before the updates.
 
-        Mean over the read heads and layers, of the conditional half of the batch.
+        Mean over the recorded heads and layers, of the conditional half of the batch.
         """
         return self._maps_at("BEFORE")
 
@@ -105,7 +105,7 @@ class Recording:
 
     @property
     def is_guided(self) -> bool:
-        """Return True if guidance has changed the latents."""
+        """Whether guidance acted on any step."""
         return any(event.is_guided for event in self.steps)
 
     def _pos_at(self, moment: str) -> Named[npt.NDArray[np.float64]]:

@@ -146,7 +146,7 @@ class LatestJob(Generic[RequestT]):
 
     @property
     def is_out_of_date(self) -> bool:
-        """Return True if a newer request has replaced the running one."""
+        """Whether a newer request has replaced the running one."""
         return self._is_closed or bool(self._waiting)
 
     def ask(self, request: RequestT) -> None:

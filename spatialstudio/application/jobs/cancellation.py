@@ -17,7 +17,7 @@ class CancelFlag:
 
     @property
     def is_cancelled(self) -> bool:
-        """Return True if ``cancel`` was called."""
+        """Whether ``cancel`` was called."""
         return self._wanted_to_stop.is_set()
 
     def wait(self, timeout_s: float) -> bool:

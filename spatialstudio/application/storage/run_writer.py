@@ -141,7 +141,7 @@ class RunRecorder:
 
     @property
     def is_busy(self) -> bool:
-        """Return True if requests are unfinished."""
+        """Whether requests are unfinished."""
         return bool(self._growing)
 
     def expect(self, request: GenerationRequest) -> None:
