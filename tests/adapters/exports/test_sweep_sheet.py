@@ -107,12 +107,12 @@ def test_high_pictures_do_not_lie_on_each_other(swept, exports):
 
 
 def test_runs_of_two_sweeps_are_refused(swept, exports):
-    with pytest.raises(ExportError, match="no sweep"):
+    with pytest.raises(ExportError, match="not a sweep"):
         sweep_sheet([swept(0, 7), swept(5, 7, sweep_id="other")], exports.look())
 
 
 def test_a_run_of_none_is_refused(sample, exports):
-    with pytest.raises(ExportError, match="no sweep"):
+    with pytest.raises(ExportError, match="not a sweep"):
         sweep_sheet([sample], exports.look())
 
 
