@@ -66,6 +66,7 @@ class SceneDrawing(SmallDrawing):
         super().__init__(theme, DRAWING_EM)
 
     def draw(self, painter: QPainter) -> None:
+        """Draw the frame, the objects and the arrow, in widget coordinates."""
         frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         painter.drawRoundedRect(frame, em(0.6), em(0.6))
         radius = frame.height() * 0.24
