@@ -1,4 +1,4 @@
-"""Array types of the vocabulary, and the one way to freeze them."""
+"""Array types of images and maps."""
 
 from typing import TypeAlias
 
@@ -12,13 +12,13 @@ FloatMap: TypeAlias = npt.NDArray[np.float32]
 """(H, W) of float32; y grows down, x grows right."""
 
 BoolMask: TypeAlias = npt.NDArray[np.bool_]
-"""(H, W), True where the object is seen."""
+"""(H, W), True on the object."""
 
 
 def freeze(array: npt.NDArray[np.generic]) -> None:
     """Make an array read-only in place, so that it may be shared between threads.
 
     Args:
-        array: any shape; the type that holds it takes it as its own.
+        array: Any shape; the caller takes ownership.
     """
     array.setflags(write=False)

@@ -1,4 +1,4 @@
-"""What a prompt asserts, one atomic statement at a time, and how far a picture shows it."""
+"""Atomic assertions of a prompt, and their DA-score."""
 
 from dataclasses import field
 from enum import Enum
@@ -12,13 +12,13 @@ AssertionId = NewType("AssertionId", str)
 
 
 class AssertionKind(Enum):
-    """What an assertion is about."""
+    """Kinds of assertions."""
 
     THING = "thing"
     ATTRIBUTE = "attribute"
     RELATION = "relation"
     OTHER = "other"
-    """Something that no mention and no relation of the scene stands for."""
+    """Not covered by a mention or relation of the scene."""
 
 
 @frozen
@@ -28,11 +28,11 @@ class Assertion:
     Attributes:
         id: Unique in its prompt.
         text: "the dog is to the left of the car".
-        question: The same, to be answered yes or no: "is the dog to the left of the car?".
-        mention_id: The thing it says something about; None for a statement about something else.
-        relation_id: The relation it states; None for any other statement.
-        attribute: The property it states; empty for any other statement.
-        weight: Its share in the score, not negative.
+        question: The same as a yes-no question: "is the dog to the left of the car?".
+        mention_id: The object that it describes; None for other statements.
+        relation_id: The relation that it states; None for other statements.
+        attribute: The attribute that it states; empty for other statements.
+        weight: Its weight in the score, not negative.
     """
 
     id: AssertionId
@@ -45,7 +45,7 @@ class Assertion:
 
     @property
     def kind(self) -> AssertionKind:
-        """What it is about."""
+        """Kind of the assertion."""
         if self.mention_id is None:
             return AssertionKind.OTHER
         if self.relation_id is not None:
@@ -55,12 +55,12 @@ class Assertion:
 
 @frozen
 class Assertions:
-    """A prompt taken apart.
+    """The assertions of a prompt.
 
     Attributes:
-        items: In the order in which they are told.
-        source_id: Who took it apart.
-        notes: What went wrong, in sentences.
+        items: In display order.
+        source_id: The assertion reader that created them.
+        notes: Problems, one sentence each.
     """
 
     items: tuple[Assertion, ...]
@@ -70,11 +70,11 @@ class Assertions:
 
 @frozen
 class YesNoChances:
-    """How likely a model finds "yes" and "no" among all answers it could give.
+    """A model's log-probabilities of "yes" and "no".
 
     Attributes:
         log_yes: Natural logarithm of the probability of "yes", at most 0.
-        log_no: Likewise of "no".
+        log_no: Natural logarithm of the probability of "no", at most 0.
     """
 
     log_yes: float
@@ -83,11 +83,11 @@ class YesNoChances:
 
 @frozen
 class QuestionAnswer:
-    """What somebody answered to one question.
+    """The answer to one question.
 
     Attributes:
         chances: None when there is no answer.
-        note: Why there is none; empty when there is.
+        note: Why there is no answer; empty when there is one.
     """
 
     chances: YesNoChances | None
@@ -95,7 +95,7 @@ class QuestionAnswer:
 
 
 class YesRule(Enum):
-    """What the probability of "yes" is taken of."""
+    """Normalisation of the probability of "yes"."""
 
     AMONG_ALL = "yes among all answers"
     """As in the published code."""
@@ -108,13 +108,13 @@ class DaSettings:
     """How answers become a score.
 
     Attributes:
-        preset: What the settings are called in results.
-        rule: What the probability of "yes" is taken of.
-        temperature: Above 0; larger is less sure. Of yes against no only.
+        preset: Name of the settings in results.
+        rule: Normalisation of the probability of "yes".
+        temperature: Above 0; larger is less confident. Used for yes against no only.
         thing_weight: Weight of "there is a dog", not negative.
-        attribute_weight: Likewise of "the dog is red".
-        relation_weight: Likewise of "the dog is to the left of the car".
-        other_weight: Likewise of anything else.
+        attribute_weight: Weight of "the dog is red", not negative.
+        relation_weight: Weight of "the dog is to the left of the car", not negative.
+        other_weight: Weight of any other assertion, not negative.
     """
 
     preset: str = "recommended"
@@ -137,9 +137,9 @@ class AssertionScore:
 
     Attributes:
         assertion: The statement.
-        probability_yes: [0, 1]; None when the source of answers cannot tell.
-        chances: What the probability was made of; None when it was measured.
-        note: Why nobody can tell; empty when it was answered.
+        probability_yes: [0, 1]; None without an answer.
+        chances: The log-probabilities behind it; None when it was measured instead.
+        note: Why there is no answer; empty when there is one.
     """
 
     assertion: Assertion
@@ -150,15 +150,15 @@ class AssertionScore:
 
 @frozen
 class DaScore:
-    """Decompositional alignment of a picture with its prompt.
+    """Decompositional alignment of an image with its prompt.
 
     Attributes:
-        value: Weighted mean over what could be answered, [0, 1]; None when nothing could.
-        scores: One for each assertion, in the prompt's order.
-        source_id: Who answered.
-        asserted_by: Who took the prompt apart.
-        settings: How the answers were weighed.
-        notes: What went wrong on the way, in sentences.
+        value: Weighted mean over the answered assertions, [0, 1]; None when none was answered.
+        scores: One per assertion, in the prompt's order.
+        source_id: The question answerer.
+        asserted_by: The assertion reader.
+        settings: How the answers were combined.
+        notes: Problems, one sentence each.
     """
 
     value: float | None

@@ -1,4 +1,4 @@
-"""What the denoiser attends to, one map per mention."""
+"""Cross-attention maps of mentions, and the layers they come from."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -11,24 +11,24 @@ from spatialstudio.domain.prompt import MentionId
 HALF_PRECISION_BYTES = 2
 
 ATTENTION_FOLDER = "attention"
-"""In the cache: a folder a run, named by its request, for attention that is too large to travel."""
+"""Cache folder with one folder per request, for attention too large to send between processes."""
 
 
 class AttentionDetail(Enum):
-    """How much of the attention is kept beside the maps of what relations name."""
+    """How much of the attention is stored."""
 
     RELATION_WORDS = "relation words"
-    """No more than those: about a kilobyte a word and step."""
+    """Only the maps of the relations' mentions: about a kilobyte per word and step."""
     EVERY_WORD = "every word"
-    """Every layer's maps of all words of the prompt, mean over its heads; on disk."""
+    """Also every layer's maps of all words of the prompt, mean over heads; on disk."""
     EVERYTHING = "everything"
-    """Every head of every layer, for the whole text with its filling; on disk."""
+    """Also every head of every layer, for the whole sequence with padding; on disk."""
 
 
 class Moment(Enum):
-    """When attention was read within a guided step; the value says it to people.
+    """When attention was captured within a guided step; the value is its display name.
 
-    A step without updates is read once, which is both.
+    A step without updates has a single capture, which serves for both.
     """
 
     BEFORE = "before the step's updates"
@@ -36,22 +36,22 @@ class Moment(Enum):
 
 
 class MapScale(Enum):
-    """Which value of a map is drawn in full colour; the value is its name for people."""
+    """Normalisation of displayed maps: the value drawn in full colour."""
 
     PER_MAP = "Each map"
-    """The map's own peak: shapes can be compared, strengths cannot."""
+    """The peak of each map: shapes can be compared, magnitudes cannot."""
     SHARED = "Shared"
-    """The peak of all words and steps of the runs in sight."""
+    """The peak of all words and steps of the visible runs."""
     ABSOLUTE = "0 to 1"
-    """1: a probability is drawn as it is."""
+    """1: probabilities are not rescaled."""
 
 
 @frozen
 class TextLayer:
-    """A place where a denoiser attends to the text. Made by a backend; may cross threads.
+    """A cross-attention layer of a denoiser. Created by a backend; may cross threads.
 
     Attributes:
-        name: Of the layer in the denoiser.
+        name: Name of the layer in the denoiser.
         shape: (h, w) of its maps.
     """
 
@@ -61,12 +61,12 @@ class TextLayer:
 
 @frozen
 class ModelLayers:
-    """Where a model attends to the text, before it draws. Made by a backend; may cross threads.
+    """The cross-attention layers of a model. Created by a backend; may cross threads.
 
     Attributes:
-        layers: In the order in which they run.
-        guiding: Names of those whose maps guide.
-        heads: The most that one of them has.
+        layers: In execution order.
+        guiding: Names of the layers used for guidance.
+        heads: Maximum number of heads of a layer.
     """
 
     layers: tuple[TextLayer, ...]
@@ -76,11 +76,11 @@ class ModelLayers:
 
 @frozen
 class LayerChoice:
-    """Over which parts of a model attention is averaged. May cross threads.
+    """The layers and head over which displayed attention is averaged. May cross threads.
 
     Attributes:
-        layers: Names of layers; empty for those that guide.
-        head: The one that is looked at in each of them, from 0; None for the mean of all.
+        layers: Names of layers; empty for those used for guidance.
+        head: Index of the head in each layer, from 0; None for the mean of all heads.
     """
 
     layers: frozenset[str] = frozenset()
@@ -89,13 +89,13 @@ class LayerChoice:
 
 @frozen
 class AttentionFile:
-    """One layer's attention over a run, float16, as numpy stores it. May cross threads.
+    """One layer's attention over a run, as a float16 npy file. May cross threads.
 
     Attributes:
         layer: Name of the attention layer.
-        name: Of the file in the run's folder of attention.
-        words: What stands at each of the text's positions that are kept; empty for filling.
-        shape: (steps kept, heads, words, h, w); one head stands for the mean of all.
+        name: Name of the file in the run's attention folder.
+        words: Text at each stored position of the sequence; empty for padding.
+        shape: (stored steps, heads, words, h, w); a single head is the mean of all.
     """
 
     layer: str
@@ -105,12 +105,12 @@ class AttentionFile:
 
     @property
     def heads(self) -> int:
-        """How many can be looked at one by one; 1 where only their mean was kept."""
+        """Number of stored heads; 1 where only their mean is stored."""
         return self.shape[1]
 
     @property
     def size_bytes(self) -> int:
-        """Of the values."""
+        """Size of the values in bytes."""
         return prod(self.shape) * HALF_PRECISION_BYTES
 
 
@@ -118,7 +118,7 @@ class AttentionFile:
 class AttentionSnapshot:
     """Attention of one denoising step: conditional half, mean over heads and layers.
 
-    Made by a backend's attention tap; read-only, may cross threads.
+    Created by a backend's attention tap; read-only, may cross threads.
 
     Attributes:
         maps: Mention id to (h, w) probabilities, not negative; not normalised over positions.

@@ -1,4 +1,4 @@
-"""Many judged pictures: what a benchmark asked, what was recorded, and how it adds up."""
+"""Benchmark items, recorded samples with their verdicts, and the figures of a run."""
 
 from collections.abc import Mapping
 
@@ -18,12 +18,12 @@ from spatialstudio.domain.verdict import (
 
 @frozen
 class BenchmarkItem:
-    """One prompt of a benchmark that claims one relation of two objects.
+    """One benchmark prompt that states one relation between two objects.
 
     Attributes:
         id: Unique in the benchmark.
         prompt: The text.
-        relation_type: What is claimed.
+        relation_type: The stated relation type.
         subject: Name of the object placed.
         object: Name of the object it is placed against.
     """
@@ -37,16 +37,16 @@ class BenchmarkItem:
 
 @frozen(eq=False)
 class RecordedSample:
-    """One picture of a run that somebody else drew and looked at. Made by ``RecordedRuns.read``.
+    """One image of a published run, with its perception. Created by ``RecordedRuns.read``.
 
     Attributes:
-        id: Of the picture.
-        item: What was asked.
-        seed: Of the picture.
-        relation: The claim; its ends are the objects' names.
-        perception: What the first detector saw; None when the picture was never looked at.
-        looks: The second detector's view and the recorded stability.
-        untouched: Fields of the file that judging leaves alone, by name.
+        id: Unique in the run.
+        item: The benchmark prompt.
+        seed: Seed of the image.
+        relation: The stated relation; its ends are the objects' names.
+        perception: Perception by the first detector; None when no detector ran on the image.
+        looks: The second detector's perception and the recorded stability.
+        untouched: Fields of the file that evaluation does not change, by name.
     """
 
     id: str
@@ -60,13 +60,13 @@ class RecordedSample:
 
 @frozen(eq=False)
 class RecordedRun:
-    """A run folder as it was read. Made by ``RecordedRuns.read``.
+    """The contents of a run folder. Created by ``RecordedRuns.read``.
 
     Attributes:
         id: Name of the run.
         samples: In the order of the manifest.
-        settings: Those the run was judged with.
-        counts_full_reasons: Whether its figures count reasons by their whole text, as the release
+        settings: The checker settings of the run.
+        counts_full_reasons: Whether its figures count reasons by their full text, as the release
             did before its calibration.
     """
 
@@ -78,12 +78,12 @@ class RecordedRun:
 
 @frozen(eq=False)
 class JudgedSample:
-    """A recorded picture and its new verdict.
+    """A recorded sample with its new verdict.
 
     Attributes:
-        sample: The picture.
-        verdict: None when there was nothing to judge: an error, counted among all.
-        chosen: The detection judged by, one for each end; None where the end is missing.
+        sample: The recorded sample.
+        verdict: None when there was nothing to evaluate: an error, included in the total.
+        chosen: The detection used for each end of the relation; None where an end is missing.
     """
 
     sample: RecordedSample
@@ -103,13 +103,13 @@ class JudgedSample:
 
 @frozen
 class OutcomeCounts:
-    """How often each outcome came.
+    """Number of verdicts by outcome.
 
     Attributes:
         passes: PASS.
         fails: FAIL.
         undecidable: UNDECIDABLE.
-        errors: Nothing could be judged; counted among all, never left out.
+        errors: Samples that could not be evaluated; always included in the total.
     """
 
     passes: int
@@ -119,7 +119,7 @@ class OutcomeCounts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all samples, errors included."""
         return self.passes + self.fails + self.undecidable + self.errors
 
     @property
@@ -141,13 +141,13 @@ class OutcomeCounts:
 
 @frozen
 class PairCounts:
-    """How often two counterparts are both met, one of them, or none.
+    """Number of counterfactual pairs by joint outcome.
 
     Attributes:
         both_pass: Both PASS.
         one_sided: One PASS, one FAIL.
         both_fail: Both FAIL.
-        undecidable: At least one is not decided.
+        undecidable: At least one is UNDECIDABLE.
     """
 
     both_pass: int
@@ -157,23 +157,23 @@ class PairCounts:
 
     @property
     def pairs(self) -> int:
-        """All of them."""
+        """Number of all pairs."""
         return self.both_pass + self.one_sided + self.both_fail + self.undecidable
 
 
 @frozen
 class RunReport:
-    """The figures of a judged run.
+    """The figures of an evaluated run.
 
     Attributes:
-        settings: The checker's.
-        all: Counts over all pictures.
+        settings: The checker settings.
+        all: Counts over all images.
         by_relation: Counts by relation type, in order of appearance.
-        mean_confidence: Over all pictures, abstentions and errors counting 0.
-        best_of: Counts over prompts: PASS when any picture passes, FAIL when all fail.
-        all_of: Counts over prompts: PASS when all pictures pass, FAIL when any fails.
-        pairs: Counterparts by their best picture.
-        pairs_by_seed: Counterparts seed by seed.
+        mean_confidence: Mean over all images; abstentions and errors count as 0.
+        best_of: Counts over prompts: PASS when any image passes, FAIL when all fail.
+        all_of: Counts over prompts: PASS when all images pass, FAIL when any fails.
+        pairs: Counterfactual pairs, each prompt by its best image.
+        pairs_by_seed: Counterfactual pairs, compared seed by seed.
     """
 
     settings: CheckerSettings

@@ -1,23 +1,23 @@
-"""What models can run on."""
+"""Devices, memory estimates and ways to save memory."""
 
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
 
 NUMBER_FORMATS = ("float32", "bfloat16", "float16")
-"""Of weights, as torch names them."""
+"""Number formats of weights, by their torch names."""
 
 
 @frozen
 class DeviceCard:
-    """A device of this machine. Made where the models run; may cross threads.
+    """A compute device of this machine. Created by the engine; may cross threads.
 
     Attributes:
-        id: As requests name it: "cpu", "cuda:1", "mps".
-        name: For people, as its maker names it.
-        cores: Of a processor; None for any other device.
-        free_bytes: Of its memory, when it was asked; None where nobody tells.
-        dtypes: Number formats that weights can have there, as torch names them.
+        id: Id in requests: "cpu", "cuda:1", "mps".
+        name: Display name from the manufacturer.
+        cores: Number of CPU cores; None for any other device.
+        free_bytes: Free memory at the time of the query; None where it is unknown.
+        dtypes: Supported number formats of weights, by their torch names.
     """
 
     id: str
@@ -30,36 +30,36 @@ class DeviceCard:
 GIBIBYTE = 1024**3
 KILOBYTE = 1000
 UNITS = (("B", 0), ("kB", 0), ("MB", 0), ("GB", 1), ("TB", 1))
-"""Each a thousand of the one before; with the digits that are told behind the point."""
+"""Each a thousand times the previous one; with the number of decimals to display."""
 
 
 class Saving(Enum):
-    """A way to draw with less memory. In the order in which they are tried: mildest first."""
+    """Measures to reduce memory use, in the order in which they are tried: mildest first."""
 
     CHECKPOINTING = "checkpointing"
-    """Guidance keeps less of its passes and computes it twice; the picture stays the same."""
+    """Gradient checkpointing in guiding passes; the image does not change."""
     EVERY_SECOND_STEP = "every second step"
-    """Guidance acts half as often; saves time rather than memory."""
+    """Guidance acts on every second step; saves time rather than memory."""
     SMALLER_MAPS = "smaller maps"
-    """Guidance reads coarser attention, and its passes end sooner."""
+    """Guidance uses coarser attention maps, and its passes end earlier."""
     SEARCH = "search instead of gradient"
-    """Several unguided pictures are drawn and the best is kept."""
+    """Noise search over unguided images instead of gradient guidance."""
     TILING = "tiles"
-    """The autoencoder decodes the picture in tiles."""
+    """The VAE decodes the image in tiles."""
     OFFLOAD = "offload"
-    """Parts of the model wait in the computer's memory until they are needed."""
+    """Parts of the model stay in CPU memory until they are needed."""
     PROCESSOR = "processor"
-    """The picture is drawn without the accelerator."""
+    """The image is generated on the CPU."""
 
 
 @frozen
 class MemoryFix:
-    """A way to draw what did not fit. Made by a backend; may cross threads.
+    """Changes that let a request fit into memory. Created by a backend; may cross threads.
 
     Attributes:
-        savings: What is given up.
-        size: (H, W) of a smaller picture; None for the one that was asked for.
-        peak_bytes: What the run takes then, about; None where nobody can tell.
+        savings: Memory savings to add.
+        size: (H, W) of a smaller image; None for the requested size.
+        peak_bytes: Estimated peak memory with the fix; None if unknown.
     """
 
     savings: tuple[Saving, ...] = ()
@@ -68,20 +68,20 @@ class MemoryFix:
 
 
 AS_IT_WAS = MemoryFix()
-"""Gives nothing up."""
+"""The fix that changes nothing."""
 
 
 @frozen
 class MemoryEstimate:
-    """What a run takes at its highest, about. Made by a backend; may cross threads.
+    """Estimated memory of a run. Created by a backend; may cross threads.
 
     Attributes:
-        weights_bytes: Of the parts that lie on the device at once.
-        guiding_bytes: What a guiding pass keeps for its gradient.
-        denoising_bytes: Of an ordinary pass.
-        decoding_bytes: Of the autoencoder at the end.
-        encoding_bytes: Of the text encoders at the beginning.
-        disk_bytes: Attention that goes to disk; exact.
+        weights_bytes: Weights that are on the device at the same time.
+        guiding_bytes: Activations stored by a guiding pass for its gradient.
+        denoising_bytes: Activations of an unguided pass.
+        decoding_bytes: Activations of VAE decoding.
+        encoding_bytes: Activations of the text encoders.
+        disk_bytes: Attention stored on disk; exact.
     """
 
     weights_bytes: int
@@ -93,13 +93,13 @@ class MemoryEstimate:
 
     @property
     def peak_bytes(self) -> int:
-        """Weights and the hungriest phase."""
+        """Weights plus the phase with the highest memory use."""
         drawing = max(self.guiding_bytes, self.denoising_bytes, self.decoding_bytes)
         return self.weights_bytes + max(self.encoding_bytes, drawing)
 
 
 def size_in_words(count: float) -> str:
-    """Say how much so many bytes are: "310 MB", "1.2 GB"."""
+    """Format a number of bytes: "310 MB", "1.2 GB"."""
     power = 0
     while count >= KILOBYTE and power + 1 < len(UNITS):
         count, power = count / KILOBYTE, power + 1

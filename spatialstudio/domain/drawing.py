@@ -1,4 +1,4 @@
-"""A figure as plain values, to be written as SVG, PDF or PNG by whoever can."""
+"""A vector figure as plain values, independent of its output format (SVG, PDF or PNG)."""
 
 from enum import Enum
 from typing import TypeAlias
@@ -13,11 +13,11 @@ Point: TypeAlias = tuple[float, float]
 
 
 HALO_WIDTH = 1.4
-"""How far a halo reaches beyond the letters, points."""
+"""Width of a halo around the glyphs, points."""
 
 
 class Anchor(Enum):
-    """Which part of a text stands at its point."""
+    """Horizontal alignment of a text relative to its point."""
 
     START = "start"
     MIDDLE = "middle"
@@ -26,16 +26,16 @@ class Anchor(Enum):
 
 @frozen
 class Line:
-    """A line through points, or the area within it.
+    """A polyline or polygon.
 
     Attributes:
         points: At least two.
-        colour: Of the stroke; empty for none.
-        fill: Of the area; empty for none.
-        width: Of the stroke, points.
-        opacity: Of both, [0, 1].
-        is_closed: Whether the last point is joined to the first.
-        is_dashed: Whether the stroke has gaps.
+        colour: Stroke colour; empty for none.
+        fill: Fill colour; empty for none.
+        width: Stroke width, points.
+        opacity: Opacity of stroke and fill, [0, 1].
+        is_closed: Whether the last point is connected to the first.
+        is_dashed: Whether the stroke is dashed.
     """
 
     points: tuple[Point, ...]
@@ -52,13 +52,13 @@ class Text:
     """One line of text.
 
     Attributes:
-        at: Where its base line stands.
-        text: Without line breaks.
-        colour: Of the letters.
-        size: Of the font, points.
-        anchor: Which part of it stands there.
-        is_bold: Whether it is set in the heavier weight.
-        halo: Colour around the letters, so that they can be read on a picture; empty for none.
+        at: Anchor point on the base line.
+        text: The text, without line breaks.
+        colour: Text colour.
+        size: Font size, points.
+        anchor: Horizontal alignment at the anchor point.
+        is_bold: Whether the font is bold.
+        halo: Colour of the outline that keeps text legible on an image; empty for none.
     """
 
     at: Point
@@ -72,7 +72,7 @@ class Text:
 
 @frozen(eq=False)
 class Raster:
-    """A picture.
+    """A raster image.
 
     Attributes:
         at: Its upper left corner.
@@ -97,10 +97,10 @@ class Drawing:
     Attributes:
         width: Points.
         height: Points.
-        ground: Colour behind everything.
-        items: From the back to the front.
-        title: What it shows, for screen readers and the file's own record.
-        is_marked: Whether its file says that it shows what a model drew.
+        ground: Background colour.
+        items: Items from back to front.
+        title: Title for screen readers and file metadata.
+        is_marked: Whether file metadata marks it as showing AI-generated images.
     """
 
     width: float

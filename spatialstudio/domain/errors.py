@@ -1,4 +1,4 @@
-"""What can go wrong, in words for the user: one tree of errors, each with a hint."""
+"""Error hierarchy with user-facing messages and hints."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -9,7 +9,7 @@ from spatialstudio.domain.frozen import frozen
 
 
 class StudioError(Exception):
-    """Something the user can understand and act on.
+    """Base class of errors that the user can understand and act on.
 
     Attributes:
         message: One sentence in the present, ending with a full stop.
@@ -22,31 +22,31 @@ class StudioError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keep message and hint when the error crosses a process border."""
+        """Preserve message and hint when the error is pickled."""
         return (_rebuild, (type(self), self.message, self.hint))
 
 
 class PromptError(StudioError):
-    """The prompt cannot be used as it stands."""
+    """The prompt cannot be used as written."""
 
 
 class RequestError(StudioError):
-    """A setting of the request is outside what can be done."""
+    """A setting of the request is out of range or unsupported."""
 
 
 class BackendError(StudioError):
-    """A generation backend cannot do its work."""
+    """A generation backend failed."""
 
 
 class ModelNotFound(BackendError):  # noqa: N818 - reads as a finding
-    """A model is not where it was looked for, or is damaged."""
+    """A model is missing or damaged."""
 
 
 class OutOfMemory(BackendError):  # noqa: N818 - the name that libraries use
     """The device has too little memory for the request.
 
     Attributes:
-        fixes: What would fit, mildest first.
+        fixes: Changes with which the request would fit, mildest first.
     """
 
     def __init__(self, message: str, *, hint: str = "", fixes: tuple[MemoryFix, ...] = ()) -> None:
@@ -55,42 +55,42 @@ class OutOfMemory(BackendError):  # noqa: N818 - the name that libraries use
 
 
 class DetectorError(StudioError):
-    """A detector, segmenter or depth model cannot do its work."""
+    """A detector, segmenter or depth model failed."""
 
 
 class ImageError(StudioError):
-    """A picture cannot be read, or is not a picture."""
+    """An image file cannot be read, or is not an image."""
 
 
 class EmptyMapError(StudioError):
-    """A map or mask holds no mass where some is needed."""
+    """A map or mask has zero mass where its sum must be positive."""
 
 
 class SettingsError(StudioError):
-    """A setting has a value that cannot be used."""
+    """A setting has an invalid value."""
 
 
 class NoDetectorChosen(SettingsError):  # noqa: N818 - reads as a finding
-    """Nobody chose a detector for a picture that no default fits."""
+    """No detector is chosen for an image without a default detector."""
 
 
 class StoreError(StudioError):
-    """A run cannot be written or read."""
+    """A run or another stored file cannot be written or read."""
 
 
 class LibraryNotWritable(StoreError):  # noqa: N818 - reads as a finding
-    """Finished runs cannot be kept where the user wants them."""
+    """Finished runs cannot be written to the library folder."""
 
 
 class ExportError(StudioError):
-    """An export cannot be made."""
+    """An export failed."""
 
 
 class TargetExists(ExportError):  # noqa: N818 - reads as a finding
-    """Something has the name under which a result would be written.
+    """A result would replace an existing file or folder.
 
     Attributes:
-        targets: What is there.
+        targets: The existing paths.
     """
 
     def __init__(self, targets: Sequence[Path]) -> None:
@@ -103,12 +103,12 @@ class TargetExists(ExportError):  # noqa: N818 - reads as a finding
         self.targets = tuple(targets)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Cross processes with what was found."""
+        """Preserve the targets when the error is pickled."""
         return type(self), (self.targets,)
 
 
 class PluginError(StudioError):
-    """A plugin cannot be loaded or does not keep its contract."""
+    """A plugin cannot be loaded or violates the plugin interface."""
 
 
 class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
@@ -116,7 +116,7 @@ class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
 
 
 class Obstacle(Enum):
-    """What stands in the way where the user can move it."""
+    """The cause of an error that the user can resolve in the window."""
 
     LIBRARY = "library"
     MODEL = "model"
@@ -125,16 +125,16 @@ class Obstacle(Enum):
 
 @frozen
 class ErrorReport:
-    """A failure, ready to show. Made by ``error_reports.report_on`` only; may cross threads.
+    """A failure in displayable form. Created only by ``error_reports.report_on``; thread-safe.
 
     Attributes:
-        title: What failed, a few words.
+        title: What failed, in a few words.
         message: One sentence for the user.
-        hint: What to try; empty when nothing is known to help.
+        hint: What to try; empty when no remedy is known.
         details: The traceback, for a bug report; empty for a known failure.
-        is_mistake: Whether the user asked for what cannot be done.
-        fixes: What would fit, where the memory was too small.
-        obstacle: What the user can move out of the way; None when nothing is known.
+        is_mistake: Whether the user's request cannot be fulfilled.
+        fixes: Changes with which the request would fit, after running out of memory.
+        obstacle: A cause that the user can resolve; None when there is none.
     """
 
     title: str
@@ -147,10 +147,10 @@ class ErrorReport:
 
 
 def prompt_too_long(unread: Iterable[str]) -> PromptError:
-    """Make the error of a prompt that a model reads in part.
+    """Return the error for a prompt beyond the text encoder's limit.
 
     Args:
-        unread: What it does not read; each is named once.
+        unread: The phrases that are cut off; duplicates are listed once.
     """
     names = ", ".join(f'"{name}"' for name in dict.fromkeys(unread))
     return PromptError(

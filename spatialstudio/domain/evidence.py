@@ -1,4 +1,4 @@
-"""What lies behind a verdict, as values that any face can draw. Made by ``evidence_of``."""
+"""The evidence for a verdict, independent of any user interface. Created by ``evidence_of``."""
 
 from enum import Enum
 
@@ -19,22 +19,22 @@ from spatialstudio.domain.verdict import Outcome
 
 
 class Role(Enum):
-    """What part a box played."""
+    """The role of a box in a verdict."""
 
     CHOSEN = "chosen"
-    """Judged by."""
+    """Used for the verdict."""
     RIVAL = "rival"
-    """Nearly as sure as the chosen."""
+    """Score close to that of the chosen box."""
     PASSED_OVER = "passed over"
-    """Sure enough, but far behind the surest, or a duplicate."""
+    """Above the thresholds, but far below the best score, or a duplicate."""
     TOO_UNSURE = "too unsure"
     """Below the thresholds."""
     SECOND_OPINION = "second opinion"
-    """Chosen from a second detector."""
+    """Chosen from the second detector."""
 
 
 class UncheckedKind(Enum):
-    """What a prompt asks for beyond the relation."""
+    """Kinds of requirements in a prompt that the verdict does not test."""
 
     COUNT = "count"
     COLOUR = "colour"
@@ -43,12 +43,12 @@ class UncheckedKind(Enum):
 
 @frozen
 class Unchecked:
-    """Something that the prompt asks for and no verdict tests.
+    """A requirement of the prompt that no verdict tests.
 
     Attributes:
-        mention_id: Of which thing.
-        kind: What.
-        words: As the prompt says it: "three", "blue".
+        mention_id: The mention it applies to.
+        kind: Kind of requirement.
+        words: The words in the prompt: "three", "blue".
     """
 
     mention_id: MentionId
@@ -58,14 +58,14 @@ class Unchecked:
 
 @frozen
 class EvidenceBox:
-    """A detection and its part in the verdict.
+    """A detection and its role in the verdict.
 
     Attributes:
-        mention_id: The mention it was asked for.
+        mention_id: The mention that was searched for.
         box: Pixels.
         score: [0, 1].
-        role: Its part.
-        label: What the detector calls it.
+        role: Its role.
+        label: Class name or phrase reported by the detector.
     """
 
     mention_id: MentionId
@@ -77,13 +77,13 @@ class EvidenceBox:
 
 @frozen
 class MarginBand:
-    """Where along an axis the subject's centre decides nothing.
+    """The interval of the subject's centre along an axis in which the relation is undecidable.
 
     Attributes:
         axis: X or Y.
         start: Pixels.
         stop: Pixels.
-        wanted_before: Whether the centre was asked to lie before the band, else behind it.
+        wanted_before: Whether the relation requires a centre before the band, else after it.
     """
 
     axis: Axis
@@ -94,13 +94,13 @@ class MarginBand:
 
 @frozen
 class GapLine:
-    """The shortest way between two boxes, which near and far are told by.
+    """The shortest line between two boxes, whose length decides near and far.
 
     Attributes:
         start_xy: On the edge of the subject's box, pixels.
         stop_xy: On the edge of the object's box, pixels.
-        near: Length up to which they are near, pixels.
-        far: Length from which they are far, pixels.
+        near: Maximum length for near, pixels.
+        far: Minimum length for far, pixels.
     """
 
     start_xy: tuple[float, float]
@@ -111,12 +111,12 @@ class GapLine:
 
 @frozen(eq=False)
 class Profile:
-    """A mask projected on one axis, as PoS reads it.
+    """The marginal distribution of a mask on one axis, the input of PoS.
 
     Attributes:
-        mention_id: Whose mask.
+        mention_id: The mention of the mask.
         axis: X, Y, or DEPTH.
-        weights: (bins,) float64, sums to 1; a bin is a pixel of the axis, or a slice of depth.
+        weights: (bins,) float64, sums to 1; a bin is a pixel along the axis, or a depth slice.
     """
 
     mention_id: MentionId
@@ -129,13 +129,13 @@ class Profile:
 
 @frozen
 class PerturbedAnswer:
-    """What was said of the slightly changed picture.
+    """The outcome on a perturbed image.
 
     Attributes:
-        perturbation: The change.
-        outcome: What the boxes alone said; None where an object was not found.
-        boxes: The ends' boxes; empty where an object was not found.
-        crop: What to show of the changed picture.
+        perturbation: The perturbation.
+        outcome: Outcome from the boxes alone; None where an object was not detected.
+        boxes: Boxes of the relation's ends; empty where an object was not detected.
+        crop: Region of the perturbed image to show.
     """
 
     perturbation: Perturbation
@@ -146,24 +146,24 @@ class PerturbedAnswer:
 
 @frozen(eq=False)
 class Evidence:
-    """All that lies behind one verdict.
+    """The evidence for one verdict.
 
     Attributes:
-        relation_id: The relation judged.
-        sentence: Why, with its numbers.
-        boxes: Every detection of the ends, the second detector's chosen ones last.
-        masks: The instances' masks that count.
-        bands: One for each axis of the picture plane that is compared; two for "between", one
-            around each flank.
+        relation_id: The checked relation.
+        sentence: The reason for the verdict, with its numbers.
+        boxes: Every detection of the ends, those chosen from the second detector last.
+        masks: Masks of the ends with a score of at least the cut.
+        bands: One per compared axis of the image plane; two for "between", one around each flank.
         gap: Near and far only; None when a box is missing.
-        pos_band: Where PoS along depth decides nothing, [0, 1]; None for relations of the plane.
-        intersection: What the chosen boxes share; None when they are apart or one is missing.
-        profiles: The ends' masks along the axes compared.
-        depth_edges: Bounds of the slices of depth, nearest first; empty without depth.
-        perturbed: The answers after small changes.
-        crop: What to show of the picture: around the chosen boxes; None when nothing was chosen.
-        assertions: The answers to what the prompt asserts of the relation and its ends.
-        not_checked: What the prompt asks of the ends and the verdict leaves out.
+        pos_band: Undecidable interval of PoS along depth, [0, 1]; None for relations in the image
+            plane.
+        intersection: Intersection of the chosen boxes; None when it is empty or a box is missing.
+        profiles: Marginals of the ends' masks along the compared axes.
+        depth_edges: Edges of the depth slices, nearest first; empty without depth.
+        perturbed: Outcomes on the perturbed images.
+        crop: Region of the image around the chosen boxes; None when no box was chosen.
+        assertions: Scores of the assertions about the relation and its ends.
+        not_checked: Requirements on the ends that the verdict does not test.
     """
 
     relation_id: RelationId

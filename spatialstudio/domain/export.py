@@ -1,4 +1,4 @@
-"""What can be taken out of the studio, and how it shall look."""
+"""Export kinds, the appearance of figures, and the protocol of exporters."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
@@ -16,21 +16,21 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import RunRecord
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
-"""File endings that a storyboard can have, the usual one first."""
+"""File extensions of storyboards, the default first."""
 
 
 @frozen(eq=False)
 class BoardFrame:
-    """One step of a run as it was pinned. Made by ``application.storyboard`` only.
+    """One pinned step of a run. Created only by ``application.storyboard``.
 
     Attributes:
         id: Unique among the frames of a board.
-        step: From 0.
-        caption: Which step of which run: "Step 5 of 20, seed 7".
-        prompt: What the run was drawn from.
-        picture: (H, W, 3) uint8, the preview or the finished picture.
+        step: Denoising step, from 0.
+        caption: Step and run in words: "Step 5 of 20, seed 7".
+        prompt: The prompt of the run.
+        picture: (H, W, 3) uint8, the preview or the finished image.
         maps: Word and (h, w) attention, in the order of the prompt; may be empty.
-        hues: Which of the mentions' colours each of these words has.
+        hues: Index of the mention colour of each of these words.
         pos: Relation in words and PoS in [0, 1].
     """
 
@@ -45,7 +45,7 @@ class BoardFrame:
 
 
 class ExportLayer(Enum):
-    """What may lie on an annotated picture."""
+    """Layers of an annotated image."""
 
     MAPS = "maps"
     MASKS = "masks"
@@ -54,27 +54,27 @@ class ExportLayer(Enum):
 
 
 class LookOption(Enum):
-    """What an export kind reads of ``ExportLook``; the dialog asks for that alone."""
+    """Parts of ``ExportLook`` that an export kind uses; the dialog shows only these."""
 
     COLOURS = "colours"
     """The palette."""
     LAYERS = "layers"
-    """The layers on the picture."""
+    """The layers on the image."""
     MARK = "mark"
-    """Whether the file says that a model made its pictures."""
+    """The metadata mark for AI-generated images."""
 
 
 @frozen
 class ExportLook:
-    """How a figure looks.
+    """The appearance of a figure.
 
     Attributes:
         palette: Its colours.
-        layers: What lies on the picture.
-        mention_ids: Whose layers; None for all.
-        step: Which step's maps; None for the last that has some.
-        columns: Steps shown on a sheet, at most.
-        is_marked: Whether pictures say in their metadata that a model drew them.
+        layers: Layers drawn on the image.
+        mention_ids: Mentions whose layers are drawn; None for all.
+        step: Step of the attention maps; None for the last captured step.
+        columns: Maximum number of steps on a sheet.
+        is_marked: Whether image metadata marks images as AI-generated.
     """
 
     palette: Palette
@@ -87,11 +87,11 @@ class ExportLook:
 
 @frozen
 class ExportFile:
-    """An export, made and not written yet. Made by exporters.
+    """The content of an export before it is written. Created by exporters.
 
     Attributes:
-        content: Of the file.
-        missing: Letters that stand in it as boxes, as no font here has them.
+        content: Bytes of the file.
+        missing: Characters drawn as boxes because no installed font has them.
     """
 
     content: bytes = field(repr=False)
@@ -100,15 +100,15 @@ class ExportFile:
 
 @frozen(eq=False)
 class ExportedRun:
-    """A run as exporters see it. Made by the application.
+    """The input of exporters for one run. Created by the application.
 
     Attributes:
-        path: Of its picture.
-        record: With its evaluation.
-        steps: In order.
+        path: Path of its image.
+        record: Its record, with the evaluation.
+        steps: Its steps, in order.
         image: (H, W, 3) uint8.
-        marks: What the user says of it.
-        evidence: Behind each verdict.
+        marks: The user's stars, tags and note.
+        evidence: Evidence for each verdict.
     """
 
     path: Path
@@ -120,30 +120,30 @@ class ExportedRun:
 
 
 Write = Callable[[Sequence[ExportedRun], ExportLook, str, Path], ExportFile]
-"""Makes a file of runs, given the look, the file's ending and the folder of shipped data.
+"""Function that exports runs, given the look, the file extension and the folder of shipped data.
 
-Raises ``ExportError`` where the runs lack what the kind shows, ``StoreError`` where a file of a run
+Raises ``ExportError`` if the runs lack data that the kind shows, ``StoreError`` if a file of a run
 cannot be read.
 """
 
 PICTURE, CLEAN, ANNOTATED, SWEEP = "picture", "clean", "annotated", "sweep"
-"""Ids of the export kinds that commands of the window write."""
+"""Ids of the export kinds that have commands in the window."""
 
 
 @frozen
 class ExportKind:
-    """A kind of export, as a module of ``adapters/exports/kinds`` or a plugin registers it.
+    """A kind of export, registered by a module of ``adapters/exports/kinds`` or a plugin.
 
     Attributes:
-        id: Its name in the terminal, and in names of files.
-        label: Its title in the export dialog.
-        help: What the file shows, in a sentence.
-        formats: File endings, the usual one first.
-        write: Makes the file; imports what it needs when it is called.
-        order: Its place in the dialog and in the terminal's help; lower numbers first.
-        is_of_many: Whether all chosen runs go into one file; else ``write`` gets one run.
-        is_anonymous: Whether files are not named after their runs, as those names hold the prompt.
-        reads: What it reads of the look.
+        id: Name in the terminal and in file names.
+        label: Title in the export dialog.
+        help: What the file shows, in one sentence.
+        formats: File extensions, the default first.
+        write: Creates the file; imports its dependencies when called.
+        order: Position in the dialog and in the terminal's help; lower numbers first.
+        is_of_many: Whether all selected runs go into one file; else ``write`` gets one run.
+        is_anonymous: Whether file names omit the names of the runs, which contain the prompt.
+        reads: The parts of the look that it uses.
     """
 
     id: str
@@ -158,46 +158,46 @@ class ExportKind:
 
 
 class Exporter(Protocol):
-    """Takes runs out of the studio as files, and bundles of them back in."""
+    """Exports runs and storyboards to files, and imports bundles of runs."""
 
     def make(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
     ) -> ExportFile:
-        """Make a file of runs; its ending says in which form.
+        """Export runs in the format of a file extension.
 
         Raises:
-            ExportError: The runs lack what the kind shows.
+            ExportError: The runs lack data that the kind shows.
             StoreError: A file of a run cannot be read.
         """
 
     def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
-        """Make a file of a storyboard; its ending says in which form.
+        """Export a storyboard in the format of a file extension.
 
         Raises:
-            ExportError: There is no frame, or it cannot be made in that form.
+            ExportError: There is no frame, or the format is not supported.
         """
 
     def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
-        """Write what was made, whole.
+        """Write an export atomically.
 
         Raises:
-            TargetExists: The file is already there, and it is not to be replaced.
+            TargetExists: The file exists and ``overwrite`` is False.
             StoreError: The file cannot be written.
         """
 
     def write_all(
         self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
     ) -> None:
-        """Write what is made into a folder, by name; all files appear together, or none.
+        """Write exports into a folder by name; either all files appear, or none.
 
         Raises:
-            TargetExists: A name is taken, and it is not to be replaced.
+            TargetExists: A file exists and ``overwrite`` is False.
             StoreError: The folder cannot be written.
         """
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
-        """Put the runs of a bundle into a library, and return their pictures.
+        """Import the runs of a bundle into a library, and return their image paths.
 
         Raises:
-            StoreError: It is no bundle, damaged, or the library cannot be written.
+            StoreError: The file is not a bundle, is damaged, or the library cannot be written.
         """

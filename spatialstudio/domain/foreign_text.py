@@ -1,7 +1,7 @@
-"""Words that others wrote, made safe where they would act: in terminals, tables and pages.
+"""Escaping of untrusted text for terminals, tables and pages.
 
-A prompt, a tag, a file name or what a server says may hold escape sequences, signs that turn the
-direction of writing, or the beginning of a formula.
+A prompt, tag, file name or server response may contain escape sequences, bidirectional control
+characters, or the start of a spreadsheet formula.
 """
 
 import csv
@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
-"""What makes a spreadsheet take a cell for a formula, in full width as well."""
+"""Prefixes, full-width forms included, that make a spreadsheet treat a cell as a formula."""
 TEXT_MARK = "'"
-"""Makes a spreadsheet take a cell for text."""
+"""Prefix that makes a spreadsheet treat a cell as text."""
 CONTROLS = frozenset({"Cc", "Zl", "Zp"})
 INVISIBLE = frozenset(
     chr(code)
@@ -23,20 +23,20 @@ INVISIBLE = frozenset(
     )
     for code in range(first, last + 1)
 )
-"""Signs that change the direction of writing or hide what is there; joiners of letters are none."""
+"""Bidirectional controls and zero-width characters; letter joiners are not included."""
 
 
 def is_acting(character: str) -> bool:
-    """Say whether a character acts on a terminal or page instead of being shown."""
+    """Return True if a character controls a terminal or page instead of being displayed."""
     return unicodedata.category(character) in CONTROLS or character in INVISIBLE
 
 
 def shown(text: str, *, keep: str = "") -> str:
-    r"""Write characters that act as their escapes, as in "\x1b"; others stay.
+    r"""Replace control and invisible characters with their escapes, such as "\x1b".
 
     Args:
-        text: Of others.
-        keep: Characters that may act all the same, such as the line breaks of a table.
+        text: Untrusted text.
+        keep: Control characters to leave as they are, such as the line breaks of a table.
     """
     if text.isprintable():
         return text
@@ -53,13 +53,13 @@ def table_text(
     line_end: str = "\r\n",
     number_format: str = "",
 ) -> str:
-    """Write a table whose texts no spreadsheet takes for formulas; the first row is the heading.
+    """Format rows as delimited text in which no spreadsheet reads a text cell as a formula.
 
     Args:
-        rows: Of texts and numbers; a None is an empty cell.
-        delimiter: Between cells.
-        line_end: Of each row.
-        number_format: Of numbers that are not whole, as in ``format``.
+        rows: Strings and numbers, the header first; None is an empty cell.
+        delimiter: Separator between cells.
+        line_end: Line terminator.
+        number_format: Format specification for floats, as in ``format``.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end)

@@ -1,4 +1,4 @@
-"""What to draw and what happens while it is drawn: requests and events."""
+"""Generation requests with their settings, and the events of a generation."""
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,17 +28,17 @@ MAX_SEED = 2**32 - 1
 
 UNGUIDED = "none"
 PSG = "psg"
-"""Id of the method that is chosen where none is."""
+"""Id of the default guidance method."""
 
 
 @frozen
 class ModelRef:
-    """Which weights.
+    """Reference to model weights.
 
     Attributes:
         id: Folder, hub name or built-in name.
-        revision: Commit of a hub, or version of a built-in.
-        sha256: Hash of the weights; empty when not taken.
+        revision: Commit on the hub, or version of a built-in model.
+        sha256: Hash of the weights; empty when not computed.
     """
 
     id: str
@@ -47,21 +47,21 @@ class ModelRef:
 
 
 class StepUnit(Enum):
-    """In which latents a strength is stated."""
+    """The parametrisation of latents in which a strength is stated."""
 
     VP = "vp"
-    """Variance-preserving: the same for every sampler."""
+    """Variance-preserving latents: the same for every sampler."""
     SIGMA = "sigma"
-    """Those of samplers like Euler, sqrt(sigma^2 + 1) times as large: as SDXL was published."""
+    """Latents of Euler-like samplers, sqrt(sigma^2 + 1) times as large, as in SDXL."""
 
 
 @frozen
 class Refinement:
-    """A guided step on which the latents are moved until the loss is low enough.
+    """A guided step on which the latents are updated until the loss is below a threshold.
 
     Attributes:
         step: Denoising step, from 0.
-        presence: The loss goes below one minus this, [0, 1].
+        presence: Updates stop when the loss is below one minus this, [0, 1].
     """
 
     step: int
@@ -70,28 +70,28 @@ class Refinement:
 
 @frozen
 class GuidanceSettings:
-    """How the picture is held to the relations.
+    """Settings of the guidance that enforces the relations.
 
     Attributes:
         method_id: ``UNGUIDED``, ``PSG`` or a registered method.
         strength: Step size at the first step, in latents of ``unit``, >= 0.
-        unit: In which latents the strength is stated.
-        decay: Share of the squared strength that is left at the last step, (0, 1].
+        unit: Parametrisation of the latents in which the strength is stated.
+        decay: Fraction of the squared strength that remains at the last step, (0, 1].
         first_step: First guided step, from 0.
         last_step: Last guided step, inclusive; None for half of all steps.
-        every: Guide every step of the window, every second, ..., >= 1.
-        inner_updates: Latent updates a guided step, >= 1.
-        refinements: Steps with more updates; what Attend-and-Excite and BoxDiff do.
-        most_refinements: Updates that one refinement may take.
-        one_by_one: True gives every relation a pass and an update of its own, False one for all;
-            methods that only see to it that things are there always make one.
-        options: The method's own settings, id to value; see the ``options`` of its registration.
-        mention_weights: How much each mention's presence counts; 1 for those left out.
-        goal: Guidance rests while every relation's PoS is at least this, (0.5, 1]; 1 never rests.
-        names_only: True draws "a dog and a car", so that guidance alone holds the relations.
-        reuses_prediction: True takes the prompt's prediction of the guiding pass for the step
-            itself, so that a guided step costs little more than a plain one.
-        checkpointing: True keeps less in memory and computes it twice.
+        every: Interval between guided steps in the window, >= 1; 1 guides every step.
+        inner_updates: Latent updates per guided step, >= 1.
+        refinements: Steps with iterative refinement, as in Attend-and-Excite and BoxDiff.
+        most_refinements: Maximum number of updates of one refinement.
+        one_by_one: True uses a separate pass and update per relation, False one for all;
+            methods that only enforce object presence always use one.
+        options: Settings specific to the method, id to value; see ``options`` of its registration.
+        mention_weights: Weight of each mention's presence; 1 for mentions not listed.
+        goal: Guidance pauses while every relation's PoS is at least this, (0.5, 1]; 1 never pauses.
+        names_only: True generates from "a dog and a car", so that only guidance enforces relations.
+        reuses_prediction: True reuses the conditional prediction of the guiding pass for the step
+            itself, so that a guided step costs little more than an unguided one.
+        checkpointing: True uses gradient checkpointing: less memory, activations computed twice.
     """
 
     method_id: str = UNGUIDED
@@ -115,11 +115,11 @@ class GuidanceSettings:
 
 @frozen
 class NoiseSearch:
-    """Drawing several pictures from seeds that follow each other, to keep the best.
+    """Settings of the noise search: generate from consecutive seeds and keep the best image.
 
     Attributes:
-        candidates: Most pictures that are drawn, >= 1; 1 searches nothing.
-        enough: The search ends with a picture whose PSE is at least this; above 1 all are drawn.
+        candidates: Maximum number of images, >= 1; 1 disables the search.
+        enough: The search stops at an image whose PSE is at least this; above 1 it never stops.
     """
 
     candidates: int = 1
@@ -128,12 +128,12 @@ class NoiseSearch:
 
 @frozen
 class CaptureSettings:
-    """What is recorded while drawing; recording never changes the picture.
+    """What is recorded during generation; recording never changes the image.
 
     Attributes:
         attention_every: Steps between attention snapshots; 0 is never.
         preview_every: Steps between previews; 0 is never.
-        detail: How much of the attention is kept on those steps.
+        detail: How much of the attention is stored on those steps.
     """
 
     attention_every: int = 1
@@ -143,7 +143,7 @@ class CaptureSettings:
 
 @frozen
 class SamplingSettings:
-    """Settings of a run that mean the same in the form and in a request, which contain them whole.
+    """Sampling settings shared by the settings form and a request.
 
     Attributes:
         seed: 0 to ``MAX_SEED``; the same seed gives the same first noise on every device.
@@ -182,21 +182,21 @@ SAMPLING_OPTIONS = options_of(SamplingSettings)
 
 @frozen
 class GenerationRequest:
-    """All that determines a picture. Frozen when it enters the queue.
+    """All settings that determine an image. Frozen when it enters the queue.
 
     Attributes:
         id: Unique.
-        scene: What to draw.
-        backend_id: Which backend draws.
-        model: Which weights.
-        sampling: The settings that the form has as well; files hold its fields in its place.
-        guidance_scale: Classifier-free guidance; 1 is off.
-        width: Pixels, divisible by 8; None for the model's own size.
-        height: Likewise.
-        search: How many first noises are tried, beginning with that of the seed.
+        scene: The prompt with its mentions and relations.
+        backend_id: The generation backend.
+        model: The model weights.
+        sampling: The settings shared with the form; stored inline in files.
+        guidance_scale: Classifier-free guidance scale; 1 is off.
+        width: Pixels, divisible by 8; None for the model's native size.
+        height: Pixels, divisible by 8; None for the model's native size.
+        search: The noise search, starting with the first noise of the seed.
         capture: What is recorded.
-        parent_run_id: The run this one was made from; empty for none.
-        sweep: Where it stands in a sweep; None for a picture that belongs to none.
+        parent_run_id: The run that this one was derived from; empty for none.
+        sweep: The cell in a sweep; None outside a sweep.
     """
 
     id: RequestId
@@ -215,16 +215,16 @@ class GenerationRequest:
 
 @frozen
 class GenerationStarted:
-    """The model is loaded. Made once by a backend; may cross threads.
+    """The model is loaded. Emitted once by a backend; may cross threads.
 
     Attributes:
         request_id: The request.
-        total_steps: Denoising steps that follow, each of one model call or more.
-        token_spans: Where the text encoders hold the mentions.
-        device: Where the model runs.
-        attention_files: What will be kept on disk; their ``size_bytes`` are exact.
-        memory: What the run will take; None where nobody estimates it.
-        text_layers: Where the denoiser attends to the text, in the order in which that runs.
+        total_steps: Number of denoising steps, each of one or more model calls.
+        token_spans: Positions of the mentions in the text encoders' sequences.
+        device: The device of the model.
+        attention_files: Attention that will be stored on disk; ``size_bytes`` is exact.
+        memory: Estimated memory of the run; None without an estimate.
+        text_layers: Cross-attention layers of the denoiser, in execution order.
     """
 
     request_id: RequestId
@@ -238,32 +238,32 @@ class GenerationStarted:
 
 @frozen
 class PromptEncoded:
-    """The prompt was read by the text encoders; denoising begins. May cross threads."""
+    """The text encoders have run; denoising begins. May cross threads."""
 
     request_id: RequestId
 
 
 @frozen(eq=False)
 class StepEvent:
-    """One denoising step has ended. A backend makes one per step, in order.
+    """One denoising step has ended. A backend emits one per step, in order.
 
-    Safe to keep and to pass between threads: it holds read-only arrays, never tensors.
+    Safe to store and to pass between threads: it contains read-only arrays, never tensors.
 
     Attributes:
         request_id: The request this step belongs to.
         step: 0 to ``total_steps - 1``.
-        total_steps: Steps the scheduler will take.
+        total_steps: Number of steps of the scheduler.
         timestep: Scheduler time; high is noisy.
         pos: Relation id to PoS before the step's updates, in [0, 1], ties half.
-        guidance_loss: Loss before the updates, of the first relation where they take turns; None
-            where guidance did not act.
-        step_size: Step length applied, in variance-preserving units; None where it did not act.
-        pos_after: Like ``pos``, after the updates; empty where guidance did not act, and where no
-            pass was made after it.
-        guiding_passes: Passes with a gradient that guidance made.
-        attention: Before the step's updates, as ``pos``; None on steps that were not captured.
-        attention_after: After them, as ``pos_after``; None where there is no second reading. Traces
-            of version 2 and earlier hold none.
+        guidance_loss: Loss before the updates, of the first relation if they are updated one by
+            one; None on unguided steps.
+        step_size: Applied step size, in variance-preserving units; None on unguided steps.
+        pos_after: Like ``pos``, after the updates; empty on unguided steps and where no forward
+            pass followed the updates.
+        guiding_passes: Number of passes with gradient for guidance.
+        attention: Captured before the step's updates, like ``pos``; None on steps without capture.
+        attention_after: Captured after them, like ``pos_after``; None without a second capture,
+            as in traces of version 2 and earlier.
         preview: (H, W, 3) estimate of the finished image; None when previews are off.
     """
 
@@ -286,17 +286,17 @@ class StepEvent:
 
     @property
     def is_guided(self) -> bool:
-        """Whether guidance has moved the picture on this step."""
+        """Whether guidance updated the latents on this step."""
         return self.step_size is not None
 
     def attention_at(self, moment: Moment) -> AttentionSnapshot | None:
-        """Return the reading of a moment; a guided step may lack the one after its updates."""
+        """Return the attention at a moment; None after the updates if it was not captured."""
         if self.is_guided and moment is Moment.AFTER:
             return self.attention_after
         return self.attention
 
     def pos_at(self, moment: Moment) -> Mapping[RelationId, float]:
-        """Return PoS of the same reading as ``attention_at``."""
+        """Return PoS at the same moment as ``attention_at``."""
         if self.is_guided and moment is Moment.AFTER:
             return self.pos_after
         return self.pos
@@ -304,15 +304,16 @@ class StepEvent:
 
 @frozen
 class CandidateScore:
-    """How good one picture of a noise search is.
+    """Scores of one image of a noise search.
 
     Attributes:
         seed: Its seed.
-        pse: Mean PSE of the relations, [0, 1]; what the search goes by.
+        pse: Mean PSE of the relations, [0, 1]; the objective of the search.
         lead: Mean of 2 PoS - 1, [-1, 1]; -1 where it cannot be measured.
-        found: Mentions of the relations that were seen.
+        found: Number of the relations' mentions that were detected.
         sureness: Geometric mean of the scores of the best detections, [0, 1].
-        second: Share of the relations that the second verifier accepts, [0, 1]; it never chooses.
+        second: Fraction of the relations that the second verifier accepts, [0, 1]; not used for
+            the choice.
     """
 
     seed: int
@@ -325,13 +326,13 @@ class CandidateScore:
 
 @frozen(eq=False)
 class CandidateJudged:
-    """One picture of a noise search is done. Made by ``search_image``; may cross threads.
+    """One image of a noise search is done. Emitted by ``search_image``; may cross threads.
 
     Attributes:
         request_id: The request.
-        number: From 1.
-        candidates: Most that there will be.
-        score: How good it is.
+        number: Position in the search, from 1.
+        candidates: Maximum number of candidates.
+        score: Its scores.
         image: (H, W, 3) uint8.
     """
 
@@ -347,13 +348,13 @@ class CandidateJudged:
 
 @frozen
 class ModelSetup:
-    """How a loaded model computes; each is empty where nobody noted it.
+    """Numerical setup of a loaded model; a field is empty if not recorded.
 
     Attributes:
-        dtype: Number format of the denoiser's weights, as torch names it: "float32".
-        attention: What computes its attention: names of diffusers' processors, then of the
-            kernels that the device may choose among.
-        weights_sha256: Of the weight file; of several, of their hashes in order.
+        dtype: torch name of the denoiser's number format: "float32".
+        attention: Names of the diffusers attention processors, then of the kernels available on
+            the device.
+        weights_sha256: Hash of the weight file; of several files, hash of their hashes in order.
     """
 
     dtype: str = ""
@@ -363,15 +364,15 @@ class ModelSetup:
 
 @frozen(eq=False)
 class GenerationFinished:
-    """The picture is done. Made once by a backend; may cross threads.
+    """The image is done. Emitted once by a backend; may cross threads.
 
     Attributes:
         request_id: The request.
         image: (H, W, 3) uint8.
-        seconds: From the request to the picture, model loading included.
-        peak_memory_bytes: Highest memory in use, resident set on the CPU.
-        candidates: Of a noise search, best first; the image is the first one's.
-        setup: How the model computed it.
+        seconds: From the request to the image, model loading included.
+        peak_memory_bytes: Peak memory; on the CPU, the resident set size.
+        candidates: Candidates of a noise search, best first; the image is the first one's.
+        setup: Numerical setup of the model.
     """
 
     request_id: RequestId
@@ -387,7 +388,7 @@ class GenerationFinished:
 
 @frozen
 class GenerationFailed:
-    """The request could not be done; the next one can. May cross threads."""
+    """The request failed; the backend stays usable. May cross threads."""
 
     request_id: RequestId
     error: ErrorReport
@@ -399,7 +400,7 @@ class GenerationCancelled:
 
     Attributes:
         request_id: The request.
-        at_step: Steps that had ended.
+        at_step: Number of completed steps.
     """
 
     request_id: RequestId
@@ -417,44 +418,44 @@ GenerationEvent: TypeAlias = (
 )
 
 ReportEvent: TypeAlias = Callable[[GenerationEvent], None]
-"""Takes the events of a run as they happen, on the thread of the model; what it raises ends the
+"""Receives the events of a run as they happen, on the model's thread; an exception ends the
 run."""
 
 
 FEW_CANDIDATES = 4
-"""How many pictures a search draws that stands in for guidance."""
+"""Number of candidates of a search that replaces guidance."""
 
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
-    """Return the same request without guidance and search: the baseline of the same seed."""
+    """Return the baseline of a request: the same seed without guidance and search."""
     plain = _alone(request)
     sampling = replace(plain.sampling, guidance=GuidanceSettings())
     return replace(plain, id=request_id, sampling=sampling, sweep=None)
 
 
 def has_baseline(request: GenerationRequest) -> bool:
-    """Tell whether the picture would be another without guidance, as far as can be foreseen."""
+    """Return True if guidance is expected to change the image."""
     return with_savings(request).sampling.guidance.strength > 0
 
 
 def candidate_count(request: GenerationRequest) -> int:
-    """Return how many pictures may be drawn to choose from, as asked for or to save memory."""
+    """Return the maximum number of search candidates, set directly or by a memory saving."""
     return with_savings(request).search.candidates
 
 
 def is_search(request: GenerationRequest) -> bool:
-    """Tell whether there are pictures to choose from."""
+    """Return True if the request searches over more than one candidate."""
     return candidate_count(request) > 1
 
 
 def best_request(
     request: GenerationRequest, candidates: Sequence[CandidateScore]
 ) -> GenerationRequest:
-    """Return what draws the picture that a search kept, alone and the same to the bit.
+    """Return the request that reproduces the best image of a search alone, bit for bit.
 
     Args:
-        request: What was asked for.
-        candidates: Of the search, best first; empty without one, and the request stays as it is.
+        request: The request of the search.
+        candidates: Candidates of the search, best first; if empty, the request is returned as is.
     """
     if not candidates:
         return request
@@ -463,7 +464,7 @@ def best_request(
 
 
 def with_memory_fix(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
-    """Return a request that gives up what a fix says, beside what it gives up already."""
+    """Return a request with the savings and size of a fix in addition to its own."""
     height, width = fix.size or (request.height, request.width)
     savings = (*request.sampling.savings, *fix.savings)
     return replace(
@@ -472,9 +473,9 @@ def with_memory_fix(request: GenerationRequest, fix: MemoryFix) -> GenerationReq
 
 
 def with_savings(request: GenerationRequest) -> GenerationRequest:
-    """Return a request whose settings follow its savings; those of the backend stay with it.
+    """Return a request with its savings applied to its settings, except the backend's savings.
 
-    A scene without relations gives a search nothing to go by, so none stands in for its guidance.
+    In a scene without relations a search has no objective, so none replaces the guidance.
     """
     guidance, search = request.sampling.guidance, request.search
     if Saving.CHECKPOINTING in request.sampling.savings:
@@ -489,7 +490,6 @@ def with_savings(request: GenerationRequest) -> GenerationRequest:
 
 
 def _alone(request: GenerationRequest) -> GenerationRequest:
-    """Return a request of a single picture, whatever it would be chosen from."""
     savings = tuple(saving for saving in request.sampling.savings if saving is not Saving.SEARCH)
     return replace(
         request, search=NoiseSearch(), sampling=replace(request.sampling, savings=savings)
@@ -497,20 +497,20 @@ def _alone(request: GenerationRequest) -> GenerationRequest:
 
 
 def new_request_id() -> RequestId:
-    """Return an id that no other request has."""
+    """Return a unique request id."""
     return RequestId(uuid.uuid4().hex)
 
 
 def moment_read(steps: Iterable[StepEvent], wanted: Moment) -> Moment | None:
-    """Return the moment at which all of a run's steps can be shown, so that none are mixed.
+    """Return the moment at which all steps of a run can be shown, so that moments do not mix.
 
     Args:
-        steps: Of one run.
-        wanted: The moment asked for.
+        steps: The steps of one run.
+        wanted: The preferred moment.
 
     Returns:
-        ``BEFORE`` where a guided step was captured before its updates alone; None where no step was
-        guided, as all were read once.
+        ``BEFORE`` if some guided step was captured only before its updates; None if no step was
+        guided, as each has a single capture.
     """
     guided = [event for event in steps if event.is_guided]
     if not guided:

@@ -1,4 +1,4 @@
-"""Guidance methods as the window and the terminal describe them."""
+"""Descriptions of guidance methods, shown in the window and the terminal."""
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.options import Option
@@ -6,13 +6,13 @@ from spatialstudio.domain.options import Option
 
 @frozen
 class MethodCard:
-    """Description of a guidance method; its registration, a ``GuidanceMethod``, adds the rest.
+    """Description of a guidance method, part of its registration as a ``GuidanceMethod``.
 
     Attributes:
         id: Stable name in files and in the terminal: "boxdiff".
         label: Name in the window: "BoxDiff".
-        description: One sentence: what it lowers.
-        options: Settings that only this method has, in the order in which they are offered.
+        description: One sentence: what its loss lowers.
+        options: Settings specific to this method, in display order.
     """
 
     id: str
@@ -21,5 +21,5 @@ class MethodCard:
     options: tuple[Option, ...] = ()
 
     def option(self, option_id: str) -> Option | None:
-        """Return the option with this id; None where the method has no such option."""
+        """Return the option with this id, or None."""
         return next((each for each in self.options if each.id == option_id), None)

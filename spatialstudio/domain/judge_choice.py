@@ -1,4 +1,4 @@
-"""Which models look at a picture."""
+"""The choice of the judge set."""
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
@@ -11,15 +11,15 @@ STICKER_DEPTH_ID = "sticker-depth"
 
 @frozen
 class JudgeSetChoice:
-    """Who shall look; ids of adapters, names of models on this machine, or model folders.
+    """The chosen models of a judge set: adapter ids, names of local models, or model folders.
 
     Attributes:
-        detector_id: Finds things; None for the default by the picture's origin.
-        second_id: Another detector, for its opinion; None for none.
-        segmenter_id: Draws masks where the detector draws none; None for no masks there.
-        depth_id: Says what is nearer; None for the sticker world's own beside its detector, else
-            for nobody, as it knows nothing of other pictures.
-        cut: Score from which the detector's finds count, [0, 1]; None for its makers' own.
+        detector_id: Detector; None for the default by the image's origin.
+        second_id: Second detector; None for none.
+        segmenter_id: Segmenter for detectors without masks; None for no masks.
+        depth_id: Depth model; None for the sticker depth model with the sticker detector, else for
+            none, as the sticker depth model does not generalise to other images.
+        cut: Score threshold for detections, [0, 1]; None for the threshold of its authors.
     """
 
     detector_id: str | None = None
@@ -36,12 +36,12 @@ class JudgeSetChoice:
 
     @property
     def depth_or_sticker_id(self) -> str | None:
-        """Who says what is nearer; None for nobody."""
+        """The depth model, with the default for sticker images; None for none."""
         return self.depth_id or (STICKER_DEPTH_ID if self.knows_stickers_only else None)
 
     @property
     def knows_stickers_only(self) -> bool:
-        """Whether prompts can only be judged that name things of the sticker world."""
+        """Whether only images of sticker objects can be evaluated."""
         return self.detector_id == STICKER_DETECTOR_ID
 
 

@@ -1,4 +1,4 @@
-"""Models that look at pictures: where they are found, what they are asked, what is kept of it."""
+"""Protocols of perception models and question answerers, and of their catalog and cache."""
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -22,7 +22,7 @@ from spatialstudio.domain.relation import SceneGraph
 
 
 class PerceptionRole(Enum):
-    """What a model does for a perception; the values are kinds of adapters."""
+    """The task of a perception model; the values are adapter kinds."""
 
     DETECTOR = "detector"
     SEGMENTER = "segmenter"
@@ -31,14 +31,14 @@ class PerceptionRole(Enum):
 
 @frozen
 class PerceptionCard:
-    """What a model folder offers, read without loading weights.
+    """Description of a perception model folder, read without loading weights.
 
     Attributes:
-        ref: Its name, the hub's commit, and the hash of its weights where that costs nothing.
-        role: What it does.
+        ref: Its name, hub commit, and hash of its weights where that is already known.
+        role: Its task.
         architecture: Class name in its configuration.
-        folder: Where its files are.
-        size_bytes: Of the weights.
+        folder: The model folder.
+        size_bytes: Size of the weights.
     """
 
     ref: ModelRef
@@ -50,13 +50,13 @@ class PerceptionCard:
 
 @frozen(eq=False)
 class Seen:
-    """What a detector saw.
+    """The output of a detector.
 
     Attributes:
         detections: Instances, candidates below the thresholds included.
-        masks: Masks of the instances, in the same order; empty when it draws none.
-        unknown_heads: Heads that it has no class for.
-        cut: Score from which its makers count a detection, [0, 1].
+        masks: Masks of the instances, in the same order; empty if it predicts no masks.
+        unknown_heads: Heads that match none of its classes.
+        cut: Score threshold recommended by its authors, [0, 1].
     """
 
     detections: tuple[Detection, ...]
@@ -66,20 +66,20 @@ class Seen:
 
 
 class Detector(Protocol):
-    """Finds named things in a picture."""
+    """Finds named objects in an image."""
 
     id: str
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture; empty when that is not known."""
+        """Key of everything but the image that the output depends on; empty if unknown."""
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head.
+        """Detect the head of every mention.
 
         Args:
             image: (H, W, 3) uint8.
-            mentions: What to look for; only their heads are asked.
+            mentions: Mentions to search for; only their heads are used.
 
         Raises:
             DetectorError: The model is damaged or missing.
@@ -87,13 +87,13 @@ class Detector(Protocol):
 
 
 class DepthEstimator(Protocol):
-    """Says how far away each pixel is."""
+    """Estimates the depth of each pixel."""
 
     id: str
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture; empty when that is not known."""
+        """Key of everything but the image that the output depends on; empty if unknown."""
 
     def estimate(self, image: RgbImage) -> DepthMap:
         """Estimate relative depth, larger is farther.
@@ -104,20 +104,20 @@ class DepthEstimator(Protocol):
 
 
 class Segmenter(Protocol):
-    """Draws the masks of what a detector found."""
+    """Segments the instances found by a detector."""
 
     id: str
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture; empty when that is not known."""
+        """Key of everything but the image that the output depends on; empty if unknown."""
 
     def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
-        """Draw the mask of every detection that has one; the score is the detection's.
+        """Return the mask of every detection that has one, with the detection's score.
 
         Args:
-            image: (H, W, 3) uint8; looked at once, however many detections there are.
-            detections: Whose boxes are segmented.
+            image: (H, W, 3) uint8; encoded once for all detections.
+            detections: Detections whose boxes are segmented.
 
         Raises:
             DetectorError: The model is damaged or missing.
@@ -128,27 +128,27 @@ Perceiver: TypeAlias = Detector | Segmenter | DepthEstimator
 
 
 class PerceptionCatalog(Protocol):
-    """Finds models that look at pictures, and makes them."""
+    """Lists and loads perception models."""
 
     def cards(self) -> tuple[PerceptionCard, ...]:
-        """List what is there; damaged folders are left out."""
+        """Return the available models; damaged folders are left out."""
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """Say by name what is wrong with the models that are left out."""
+        """Return the errors of the damaged models by name."""
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
-        """Name a model exactly, by revision and the hash of its weights; arguments as for ``make``.
+        """Return a model's revision and the hash of its weights; arguments as for ``make``.
 
         Raises:
             ModelNotFound: There is no such model of this role, or it is damaged.
         """
 
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
-        """Make a model's adapter; the weights are loaded on its first use.
+        """Create a model's adapter; the weights are loaded on first use.
 
         Args:
             model_id: A name in the catalog, or the path of a model folder.
-            role: What it shall do.
+            role: The task it is used for.
 
         Raises:
             ModelNotFound: There is no such model of this role, or it is damaged.
@@ -156,26 +156,26 @@ class PerceptionCatalog(Protocol):
 
 
 class PerceptionStore(Protocol):
-    """Remembers perceptions; it may forget any of them at any time."""
+    """A cache of perceptions; any entry may be evicted at any time."""
 
     def find(self, key: str) -> Perception | None:
-        """Return what was kept under a key; None when there is nothing, or it is damaged."""
+        """Return the entry of a key; None when there is none, or it is damaged."""
 
     def keep(self, key: str, perception: Perception) -> None:
-        """Remember a perception; that it cannot be written is no failure."""
+        """Store a perception; write errors are ignored."""
 
 
 class AssertionReader(Protocol):
-    """Takes a prompt apart into atomic statements, each with a question."""
+    """Decomposes a prompt into atomic assertions, each with a question."""
 
     id: str
 
     def read(self, scene: SceneGraph, token: CancelToken) -> Assertions:
-        """Take a prompt apart; what goes wrong becomes a note on the scene's own statements.
+        """Decompose a prompt; on failure return the assertions of the scene with a note.
 
         Args:
-            scene: The prompt, and what is known of it.
-            token: Asked while it waits.
+            scene: The prompt and its scene graph.
+            token: Polled while waiting.
 
         Raises:
             Cancelled: The token was cancelled.
@@ -183,19 +183,19 @@ class AssertionReader(Protocol):
 
 
 class QuestionAnswerer(Protocol):
-    """Answers questions about a picture with yes or no, and says how surely."""
+    """Answers yes-no questions about an image with probabilities."""
 
     id: str
 
     def answer(
         self, image: RgbImage, questions: Sequence[str], token: CancelToken
     ) -> tuple[QuestionAnswer, ...]:
-        """Answer each question; one that gets no answer says why.
+        """Answer each question; an answer that fails carries a note instead.
 
         Args:
             image: (H, W, 3) uint8.
-            questions: To be answered by yes or no.
-            token: Asked before each question.
+            questions: Yes-no questions.
+            token: Polled before each question.
 
         Raises:
             DetectorError: The model is damaged or missing.

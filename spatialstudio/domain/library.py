@@ -1,4 +1,4 @@
-"""What the library tells of a kept run: its summary, the user's marks, and what is asked of it."""
+"""Library entries: run summaries, the user's marks, filters and grid cells."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -22,13 +22,13 @@ MOST_STARS = 5
 
 @frozen
 class Marks:
-    """What the user says of a run.
+    """The user's rating and annotations of a run.
 
     Attributes:
         stars: 0 for none, to ``MOST_STARS``.
-        is_rejected: Whether it was sorted out, without being deleted.
-        tags: Words of the user's own, in the order in which they were given.
-        note: A text of the user's own.
+        is_rejected: Whether the user rejected it without deleting it.
+        tags: The user's tags, in the order in which they were added.
+        note: The user's note.
     """
 
     stars: int = 0
@@ -43,18 +43,18 @@ class Marks:
 
 @frozen
 class ClaimSummary:
-    """One relation of a run, by names, and what came of it.
+    """One relation of a run by names, with its results.
 
     Attributes:
-        relation_id: In the run's scene.
-        type_id: Of its relation type.
-        subject: Head of the first mention.
-        object: Head of the second; of "between", both, joined by " and ".
-        pos: PoS at the last step that was guided or watched, before that step's updates, [0, 1];
-            None without.
-        outcome: None when the picture was not judged.
-        pse: [0, 1], 0 where a thing was not seen; None when it was not measured.
-        confidence: [0, 1]; None when the picture was not judged.
+        relation_id: Id in the run's scene.
+        type_id: Id of its relation type.
+        subject: Head of the subject.
+        object: Head of the object; of "between", both objects, joined by " and ".
+        pos: PoS at the last guided or observed step, before that step's updates, [0, 1]; None if
+            not measured.
+        outcome: None when the image was not evaluated.
+        pse: [0, 1], 0 where an object was not detected; None if not measured.
+        confidence: [0, 1]; None when the image was not evaluated.
     """
 
     relation_id: RelationId
@@ -69,26 +69,26 @@ class ClaimSummary:
 
 @frozen
 class RunSummary:
-    """All of a run that it is listed and found by.
+    """The indexed fields of a run, for listing and filtering.
 
     Attributes:
-        id: Name of its files, without the ending.
-        request_id: Of the request that drew it; runs of one request and its baseline share a seed.
+        id: Name of its files, without extension.
+        request_id: Id of its request; a request and its baseline share a seed.
         created: UTC.
-        prompt: The text drawn from.
-        model_id: Which weights.
-        seed: Of the first noise.
+        prompt: The prompt.
+        model_id: The model.
+        seed: Seed of the first noise.
         steps: Denoising steps.
-        method_id: Which guidance.
-        strength: Of the guidance.
-        width: Of the picture, pixels.
-        height: Likewise.
-        device: Where it was drawn.
-        parent_run_id: The run it was made from; empty for none.
+        method_id: Guidance method.
+        strength: Guidance strength.
+        width: Image width, pixels.
+        height: Image height, pixels.
+        device: The device it ran on.
+        parent_run_id: The run that it was derived from; empty for none.
         objects: Heads of all mentions.
-        claims: One for each relation.
-        sweep: Where it stands in a sweep; None for a run that belongs to none.
-        setup: How the model computed.
+        claims: One per relation.
+        sweep: The cell in a sweep; None outside a sweep.
+        setup: Numerical setup of the model.
     """
 
     id: RunId
@@ -111,27 +111,27 @@ class RunSummary:
 
     @property
     def has_settings(self) -> bool:
-        """Whether it is known how the picture was made; not for those of most other programs."""
+        """Whether the generation settings are known; False for most other programs' images."""
         return self.steps > 0
 
     @property
     def outcome(self) -> Outcome | None:
-        """FAIL when a relation failed, else UNDECIDABLE when one is; None when none was judged."""
+        """FAIL if any relation fails, else UNDECIDABLE if any is; None without evaluation."""
         return joint_outcome(claim.outcome for claim in self.claims if claim.outcome)
 
 
 @frozen
 class LibraryEntry:
-    """A run in the library. Made by the index only; may cross threads.
+    """A run in the library. Created only by the index; may cross threads.
 
     Attributes:
-        path: Of the picture.
-        summary: What it is listed by.
-        marks: What the user says of it.
-        is_missing: Whether the picture is no longer where it was.
-        repetition: What came of it when it repeats an earlier run; None where nobody compared.
-        deleted: When it went into the trash, UTC; None for a run that is not there.
-        is_damaged: Whether it is listed by its picture alone as none of its other files is sound.
+        path: Path of the image.
+        summary: The indexed fields.
+        marks: The user's marks.
+        is_missing: Whether the image file is missing.
+        repetition: Comparison with the run that it reproduces; None if not compared.
+        deleted: When it was moved to the trash, UTC; None for a run outside the trash.
+        is_damaged: Whether only its image is intact and all its other files are damaged.
     """
 
     path: Path
@@ -144,11 +144,11 @@ class LibraryEntry:
 
 
 EntryId = NewType("EntryId", int)
-"""Of a run in the index, until that is built anew; never that of another run."""
+"""Id of a run in the index; unique and never reused until the index is rebuilt."""
 
 
 class Field(Enum):
-    """What a run can be asked for; the value is its name in the filter line."""
+    """Fields of a filter; the value is the name in the filter line."""
 
     VERDICT = "verdict"
     RELATION = "relation"
@@ -180,11 +180,11 @@ CLAIM_FIELDS = frozenset(
         Field.CONFIDENCE,
     }
 )
-"""Those that are asked of one relation; all of a line are asked of the same relation."""
+"""Fields of a relation; all such conditions of a filter apply to the same relation."""
 
 
 class Sign(Enum):
-    """How a field is compared."""
+    """Comparison operators."""
 
     HAS = ":"
     LESS = "<"
@@ -194,7 +194,7 @@ class Sign(Enum):
 
 
 class Flag(Enum):
-    """What ``is:`` may ask."""
+    """Values of ``is:``."""
 
     REJECTED = "rejected"
     STARRED = "starred"
@@ -203,7 +203,7 @@ class Flag(Enum):
     GUIDED = "guided"
     MISSING = "missing"
     TRASHED = "trashed"
-    """Deleted, and not for good yet; other runs are found only where this is not asked."""
+    """In the trash; without this flag a filter matches only runs outside the trash."""
 
 
 Wanted: TypeAlias = str | float | Outcome | Flag
@@ -214,11 +214,11 @@ class Condition:
     """One field of a filter, as ``pos<0.6``.
 
     Attributes:
-        field: What is looked at.
-        sign: How.
-        wanted: The alternatives, one of which must hold; texts in small letters, relation types
-            by id, dates as the beginning of "2026-11-20".
-        is_negated: Whether it must not hold.
+        field: The compared field.
+        sign: The comparison operator.
+        wanted: Alternative values, one of which must match; text in lower case, relation types by
+            id, dates as a prefix of "2026-11-20".
+        is_negated: Whether the condition is negated.
     """
 
     field: Field
@@ -229,12 +229,12 @@ class Condition:
 
 @frozen
 class Word:
-    """A word that the prompt, the tags or the note must hold, or must not.
+    """A search term for the prompt, the tags and the note.
 
     Attributes:
-        text: As typed; the beginning of a word is enough.
-        is_phrase: Whether it was quoted, and must stand there as it is.
-        is_negated: Whether it must not be there.
+        text: As typed; matches prefixes of words.
+        is_phrase: Whether it was quoted and must match exactly.
+        is_negated: Whether it must not match.
     """
 
     text: str
@@ -244,7 +244,7 @@ class Word:
 
 @frozen
 class Filter:
-    """What runs are looked for; all parts must hold. Empty for all runs."""
+    """A library filter; all parts must match. An empty filter matches all runs."""
 
     conditions: tuple[Condition, ...] = ()
     words: tuple[Word, ...] = ()
@@ -255,14 +255,14 @@ EVERYTHING = Filter()
 
 @frozen
 class LibraryChange:
-    """What a look at the library's folders found.
+    """Changes found by a scan of the library's folders.
 
     Attributes:
-        added: Pictures that are new.
-        changed: Pictures whose evaluation or marks are new.
-        moved: Where pictures went, from to.
-        missing: Pictures that are gone.
-        nameless: How many pictures cannot be listed, as their names are no text.
+        added: New images.
+        changed: Images whose evaluation or marks changed.
+        moved: Old path to new path of moved images.
+        missing: Images that are missing.
+        nameless: Number of images that cannot be listed as their names are not valid text.
     """
 
     added: tuple[Path, ...] = ()
@@ -273,20 +273,20 @@ class LibraryChange:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether all was as before."""
+        """Whether nothing changed."""
         is_same = not (self.added or self.changed or self.moved or self.missing)
         return is_same and not self.nameless
 
 
 @frozen
 class Deletion:
-    """Runs in the trash that went there together; what undo needs.
+    """Runs moved to the trash together; used for undo.
 
     Attributes:
-        id: Name of the deletion.
-        deleted: When, UTC.
-        paths: Where the pictures were.
-        inside: Where they lie in the trash, in the same order.
+        id: Id of the deletion.
+        deleted: Time of the deletion, UTC.
+        paths: Original paths of the images.
+        inside: Paths of the images in the trash, in the same order.
     """
 
     id: str
@@ -313,12 +313,12 @@ def _number() -> Number:
 
 
 class Cell(NamedTuple):
-    """One tile of the grid: a run, or a stack with one run on top.
+    """One tile of the grid: a run, or a stack of runs with one on top.
 
     Attributes:
-        id: Of the run in sight.
-        members: Ids of all runs of its stack, newest first; its own alone where there is none.
-        is_open: Whether the other runs of the stack have tiles of their own.
+        id: Id of the visible run.
+        members: Ids of all runs of its stack, newest first; only its own id without a stack.
+        is_open: Whether the stack is expanded into separate tiles.
     """
 
     id: EntryId
@@ -327,7 +327,7 @@ class Cell(NamedTuple):
 
     @property
     def stacked(self) -> int:
-        """How many runs lie on each other here; 0 for a tile that shows one alone."""
+        """Number of runs in a collapsed stack; 0 for a tile of a single run."""
         return 0 if self.is_open or len(self.members) == 1 else len(self.members)
 
 
@@ -336,8 +336,8 @@ class Day(NamedTuple):
 
     Attributes:
         date: UTC.
-        start: Its first cell.
-        runs: How many were drawn.
+        start: Index of its first cell.
+        runs: Number of runs.
     """
 
     date: date
@@ -347,14 +347,14 @@ class Day(NamedTuple):
 
 @frozen(eq=False)
 class Listing:
-    """What a filter found, newest first, with as much as a grid of it needs; may cross threads.
+    """Runs that match a filter, newest first, with the columns of a grid; may cross threads.
 
     Attributes:
-        ids: (N,) of the runs.
-        days: (N,) on which they were drawn, UTC, as ``date.toordinal`` counts them.
-        batches: (N,) equal for runs of one prompt and model.
-        is_guided: (N,) whether their layout was held.
-        ratios: (N,) width of the pictures over their height.
+        ids: (N,) ids of the runs.
+        days: (N,) creation days, UTC, as in ``date.toordinal``.
+        batches: (N,) batch numbers; equal for runs of the same prompt and model.
+        is_guided: (N,) whether the run was guided.
+        ratios: (N,) width of the images over their height.
     """
 
     ids: Whole = field(default_factory=_whole)
@@ -369,15 +369,15 @@ class Listing:
 
 @frozen(eq=False)
 class Cells:
-    """The tiles of a grid, in columns; a cell is made only when it is asked for.
+    """The tiles of a grid as columns; a ``Cell`` is created on access.
 
     Attributes:
         runs: (N,) ids of all runs, newest first.
-        tops: (M,) place in ``runs`` of the run that each tile shows.
-        starts: (M,) where the stack of each begins in ``runs``.
-        stops: (M,) one past its last.
-        is_open: (M,) whether the stack's other runs have tiles of their own.
-        ratios: (M,) width of the pictures over their height.
+        tops: (M,) index in ``runs`` of the visible run of each tile.
+        starts: (M,) index in ``runs`` of the first run of each stack.
+        stops: (M,) index in ``runs`` after the last run of each stack.
+        is_open: (M,) whether the stack is expanded into separate tiles.
+        ratios: (M,) width of the images over their height.
     """
 
     runs: Whole = field(default_factory=_whole)
@@ -400,7 +400,7 @@ class Cells:
 
     @property
     def ids(self) -> list[int]:
-        """Ids of the runs that are shown, one a tile."""
+        """Ids of the visible runs, one per tile."""
         ids: list[int] = self.runs[self.tops].tolist()
         return ids
 

@@ -1,4 +1,4 @@
-"""Metrics: what each says of a relation or a picture, and how its answers add up over pictures."""
+"""The registration of a metric: its scores of relations and images, and their aggregation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -10,9 +10,9 @@ from spatialstudio.domain.relation import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 Row: TypeAlias = Mapping[str, Any]
-"""One picture as the terminal answers it: "prompt", "error" (None, or why it could not be judged),
-"relations" and "objects" (how many the prompt names), what ``Metric.of_picture`` returned, and
-"verdicts": for each relation the answers of ``Metric.of_relation`` by the metrics' ids."""
+"""One image in the terminal's output: "prompt", "error" (None, or why evaluation failed),
+"relations" and "objects" (their number in the prompt), the items of ``Metric.of_picture``, and
+"verdicts": for each relation the values of ``Metric.of_relation`` by metric id."""
 Figures: TypeAlias = Mapping[str, Any]
 RelationAnswer: TypeAlias = bool | float | None
 
@@ -21,21 +21,21 @@ LAST = 1000
 
 @frozen(eq=False)
 class Metric:
-    """A metric, as a module of ``science/metrics`` or a plugin registers it.
+    """A metric, registered by a module of ``science/metrics`` or a plugin.
 
     Attributes:
-        id: Its name in the terminal and in results.
-        label: Its name in the window.
-        help: What it measures, in a sentence.
-        of_relation: Judges one relation of a scene in an evaluated picture, by the rules: whether
-            it holds or how well, [0, 1]; None where the metric does not cover the relation.
-        of_picture: Returns what it says of the whole picture, by the rules; merged into the row.
-        add_up: Returns figures over many pictures by name, by the rules; empty figures are not
-            shown. By default the mean of ``of_relation``, 0 for a picture that was not judged.
-        is_yes_no: Whether ``of_relation`` answers True or False instead of a number.
-        rules: Its published settings, a frozen dataclass; None where it has none.
-        corrected: The same settings with their known faults, which are fields, set to False.
-        order: Its place where metrics are listed; lower numbers first.
+        id: Name in the terminal and in results.
+        label: Name in the window.
+        help: What it measures, in one sentence.
+        of_relation: Scores one relation of a scene in an evaluated image under the rules: True or
+            False, or a number in [0, 1]; None if the metric does not cover the relation.
+        of_picture: Returns items for the whole image under the rules, merged into the row.
+        add_up: Returns figures over many images by name under the rules; empty figures are not
+            shown. By default the mean of ``of_relation``, 0 for an image without evaluation.
+        is_yes_no: Whether ``of_relation`` returns True or False instead of a number.
+        rules: Its published settings, a frozen dataclass; None if it has none.
+        corrected: The same settings with known faults, which are fields, set to False.
+        order: Position in lists of metrics; lower numbers first.
     """
 
     id: str
@@ -51,14 +51,14 @@ class Metric:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The known faults of the published rules, which can be switched off."""
+        """Names of the known faults of the published rules, which can be switched off."""
         if self.corrected is None:
             return ()
         settings = fields(self.corrected)
         return tuple(each.name for each in settings if getattr(self.corrected, each.name) is False)
 
     def figures(self, rows: Sequence[Row], rules: Any) -> Mapping[str, Figures]:
-        """Add up its answers over pictures."""
+        """Aggregate its values over images."""
         if self.add_up is not None:
             return self.add_up(rows, rules)
         of_errors = False if self.is_yes_no else 0.0
@@ -69,12 +69,12 @@ class Metric:
 
 
 def relation_values(rows: Sequence[Row], name: str, of_errors: object) -> list[Any]:
-    """Return one answer of every relation.
+    """Return one value per relation.
 
     Args:
-        rows: The pictures.
-        name: Of the answer, a metric's id.
-        of_errors: Counted for each relation of a picture that could not be judged.
+        rows: The images.
+        name: Key of the value, such as a metric id.
+        of_errors: Value for each relation of an image that could not be evaluated.
     """
     return [
         value

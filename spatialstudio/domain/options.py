@@ -1,4 +1,4 @@
-"""Options of registered parts: one named setting with its type, range and default.
+"""Options of registrations: named settings with type, range and default.
 
 A registration (a guidance method, a metric, an export kind) lists its options; the window makes a
 field of each, the terminal accepts each by id, and requests are checked against them. Settings of
@@ -31,18 +31,18 @@ class OptionKind(Enum):
 
 @frozen
 class Option:
-    """One setting of a registered part. Frozen, readable without torch.
+    """One setting of a registration. Frozen, readable without torch.
 
     Attributes:
         id: Stable name in files and in the terminal: "presence_weight".
         label: Name of its field in the window: "Presence weight".
-        help: One sentence: what it does and which way is more.
+        help: One sentence: what it does and the effect of larger values.
         kind: Type of its value.
-        default: Value when nothing is set; inside the range.
+        default: Default value, within the range.
         minimum: Smallest number; None for no limit.
         maximum: Largest number; None for no limit.
-        step: Change of a number per click; None for the field's own.
-        choices: Allowed values of a choice, in the order in which they are offered.
+        step: Increment of the spin box; None for its default.
+        choices: Allowed values of a choice, in display order.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Option:
             raise ValueError(f'The default of "{self.id}" is invalid: {error}') from error
 
     def check(self, value: object) -> OptionValue:
-        """Return the value in the option's type: 2 becomes 2.0 for a float.
+        """Convert a value to the option's type: 2 becomes 2.0 for a float.
 
         Raises:
             RequestError: The value is of another type, out of range or not among the choices.
@@ -77,7 +77,7 @@ class Option:
         return checked
 
     def parse(self, text: str) -> OptionValue:
-        """Read a value as typed in the terminal: "true", "0.5".
+        """Parse a value typed in the terminal: "true", "0.5".
 
         Raises:
             RequestError: The text is not a value of this option.

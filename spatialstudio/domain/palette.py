@@ -1,4 +1,4 @@
-"""Named colours; their values live in resources/themes."""
+"""Colour roles of a theme; their values are in resources/themes."""
 
 from collections.abc import Mapping
 
@@ -7,23 +7,23 @@ from spatialstudio.domain.frozen import frozen
 MENTION_COLOURS = 8
 HEAT_STOPS = 9
 SHARES_OF_LIGHT = (0.2126, 0.7152, 0.0722)
-"""Of red, green and blue."""
+"""Luminance weights of red, green and blue."""
 DARKEST = 0.04045
-"""Channels up to here are linear in sRGB."""
+"""Upper limit of the linear segment of sRGB."""
 GLARE = 0.05
-"""Light that any screen throws back."""
+"""Flare term of the WCAG contrast ratio."""
 
 
 @frozen
 class Palette:
-    """The colours of one theme. Made by ``theme_file`` only.
+    """The colours of one theme. Created only by ``theme_file``.
 
     Attributes:
         name: "light", "dark", ...
-        is_dark: Whether text is lighter than its ground.
+        is_dark: Whether text is lighter than its background.
         colours: Role to "#rrggbb": surface, raised, text, muted, accent, line, good, bad, unsure,
             mention_1 to mention_8, heat_1 to heat_9 (low to high), ...
-        heat_map: Name of the sequential colour map for attention.
+        heat_map: Name of the sequential colour map of attention.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Palette:
         return self.colours[f"mention_{index % MENTION_COLOURS + 1}"]
 
     def ink_on(self, ground: str) -> str:
-        """Return "text" or "raised": the role whose letters stand out more from a colour."""
+        """Return "text" or "raised": the role with the higher contrast against a colour."""
         return max(("text", "raised"), key=lambda role: contrast(self.colours[role], ground))
 
 
 def contrast(first: str, second: str) -> float:
-    """Return how much two colours "#rrggbb" stand out from each other, by WCAG 2: [1, 21]."""
+    """Return the WCAG 2 contrast ratio of two colours "#rrggbb", [1, 21]."""
     low, high = sorted((_luminance(first), _luminance(second)))
     return (high + GLARE) / (low + GLARE)
 
@@ -55,5 +55,5 @@ def _luminance(colour: str) -> float:
 
 
 def _linear(channel: float) -> float:
-    """Undo the gamma of sRGB."""
+    """Convert an sRGB channel to linear light."""
     return channel / 12.92 if channel <= DARKEST else ((channel + 0.055) / 1.055) ** 2.4

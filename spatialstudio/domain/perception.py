@@ -1,4 +1,4 @@
-"""What detectors, segmenter and depth model saw in a picture."""
+"""Output of the detectors, segmenter and depth model for an image."""
 
 from enum import Enum
 
@@ -39,20 +39,20 @@ class Box:
 
     @property
     def center_xy(self) -> tuple[float, float]:
-        """The middle, x before y, in pixels."""
+        """The center (x, y) in pixels."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
 @frozen
 class Detection:
-    """One instance that a detector found.
+    """One instance found by a detector.
 
     Attributes:
-        mention_id: The mention it was asked for.
-        label: What the detector called it.
-        score: [0, 1].
-        box: Where.
-        detector_id: Who found it.
+        mention_id: The mention that was searched for.
+        label: Class name or phrase reported by the detector.
+        score: Detection score, [0, 1].
+        box: Bounding box.
+        detector_id: The detector that found it.
     """
 
     mention_id: MentionId
@@ -64,13 +64,13 @@ class Detection:
 
 @frozen(eq=False)
 class Mask:
-    """The pixels of one instance.
+    """The segmentation mask of one instance.
 
     Attributes:
-        mention_id: The mention it was asked for.
+        mention_id: The mention that was searched for.
         pixels: (H, W) bool.
         score: [0, 1].
-        source_id: Who drew it.
+        source_id: The model that produced it.
     """
 
     mention_id: MentionId
@@ -84,11 +84,11 @@ class Mask:
 
 @frozen(eq=False)
 class DepthMap:
-    """How far away each pixel is.
+    """Relative depth of each pixel.
 
     Attributes:
         values: (H, W) float32, relative; larger is farther.
-        estimator_id: Who estimated it.
+        estimator_id: The depth model.
     """
 
     values: FloatMap
@@ -99,7 +99,7 @@ class DepthMap:
 
     @property
     def nearness(self) -> FloatMap:
-        """How near each pixel is: (H, W) float32, [0, 1], 1 is nearest; 0 where all is level."""
+        """Inverted depth, (H, W) float32, [0, 1]; 1 is nearest, all 0 if depth is constant."""
         farthest, nearest = self.values.max(), self.values.min()
         depth = max(farthest - nearest, np.finfo(np.float32).tiny)
         nearness: FloatMap = (farthest - self.values) / depth
@@ -108,19 +108,19 @@ class DepthMap:
 
 @frozen(eq=False)
 class Perception:
-    """All that was seen in one picture, candidates that do not count included.
+    """Detections, masks and depth of one image, candidates below the cut included.
 
     Attributes:
         image_sha256: Hash of the (H, W, 3) bytes.
-        height: Of the picture, pixels.
-        width: Likewise.
+        height: Image height in pixels.
+        width: Image width in pixels.
         detections: Best first for each mention.
-        masks: One for each instance that was segmented; where all were, in the detections' order.
-        depth: None when no estimator ran.
-        missing_classes: Heads that the detector does not know; it cannot say that they are absent.
-        cut: Score from which detections and masks count, [0, 1]; it can be moved, as those below
-            are kept.
-        detector_id: Of the detector that looked; empty in records that do not say.
+        masks: One per segmented instance; in the order of the detections if all were segmented.
+        depth: None when no depth model ran.
+        missing_classes: Heads outside the detector's classes; their absence cannot be concluded.
+        cut: Score threshold for detections and masks, [0, 1]; candidates below it are stored, so
+            it can be changed later.
+        detector_id: The detector; empty in records without it.
     """
 
     image_sha256: str
@@ -134,43 +134,43 @@ class Perception:
     detector_id: str = ""
 
     def masks_of(self, mention_id: MentionId) -> tuple[Mask, ...]:
-        """Return the masks of one mention that count, best first."""
+        """Return the masks of one mention with a score of at least the cut, best first."""
         own = [m for m in self.masks if m.mention_id == mention_id and m.score >= self.cut]
         return tuple(sorted(own, key=lambda mask: -mask.score))
 
     def detections_of(self, mention_id: MentionId) -> tuple[Detection, ...]:
-        """Return the detections of one mention that count, best first."""
+        """Return the detections of one mention with a score of at least the cut, best first."""
         own = [d for d in self.detections if d.mention_id == mention_id and d.score >= self.cut]
         return tuple(sorted(own, key=lambda found: -found.score))
 
     def detections_above(self, mention_id: MentionId, score: float) -> tuple[Detection, ...]:
-        """Return the detections of one mention above a score, best first, whatever the cut."""
+        """Return the detections of one mention above a score, best first, ignoring the cut."""
         own = [d for d in self.detections if d.mention_id == mention_id and d.score > score]
         return tuple(sorted(own, key=lambda found: -found.score))
 
     def boxes_above(self, mention_id: MentionId, score: float) -> tuple[Box, ...]:
-        """Return the boxes of these detections."""
+        """Return the boxes of ``detections_above``."""
         return tuple(found.box for found in self.detections_above(mention_id, score))
 
 
 class PerturbationKind(Enum):
-    """How a picture is changed a little."""
+    """Kinds of small image changes."""
 
     BRIGHTNESS = "brightness"
-    """Amount: factor of all colours."""
+    """Amount: factor applied to all channels."""
     GAUSSIAN_BLUR = "gaussian_blur"
     """Amount: radius in pixels."""
     RESIZE = "resize"
-    """Amount: scale; shrunk, then brought back to its size."""
+    """Amount: scale factor; the image is downsampled and resized back."""
 
 
 @frozen
 class Perturbation:
-    """A small change of a picture that should change no answer.
+    """A small image change that should not change any verdict.
 
     Attributes:
-        kind: What is changed.
-        amount: By how much; the unit is that of the kind.
+        kind: The kind of change.
+        amount: Its size, in the unit of the kind.
     """
 
     kind: PerturbationKind
@@ -179,13 +179,13 @@ class Perturbation:
 
 @frozen(eq=False)
 class Looks:
-    """What was seen of a picture beyond the first look.
+    """Perceptions of an image beyond the first one.
 
     Attributes:
-        perturbed: What the same detector saw after each of the checker's perturbations, in order;
-            None where it failed. Empty when stability was not tested.
-        second: What a second detector saw; None when there is none.
-        stability: Recorded by an earlier run, [0, 1]; stands in for ``perturbed``.
+        perturbed: Perceptions by the same detector after each of the checker's perturbations, in
+            order; None where it failed. Empty when stability was not tested.
+        second: Perception by a second detector; None when there is none.
+        stability: Recorded by an earlier run, [0, 1]; used instead of ``perturbed``.
     """
 
     perturbed: tuple[Perception | None, ...] = ()

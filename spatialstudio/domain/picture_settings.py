@@ -1,4 +1,4 @@
-"""How a picture says that it was made, whoever made it; and how two such sayings differ."""
+"""Generation settings in image metadata of any program, and their comparison."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, field, fields
@@ -8,23 +8,25 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
 
 _SHOWN_SEPARATELY = ("method_id", "strength")
-"""Fields of the guidance that stand in rows of their own."""
+"""Fields of the guidance that have separate rows."""
 
 
 @frozen
 class PictureSettings:
-    """What is told in a picture file about its making. Made by the readers of metadata.
+    """Generation settings read from an image file. Created by the metadata readers.
+
+    ``relations`` and the fields from ``method`` to ``device`` are written by Spatial Studio only.
 
     Attributes:
-        dialect: Which program's way of telling it is: "a1111", "comfyui", ...
-        prompt: What was drawn.
-        relations: In words; told by this program only.
-        negative: What was not wanted; empty for nothing.
-        seed: None when it is not told; so are the other numbers.
+        dialect: Metadata format: "a1111", "comfyui", ...
+        prompt: The prompt.
+        relations: The relations in words.
+        negative: Negative prompt; empty for none.
+        seed: None when it is not recorded, like the other numbers.
         steps: Denoising steps.
-        guidance_scale: Of classifier-free guidance.
-        sampler: By the program's own name.
-        scheduler: Of the noise levels, where it is told apart.
+        guidance_scale: Classifier-free guidance scale.
+        sampler: Name of the sampler in the program.
+        scheduler: Noise schedule, where it is recorded separately.
         width: Pixels.
         height: Pixels.
         model: By the program's own name.
@@ -73,7 +75,7 @@ class PictureSettings:
 
 
 def claim_in_words(sentence: str, weight: float = 1.0, *, is_muted: bool = False) -> str:
-    """Return a relation with what was set of it by hand: "cat above dog (weighs 2)"."""
+    """Return a relation with its weight and muting in words: "cat above dog (weighs 2)"."""
     added = [f"weighs {weight:g}"] * (weight != 1) + ["muted"] * is_muted
     return f"{sentence} ({', '.join(added)})" if added else sentence
 
@@ -81,11 +83,11 @@ def claim_in_words(sentence: str, weight: float = 1.0, *, is_muted: bool = False
 def guidance_in_words(
     numbers: Mapping[str, object], options: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """Return the numbers of guidance that are not the usual, in a fixed order: "every 2".
+    """Return the guidance settings that differ from the defaults, in fixed order: "every 2".
 
     Args:
-        numbers: Fields of ``GuidanceSettings``, as they are or as they stand in a file.
-        options: The method's own settings that are not the usual, by id.
+        numbers: Fields of ``GuidanceSettings``, as Python values or as stored in a file.
+        options: The method's options that differ from the defaults, by id.
     """
     stated: dict[str, object] = {}
     for name, usual in asdict(GuidanceSettings()).items():
@@ -97,14 +99,14 @@ def guidance_in_words(
 
 
 def search_in_words(candidates: int, enough: float | None) -> str:
-    """Say how many pictures a search draws at most: "best of 4"; nothing when it draws one."""
+    """Return the settings of a noise search in words: "best of 4"; empty without a search."""
     if candidates <= 1:
         return ""
     return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
 
 
 def _plain(value: object) -> object:
-    """Return a value as it stands in a file, where there are lists only."""
+    """Convert a value to its JSON form, for comparison with values from files."""
     match value:
         case Enum():
             return value.value
@@ -119,14 +121,14 @@ def _plain(value: object) -> object:
 
 @frozen
 class FieldDifference:
-    """One field of a comparison, to be taken over or not.
+    """One field in the comparison of the current settings with those of an image.
 
     Attributes:
-        name: Of the field in ``PictureSettings``.
-        mine: What is set now, in words; empty for nothing.
-        theirs: What the picture tells; empty when it tells nothing, or that nothing is set.
-        is_stated_empty: Whether the picture says by being empty here that it is the usual.
-        is_extra: Whether only the picture's program has such a field, and the name is its own.
+        name: Name of the field in ``PictureSettings``.
+        mine: Current value, in words; empty for none.
+        theirs: Value in the image; empty when it is not recorded or recorded as empty.
+        is_stated_empty: Whether an empty value in the image means the default.
+        is_extra: Whether the field exists only in the image's program; ``name`` is its name there.
     """
 
     name: str
@@ -137,12 +139,12 @@ class FieldDifference:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the picture says something here."""
+        """Whether the image records a value for the field."""
         return bool(self.theirs) or self.is_stated_empty
 
     @property
     def is_same(self) -> bool:
-        """Whether taking it over would change nothing."""
+        """Whether both values are equal."""
         return self.mine == self.theirs
 
 
@@ -151,13 +153,13 @@ _MAY_BE_EMPTY = frozenset(
     {"negative", "sampler", "guidance", "search", "savings", "device"}
     | {option.id for option in SAMPLING_OPTIONS}
 )
-"""Fields that our pictures leave empty for what is usual."""
+"""Fields that Spatial Studio leaves empty in its images for the default."""
 
 
 def compare_settings(mine: PictureSettings, theirs: PictureSettings) -> tuple[FieldDifference, ...]:
-    """Set what is set now beside what a picture tells, field by field, in a fixed order.
+    """Compare the current settings with those of an image, field by field, in fixed order.
 
-    What only the other program has comes last.
+    Fields that only the other program has come last.
     """
     names = [name for f in fields(PictureSettings) for name in _rows_of(f.name)]
     extras = (
@@ -202,13 +204,13 @@ def _in_words(value: object) -> str:
 
 @frozen
 class EmbeddedTexts:
-    """What is written into a picture file.
+    """Metadata texts written into an image file.
 
     Attributes:
-        parameters: In the form that AUTOMATIC1111's web interface writes, which others read.
-        record: This program's record, as JSON in ASCII.
+        parameters: Settings in the format of AUTOMATIC1111's web UI, which other programs read.
+        record: Spatial Studio's record, as JSON in ASCII.
         creator: Name and version of the program.
-        is_marked_as_generated: Whether an XMP mark shall say that a model drew it.
+        is_marked_as_generated: Whether to add an XMP mark for AI-generated images.
     """
 
     parameters: str

@@ -1,4 +1,4 @@
-"""The protocols behind which the world outside stands. Adapters implement them structurally."""
+"""Protocols of adapters, implemented structurally."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 @frozen
 class Surroundings:
-    """What an adapter's ``build(surroundings)`` may use to make itself.
+    """Paths passed to an adapter's ``build(surroundings)``.
 
     Attributes:
         resources: The folder of shipped data.
-        model_folders: Folders in which models are looked for, best first.
-        cache: Where what can be made again is kept; None to keep nothing.
-        settings: Where the user's settings are kept; None to keep none.
+        model_folders: Folders that are searched for models, highest priority first.
+        cache: The cache folder; None to disable caching.
+        settings: The folder of the user's settings; None to store none.
     """
 
     resources: Path
@@ -50,7 +50,7 @@ class Surroundings:
 
 @frozen
 class AdapterEntry:
-    """An adapter that can be asked for by kind and id.
+    """A registered adapter, looked up by kind and id.
 
     Attributes:
         kind: "extractor", "detector", "segmenter", "depth", "answerer", "backend", ...
@@ -65,23 +65,23 @@ class AdapterEntry:
 
 
 class CancelToken(Protocol):
-    """Tells long work that the user wants it to stop."""
+    """Cancellation of long-running work."""
 
     def raise_if_cancelled(self) -> None:
-        """Return at once while the work is wanted.
+        """Raise if the work was cancelled.
 
         Raises:
-            Cancelled: The user asked to stop.
+            Cancelled: The user cancelled the work.
         """
 
 
 class RelationExtractor(Protocol):
-    """Reads what a prompt claims."""
+    """Extracts mentions and relations from a prompt."""
 
     id: str
 
     def extract(self, prompt: Prompt) -> SceneGraph:
-        """Read mentions and relations; what is not understood becomes a note.
+        """Extract mentions and relations; text that is not understood becomes a note.
 
         Raises:
             PromptError: The prompt is empty.
@@ -89,22 +89,22 @@ class RelationExtractor(Protocol):
 
 
 class ObjectLister(Protocol):
-    """A reader that can list what it knows as objects."""
+    """An extractor that can list its vocabulary of objects."""
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """Names in lower case, the likelier ones first; takes long only the first time."""
+        """Names in lower case, the most likely first; slow on first access only."""
 
 
 class CancellableExtractor(RelationExtractor, Protocol):
-    """A reader that may take seconds, and can be stopped."""
+    """An extractor that may take seconds and can be cancelled."""
 
     def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
-        """Read mentions and relations, as any extractor.
+        """Extract mentions and relations.
 
         Args:
-            prompt: What to read.
-            token: Asked while it waits; None when nobody can stop it.
+            prompt: The prompt.
+            token: Polled while waiting; None for work that cannot be cancelled.
 
         Raises:
             PromptError: The prompt is empty.
@@ -114,26 +114,26 @@ class CancellableExtractor(RelationExtractor, Protocol):
 
 @frozen
 class ModelCard:
-    """What a model folder offers, read without loading weights.
+    """Description of a generation model, read without loading weights.
 
     Attributes:
         id: Name in the request's ``ModelRef``.
-        title: For people.
+        title: Display name.
         backend_id: The backend that runs it.
-        folder: Where its files are, or the one file that holds the weights.
-        size_bytes: Of the weights.
-        licence: Name or address.
-        native_size: Side of the picture in pixels.
+        folder: The model folder, or a single file with the weights.
+        size_bytes: Size of the weights.
+        licence: Name or URL.
+        native_size: Native side of the image in pixels.
         steps: Recommended denoising steps.
         guidance_scale: Recommended classifier-free guidance.
         strength: Recommended PSG step size, variance-preserving units.
-        known_objects: Names (with synonyms and plurals) to the head it draws; empty when open.
-        pipeline_class: Its kind, a diffusers class name; empty when it is not known.
-        base: Folder that completes a single file; None where the folder holds all.
-        dtype: Number format of the weights, as torch names it; empty for what suits the device.
-        revision: The hub's commit; empty for a folder of the user's.
-        samplers: Names in diffusers of those that it can be drawn with, its own first; empty when
-            they are not known.
+        known_objects: Names (with synonyms and plurals) to the head it can generate; empty for an
+            open vocabulary.
+        pipeline_class: diffusers class name of its pipeline; empty if unknown.
+        base: Folder with the missing parts of a single file; None for a complete folder.
+        dtype: torch name of the number format of the weights; empty for the device default.
+        revision: Commit on the hub; empty for a local folder.
+        samplers: diffusers class names of supported samplers, its default first; empty if unknown.
     """
 
     id: str
@@ -155,25 +155,25 @@ class ModelCard:
 
 
 class ModelCatalog(Protocol):
-    """Finds models on disk."""
+    """Lists the generation models on disk."""
 
     def cards(self) -> tuple[ModelCard, ...]:
-        """List what is there, the embedded models first; damaged folders are left out."""
+        """Return the available models, embedded ones first; damaged folders are left out."""
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """Say by folder name what is wrong with the folders that are left out."""
+        """Return the errors of the damaged folders by folder name."""
 
 
 class GenerationBackend(Protocol):
-    """Draws pictures. Loads its model on first use and keeps it for the next request."""
+    """Generates images. Loads its model on first use and keeps it loaded for later requests."""
 
     id: str
 
     def devices(self) -> tuple[DeviceCard, ...]:
-        """List what it can run on, the fastest first."""
+        """Return the usable devices, the fastest first."""
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
-        """Say where the model's text encoders hold every mention; no weights are loaded.
+        """Return the mentions' positions in the text encoders' sequences; no weights are loaded.
 
         Raises:
             BackendError: The model is damaged or missing.
@@ -181,28 +181,28 @@ class GenerationBackend(Protocol):
         """
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Say how each of the model's text encoders takes a prompt apart; no weights are loaded.
+        """Return how each of the model's text encoders tokenizes a prompt; no weights are loaded.
 
         Raises:
             BackendError: The model is damaged or missing.
         """
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
-        """Say where a model attends to the text in pictures of a size; no weights are loaded.
+        """Return a model's cross-attention layers at an image size; no weights are loaded.
 
         Raises:
             BackendError: The model is damaged or missing.
         """
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
-        """Say what a request would take, beside a drawing that goes on.
+        """Estimate the memory of a request; may run during another generation.
 
         Returns:
-            None when that cannot be known without pushing a model out, or loading a large one.
+            None if an estimate requires unloading a model or loading a large one.
 
         Raises:
             BackendError: The model is damaged or missing.
-            RequestError: The model cannot do what the request asks for.
+            RequestError: The model does not support the request.
         """
 
     def generate(
@@ -212,13 +212,13 @@ class GenerationBackend(Protocol):
         token: CancelToken,
         report: ReportEvent,
     ) -> GenerationFinished:
-        """Draw on the calling thread.
+        """Generate an image on the calling thread.
 
         Args:
-            request: What to draw.
+            request: The request.
             model: The card of its model.
-            token: Asked before every model call.
-            report: Takes ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` a step.
+            token: Polled before every model call.
+            report: Receives ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` per step.
 
         Raises:
             BackendError: The model is damaged, or the request does not fit it.
@@ -228,12 +228,12 @@ class GenerationBackend(Protocol):
 
 
 class Perturber(Protocol):
-    """Changes pictures a little, to see whether answers survive."""
+    """Applies small image changes for the stability test."""
 
     id: str
 
     def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
-        """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
+        """Return a changed copy of an image, (H, W, 3) uint8, of the same size."""
 
 
 class RecordedRuns(Protocol):
@@ -242,18 +242,18 @@ class RecordedRuns(Protocol):
     id: str
 
     def read(self, folder: Path) -> "RecordedRun":
-        """Read a run and what was seen in its pictures.
+        """Read a run and the perceptions of its images.
 
         Raises:
-            StoreError: The folder holds no such run, or it is damaged.
-            SettingsError: Its settings cannot be used.
+            StoreError: The folder contains no such run, or it is damaged.
+            SettingsError: Its settings are invalid.
         """
 
     def read_settings(self, path: Path) -> CheckerSettings:
         """Read a settings file of the benchmark.
 
         Raises:
-            SettingsError: It cannot be read, or holds a value that cannot be used.
+            SettingsError: The file cannot be read, or contains an invalid value.
         """
 
     def write(
@@ -265,38 +265,38 @@ class RecordedRuns(Protocol):
         *,
         overwrite: bool = False,
     ) -> None:
-        """Write verdicts and figures in the benchmark's own schema: all files, or none.
+        """Write verdicts and figures in the benchmark's schema: either all files, or none.
 
         Raises:
-            TargetExists: A file is already there, and it is not to be replaced.
+            TargetExists: A file exists and ``overwrite`` is False.
             StoreError: The folder cannot be written or is full.
         """
 
     def files_of(self, folder: Path) -> tuple[Path, ...]:
-        """List the files that ``read`` reads of a run."""
+        """Return the files of a run that ``read`` reads."""
 
     def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the benchmark's file of prompts, drawn again from its recipe.
+        """Write the benchmark's prompt file, regenerated from its recipe.
 
         Raises:
-            TargetExists: The file is already there, and it is not to be replaced.
+            TargetExists: The file exists and ``overwrite`` is False.
             StoreError: The file cannot be written.
         """
 
 
 class ImageFiles(Protocol):
-    """Reads pictures."""
+    """Reads image files."""
 
     def read(self, path: Path) -> RgbImage:
-        """Read a picture upright, as sRGB.
+        """Read an image as sRGB, with its EXIF orientation applied.
 
         Raises:
-            ImageError: Not a picture, truncated, or too large to open safely.
+            ImageError: The file is not an image, truncated, or too large to open safely.
         """
 
 
 class Trainer(Protocol):
-    """Makes the embedded models anew."""
+    """Trains the embedded models."""
 
     def train(
         self, work_folder: Path, output_folder: Path, preset: str, report: Callable[[str], None]
@@ -304,12 +304,12 @@ class Trainer(Protocol):
         """Train every stage that is not finished in ``work_folder``, then export.
 
         Args:
-            work_folder: Checkpoints; training goes on from them.
-            output_folder: Where the model folders are written.
+            work_folder: Folder of checkpoints; training resumes from them.
+            output_folder: Folder for the exported model folders.
             preset: "full", or "smoke" for a run of seconds.
-            report: Takes one line of progress for people.
+            report: Receives progress messages, one line each.
 
         Raises:
             StoreError: A folder cannot be written.
-            SettingsError: The preset is not known.
+            SettingsError: The preset is unknown.
         """

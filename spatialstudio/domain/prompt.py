@@ -1,4 +1,4 @@
-"""What the user typed, and where in it the things are named."""
+"""Prompts, object mentions, and their positions in text and token sequences."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -26,7 +26,7 @@ OTHER_COUNTS = frozenset(
 
 
 def is_count(word: str) -> bool:
-    """Whether a word says how many: "three", "12", "several", "twenty-one"."""
+    """Return True if a word is a quantity: "three", "12", "several", "twenty-one"."""
     parts = re.split(r"[-,.]", word.lower())
     return all(part.isdecimal() or part in CARDINALS or part in OTHER_COUNTS for part in parts)
 
@@ -34,19 +34,19 @@ def is_count(word: str) -> bool:
 MentionId = NewType("MentionId", str)
 
 NUMBERED = "m"
-"""Begins the ids of mentions: "m1" has the first of the mentions' colours."""
+"""Prefix of mention ids: "m1" has the first mention colour."""
 
 MOST_CHARACTERS = 20_000
-"""Of a prompt; no text encoder reads nearly as much, what it leaves out is told elsewhere."""
+"""Maximum length of a prompt; far beyond the limit of any text encoder."""
 
 
 @frozen
 class Prompt:
-    """The text to draw from.
+    """A text prompt.
 
     Attributes:
-        text: What the picture shall show.
-        negative: What it shall not show; empty for nothing.
+        text: The prompt.
+        negative: The negative prompt; empty for none.
         language: BCP 47 code of ``text``.
     """
 
@@ -57,7 +57,7 @@ class Prompt:
 
 @frozen
 class TextSpan:
-    """A stretch of characters, half-open: ``text[start:stop]``."""
+    """A range of characters, half-open: ``text[start:stop]``."""
 
     start: int
     stop: int
@@ -67,26 +67,26 @@ class TextSpan:
             raise ValueError(f"A span needs 0 <= start < stop, not {self.start}, {self.stop}.")
 
     def of(self, text: str) -> str:
-        """Return the characters that the span covers in ``text``."""
+        """Return the characters of ``text`` in the span."""
         return text[self.start : self.stop]
 
     def overlaps(self, other: "TextSpan") -> bool:
-        """Whether both spans share a character."""
+        """Return True if both spans share a character."""
         return self.start < other.stop and other.start < self.stop
 
 
 @frozen
 class ObjectMention:
-    """One place where a prompt names a thing.
+    """An object named in a prompt.
 
     Attributes:
         id: Unique in its scene.
         phrase: As written, without the article: "red cup".
-        head: The noun a detector is asked for, singular: "cup".
+        head: The singular noun passed to detectors: "cup".
         attributes: Words before the head: ("red",).
-        is_plural: Whether it names several: "two cats", "sheep" behind "three".
-        span: The phrase in the prompt.
-        named_again: Where later words point back to it: "the cup", the second time.
+        is_plural: Whether it is plural: "two cats", "sheep" after "three".
+        span: Position of the phrase in the prompt.
+        named_again: Positions of later references to it: the second "the cup".
     """
 
     id: MentionId
@@ -99,27 +99,27 @@ class ObjectMention:
 
     @property
     def count(self) -> str:
-        """How many are asked for, as written: "three", "12"; empty where no number stands."""
+        """The quantity as written: "three", "12"; empty without one."""
         own = self.head.split()
         words = (word for word in self.phrase.split()[:-1] if word not in own)
         return " ".join(word for word in words if is_count(word))
 
 
 def is_text(text: str) -> bool:
-    """Say whether a string can be written as UTF-8; bytes that a terminal passed on cannot."""
+    """Return True if a string can be encoded as UTF-8, that is, contains no lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def free_mention_id(taken: Collection[MentionId]) -> MentionId:
-    """Return the first id that no mention has yet."""
+    """Return the first unused mention id."""
     return next(name for n in count(1) if (name := MentionId(f"{NUMBERED}{n}")) not in taken)
 
 
 def hues_of(mentions: Iterable[ObjectMention]) -> Mapping[MentionId, int]:
-    """Return which of the mentions' colours each has, from 0.
+    """Return the index of each mention's colour, from 0.
 
-    The number of its id decides, so that a thing keeps its colour where the order changes; ids of
-    other kinds have the colours that are left.
+    The index follows from the number in the id, so that an object keeps its colour when the order
+    changes; ids without a number get the unused indices.
     """
     names = [mention.id for mention in mentions]
     hues = {name: int(name[1:]) - 1 for name in names if _is_numbered(name)}
@@ -134,12 +134,12 @@ def _is_numbered(name: MentionId) -> bool:
 
 @frozen
 class TokenSpan:
-    """Where a text encoder's sequence holds a mention. Made by a backend from its own tokenizer.
+    """Token positions of a mention. Created by a backend with the model's tokenizer.
 
     Attributes:
         mention_id: The mention.
-        encoder_id: Which text encoder, "text_encoder" or "text_encoder_2".
-        indices: Positions in the sequence, start token counted; never empty.
+        encoder_id: The text encoder, "text_encoder" or "text_encoder_2".
+        indices: Positions in the sequence, start token included; never empty.
     """
 
     mention_id: MentionId
@@ -153,13 +153,13 @@ class TokenSpan:
 
 @frozen
 class TokenReading:
-    """How one text encoder takes a prompt apart. Made by a backend; may cross threads.
+    """Tokenization of a prompt by one text encoder. Created by a backend; may cross threads.
 
     Attributes:
-        encoder_id: Which text encoder.
-        tokens: The characters of each of the prompt's own tokens, in order.
-        read: How many of them it reads; those behind are cut off.
-        limit: How many it could read, start and end not counted.
+        encoder_id: The text encoder.
+        tokens: Characters of each token of the prompt, without special tokens, in order.
+        read: Number of tokens that are encoded; the rest are truncated.
+        limit: Maximum number of tokens, start and end tokens not included.
     """
 
     encoder_id: str
@@ -170,7 +170,7 @@ class TokenReading:
 
 @frozen
 class Note:
-    """What an extractor did not understand or wants the user to know: told, never guessed over.
+    """A message of an extractor about text that it did not understand.
 
     Attributes:
         message: One sentence for the user.

@@ -1,4 +1,4 @@
-"""A finished run as it is kept: the request, what happened, what came of it."""
+"""The stored record of a finished run: request, trace, evaluation and environment."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -29,9 +29,9 @@ class ArtifactRef:
 
     Attributes:
         kind: "image", "attention", "preview", "evaluation", "perception".
-        path: Name of the file, or of the member of the trace; forward slashes.
-        sha256: Of the file; of a picture, whose metadata may change, of its pixels.
-        bytes: Of what was hashed.
+        path: Name of the file, or of the member in the trace archive; forward slashes.
+        sha256: Hash of the file; for an image, whose metadata may change, of its pixels.
+        bytes: Size of the hashed content.
     """
 
     kind: str
@@ -42,9 +42,9 @@ class ArtifactRef:
 
 @frozen
 class StepSummary:
-    """One step of a stored trace; the numbers of a ``StepEvent``, its arrays by reference.
+    """One step of a stored trace: the numbers of a ``StepEvent`` and references to its arrays.
 
-    ``attention`` refers to the file that holds both readings of the step.
+    ``attention`` refers to the file with the attention before and after the step's updates.
     """
 
     step: int
@@ -60,16 +60,16 @@ class StepSummary:
 
 @frozen
 class Environment:
-    """What the run was made with.
+    """Software and hardware environment of a run.
 
     Attributes:
         app: Version of Spatial Studio.
-        python: Version.
+        python: Version of Python.
         libraries: Name to version of torch, diffusers, transformers.
         device: "cpu", "cuda:0", ...
         platform: Operating system and machine.
-        setup: How the model computed.
-        code_sha256: Of Spatial Studio's sources; empty where there are none.
+        setup: Numerical setup of the model.
+        code_sha256: Hash of Spatial Studio's source files; empty where there are none.
     """
 
     app: str
@@ -83,25 +83,25 @@ class Environment:
 
 @frozen(eq=False)
 class RunRecord:
-    """One generation with all that belongs to it. Made by ``store_run`` only.
+    """The record of one generation. Created only by ``store_run``.
 
     Attributes:
-        schema_version: Of the files it was read from.
-        id: Name of the run's files, without ending.
+        schema_version: Schema version of the files it was read from.
+        id: Name of the run's files, without extension.
         created: UTC.
-        request: What was asked; of a search, what draws its best picture alone.
-        token_spans: Where the text encoders hold the mentions.
-        trace: One summary a step, in order.
-        evaluation: None when the picture was not judged.
-        artifacts: Files of the run that are not in the trace, the image first.
-        environment: What it was made with.
-        seconds: Time to draw, model loading included.
-        peak_memory_bytes: Highest memory in use while drawing.
-        candidates: Of a noise search, best first; empty without one.
-        attention_files: Attention to every word that was kept on disk, apart from these files.
-        memory: What the run was estimated to take; None where nobody did.
-        text_layers: Where the model attends to the text; empty where nobody noted it.
-        is_marked: Whether its picture says in its XMP that a model drew it.
+        request: The request; for a search, the request that reproduces its best image alone.
+        token_spans: Positions of the mentions in the text encoders' sequences.
+        trace: One summary per step, in order.
+        evaluation: None when the image was not evaluated.
+        artifacts: Files of the run outside the trace, the image first.
+        environment: Software and hardware environment.
+        seconds: Generation time, model loading included.
+        peak_memory_bytes: Peak memory during generation.
+        candidates: Candidates of a noise search, best first; empty without one.
+        attention_files: Attention stored on disk separately from the artifacts.
+        memory: Estimated memory of the run; None without an estimate.
+        text_layers: Cross-attention layers of the model; empty if not recorded.
+        is_marked: Whether the XMP of its image marks it as AI-generated.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -124,10 +124,10 @@ class RunRecord:
 
 @frozen
 class Fault:
-    """What is wrong with a part of a run.
+    """A defect in one part of a run.
 
     Attributes:
-        part: "picture", "trace", "evaluation", "metadata"; "verdict" when judged again.
+        part: "picture", "trace", "evaluation", "metadata"; "verdict" after re-evaluation.
         message: One sentence for the user.
     """
 
@@ -136,24 +136,24 @@ class Fault:
 
 
 class Sameness(Enum):
-    """How near a run comes to the one that it repeats."""
+    """How closely a run reproduces an earlier one."""
 
     SAME = "same"
     """Every pixel is equal."""
     CLOSE = "close"
-    """Nobody would see the difference."""
+    """The difference is not visible."""
     DIFFERENT = "different"
 
 
 @frozen
 class Reproduction:
-    """What came of drawing a run again exactly. Made by ``flow.compare_runs`` only.
+    """The result of reproducing a run exactly. Created only by ``flow.compare_runs``.
 
     Attributes:
-        sameness: How near it comes.
-        mean_difference: Mean of the absolute differences of all channels, of 255.
-        largest_difference: The largest of them, of 255; both None when the sizes differ.
-        reasons: What was not the same when it was drawn: device, versions, weights.
+        sameness: How closely the images match.
+        mean_difference: Mean absolute difference over all channels, [0, 255].
+        largest_difference: Largest absolute difference, 0 to 255; both None when the sizes differ.
+        reasons: Differences between the environments: device, versions, weights.
     """
 
     sameness: Sameness

@@ -1,4 +1,4 @@
-"""Values of one kind under unique ids: the built-in ones, then those of plugins."""
+"""Registries of built-in and plugin values by unique id."""
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
@@ -13,7 +13,7 @@ class Registration(Protocol):
 
     @property
     def id(self) -> str:
-        """Stable name, in files and in the terminal."""
+        """Stable name in files and in the terminal."""
 
 
 T = TypeVar("T", bound=Registration)
@@ -21,15 +21,15 @@ Constant = TypeVar("Constant")
 
 
 class Registrations(Generic[T]):
-    """The registered values of one kind, in the order in which they are offered.
+    """The registered values of one kind, in display order.
 
     Args:
-        kind: The values in messages, in the singular: "metric".
-        values: The built-in values; an iterator is read on first use.
-        order: Sorts the values; those that compare equal stay in the order of registration.
+        kind: Singular noun for messages: "metric".
+        values: The built-in values; an iterator is consumed on first use.
+        order: Sort key; values with equal keys stay in the order of registration.
 
     Attributes:
-        version: Rises when a value is added or removed; a key for what is cached of the values.
+        version: Incremented when a value is added or removed; a cache key for derived data.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Registrations(Generic[T]):
         self.version += 1
 
     def unregister(self, value_id: str) -> None:
-        """Remove a value, as when the plugin that registered it is disabled."""
+        """Remove a value, for example when its plugin is disabled."""
         del self._by_id[value_id]
         self.version += 1
 
@@ -94,7 +94,7 @@ class Registrations(Generic[T]):
 
 
 def constants_in(package: str, name: str, of: type[Constant]) -> Iterator[Constant]:
-    """Import the modules of a package by name, and yield the constant that each states.
+    """Import the modules of a package, and yield the constant of the given name from each.
 
     Raises:
         TypeError: A module's constant has another type.

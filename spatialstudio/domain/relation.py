@@ -1,6 +1,6 @@
-"""How things stand to each other: relation types as registered values, relations, scene graphs.
+"""Registered relation types, relations and scene graphs.
 
-The only module that spells relation ids. Directions are those of the picture: x grows right, y
+The only module that defines relation ids. Directions are those of the image: x grows right, y
 grows down, depth grows away from the viewer.
 """
 
@@ -33,7 +33,7 @@ class Axis(Enum):
 
 @frozen(kw_only=False)
 class AxisClaim:
-    """One comparison along one axis.
+    """An order comparison along one axis.
 
     Attributes:
         axis: X, Y or DEPTH.
@@ -45,7 +45,7 @@ class AxisClaim:
 
 
 class Shape(Enum):
-    """What a relation compares."""
+    """The kind of comparison that a relation makes."""
 
     ORDER = "order"
     """Order along one axis, or along two at once (diagonals)."""
@@ -58,21 +58,21 @@ class Shape(Enum):
 class RelationType:
     """A kind of relation. New kinds are registered, never subclassed.
 
-    A registered type is all that the program needs: the grammar reads its phrases, the prompt is
-    written with them, the relation wheel and the instruction to a language model offer it, and its
-    claims are guided, judged and laid out. Phrases of several types may overlap: the longest phrase
-    in the prompt wins ("directly above and to the left of" over "directly above"), of equal ones a
-    registered phrase over the grammar's own, then the type that was registered first.
+    Registering a type is sufficient: the grammar parses its phrases, prompts are generated with
+    them, the relation wheel and the instructions to a language model include it, and its claims
+    are used for guidance, evaluation and layout. Phrases of several types may overlap: the longest
+    match wins ("directly above and to the left of" over "directly above"); at equal length, a
+    registered phrase wins over the grammar, then the type registered first.
 
     Attributes:
         id: Stable name in files.
         phrase: As written between subject and object: "to the left of".
-        shape: What is compared.
+        shape: Kind of comparison.
         claims: Comparisons that must all hold; empty unless the shape is ORDER.
-        inverse_id: The relation of the object to the subject; a symmetric type names itself.
+        inverse_id: The relation of the object to the subject; its own id for a symmetric type.
         words: Further phrases that prompts may use between subject and object, in any case;
-            a space stands for a hyphen as well, and adverbs such as "slightly" may come before.
-            Those of the built-in types are in ``phrases.lark``, as they depend on the context.
+            a space also matches a hyphen, and adverbs such as "slightly" may precede. Phrases of
+            the built-in types are in ``phrases.lark``, as they depend on the context.
 
     Raises:
         ValueError: A phrase is empty, or the claims do not fit the shape.
@@ -93,7 +93,7 @@ class RelationType:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """All phrases that it can have in a prompt, the one that is written first."""
+        """All phrases recognised in a prompt, the one used for writing first."""
         return (self.phrase, *self.words)
 
     @property
@@ -103,12 +103,12 @@ class RelationType:
 
     @property
     def needs_depth(self) -> bool:
-        """Whether a depth map is needed to judge it."""
+        """Whether a depth map is needed to evaluate it."""
         return any(claim.axis is Axis.DEPTH for claim in self.claims)
 
     @property
     def is_order_in_plane(self) -> bool:
-        """Whether it compares positions in the picture alone."""
+        """Whether it compares order in the image plane only."""
         return self.shape is Shape.ORDER and not self.needs_depth
 
     @property
@@ -189,26 +189,26 @@ BUILT_IN_TYPES = (
 relation_types = RelationTypes(BUILT_IN_TYPES)
 
 FLANKS = 2
-"""How many things stand on the sides of what is "between"."""
+"""Number of objects of "between"."""
 
 
 BY_HAND = "hand"
-"""Source of a relation that the user set."""
+"""Source of a relation set by the user."""
 
 LIGHTEST, HEAVIEST = 0.25, 4.0
 
 
 class Basis(Enum):
-    """What a relation rests on in the prompt."""
+    """How the prompt supports a relation."""
 
     STATED = "stated"
-    """Words of the prompt say it."""
+    """The prompt states it."""
     IMPLIED = "implied"
-    """It follows from what the prompt says."""
+    """It follows from the prompt."""
     UNCONFIRMED = "unconfirmed"
-    """A reader quotes words for it, which the grammar does not read so."""
+    """An extractor quotes words for it that the grammar does not parse as this relation."""
     UNSAID = "unsaid"
-    """Nothing in the prompt: a reader made it up, or it is not written down yet."""
+    """Nothing in the prompt: an extractor invented it, or it is not in the text yet."""
 
 
 @frozen
@@ -217,17 +217,16 @@ class Relation:
 
     Attributes:
         id: Unique in its scene.
-        type: The kind of claim.
-        subject: Mention of the thing placed.
-        object: Mention it is placed against.
+        type: The relation type.
+        subject: Mention of the subject.
+        object: Mention of the object.
         second_object: The other flank of "between"; None for every other shape.
-        span: The words that claim it; None where no words do.
-        weight: How much guidance cares for it, ``LIGHTEST`` to ``HEAVIEST``; 1 is usual.
-        is_muted: Whether guidance passes it over; it is still said, measured and judged.
-        source: Who claims it, an extractor's id or ``BY_HAND``; empty for the scene's extractor.
+        span: The words that state it; None if no words do.
+        weight: Weight in the guidance, ``LIGHTEST`` to ``HEAVIEST``; 1 by default.
+        is_muted: Whether guidance ignores it; it is still shown, measured and evaluated.
+        source: An extractor's id or ``BY_HAND``; empty for the scene's extractor.
         is_implied: Whether the prompt only implies it.
-        is_unconfirmed: Whether the grammar cannot read this claim in the words at ``span``, or
-            reads another one there.
+        is_unconfirmed: Whether the grammar does not parse the words at ``span`` as this relation.
     """
 
     id: RelationId
@@ -250,18 +249,18 @@ class Relation:
 
     @property
     def ends(self) -> tuple[MentionId, ...]:
-        """The mentions that take part, subject first."""
+        """All mentions of the relation, subject first."""
         flank = () if self.second_object is None else (self.second_object,)
         return (self.subject, self.object, *flank)
 
     @property
     def is_guided(self) -> bool:
-        """Whether guidance may act on it: flat maps hold nothing of depth."""
+        """Whether guidance acts on it; attention maps contain no depth."""
         return not (self.is_muted or self.type.needs_depth)
 
     @property
     def basis(self) -> Basis:
-        """What it rests on in the prompt."""
+        """How the prompt supports it."""
         if self.is_implied:
             return Basis.IMPLIED
         if self.span is None:
@@ -271,16 +270,16 @@ class Relation:
 
 @frozen
 class SceneGraph:
-    """What the prompt claims. Made by an extractor, or by hand in the window.
+    """The mentions and relations of a prompt. Created by an extractor, or by the user.
 
     Attributes:
-        prompt: The text it was read from.
+        prompt: The prompt it was extracted from.
         mentions: In order of the text.
         relations: In order of priority.
-        extractor_id: Who read it.
-        notes: What was not understood.
-        disputed: Claims of a language model that the words of the prompt speak against: offered,
-            never guided or judged.
+        extractor_id: The extractor.
+        notes: Messages about text that was not understood.
+        disputed: Relations from a language model that contradict the prompt: offered to the user,
+            never guided or evaluated.
     """
 
     prompt: Prompt
@@ -300,14 +299,14 @@ class SceneGraph:
 
     @property
     def hues(self) -> Mapping[MentionId, int]:
-        """Which of the mentions' colours each thing has, the same everywhere; see ``hues_of``."""
+        """Index of each mention's colour; see ``hues_of``."""
         return hues_of(self.mentions)
 
     @property
     def relation_hues(self) -> Mapping[RelationId, int]:
-        """Which of the mentions' colours each relation's curve has, the same everywhere.
+        """Index of the mention colour of each relation's curve.
 
-        Its subject's; where an earlier relation has that, an object's that is free.
+        The subject's colour; if an earlier relation uses it, the first unused colour of an object.
         """
         hues, chosen, taken = self.hues, dict[RelationId, int](), set[int]()
         for relation in self.relations:
@@ -328,11 +327,11 @@ class SceneGraph:
         raise KeyError(mention_id)
 
     def source_of(self, relation: Relation) -> str:
-        """Return who claims a relation: an extractor's id, or ``BY_HAND``."""
+        """Return the source of a relation: an extractor's id, or ``BY_HAND``."""
         return relation.source or self.extractor_id
 
     def contested_by(self, claim: Relation) -> tuple[Relation, ...]:
-        """Return the relations between a claim's things, or in the words that it stands on."""
+        """Return the relations with the same mentions as a claim, or with overlapping words."""
         return tuple(
             each
             for each in self.relations
@@ -341,7 +340,7 @@ class SceneGraph:
         )
 
     def name(self, mention_id: MentionId) -> str:
-        """Say which thing is meant: "dog", or "second dog" where others are called the same.
+        """Return an unambiguous name of a mention: "dog", or "second dog" for equal phrases.
 
         Raises:
             KeyError: The scene has no such mention.
@@ -356,7 +355,7 @@ class SceneGraph:
         return f"{own.phrase} {place + 1}"
 
     def detected_name(self, mention_id: MentionId) -> str:
-        """Say what a detector is asked for: "car" for "blue car"; others alike are told apart.
+        """Return the name of a mention as detected: "car" for "blue car", made unambiguous.
 
         Raises:
             KeyError: The scene has no such mention.
@@ -366,11 +365,11 @@ class SceneGraph:
         return own.head if is_alone else self.name(mention_id)
 
     def sentence(self, relation: Relation) -> str:
-        """Say a relation in words, alike things told apart: "cat to the left of second dog"."""
+        """Return a relation in words with unambiguous names: "cat to the left of second dog"."""
         return _said(relation, self.name)
 
     def plain_sentence(self, relation: Relation) -> str:
-        """Say a relation in the prompt's own words, as pictures tell it: "cat above dog"."""
+        """Return a relation in the prompt's words, as in image metadata: "cat above dog"."""
         return _said(relation, lambda mention_id: self.mention(mention_id).phrase)
 
 

@@ -1,4 +1,4 @@
-"""The protocols of what keeps runs: files, libraries, journals, metadata."""
+"""Protocols of run storage: files, libraries, journals, metadata."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
@@ -36,131 +36,131 @@ from spatialstudio.domain.verdict import Evaluation
 
 
 class RunStore(Protocol):
-    """Keeps finished runs as files; a run is named by its picture's path."""
+    """Stores finished runs as files; a run is identified by its image path."""
 
     def prepare(self, folder: Path) -> None:
-        """Make sure that runs can be kept in a folder, before work is spent on one.
+        """Check that runs can be written to a folder, before generation starts.
 
         Raises:
-            StoreError: The folder cannot be made or written.
+            StoreError: The folder cannot be created or written.
         """
 
     def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> Path:
-        """Write a run; nothing half-written is ever seen under its final name.
+        """Write a run atomically.
 
         Returns:
-            The picture's file.
+            The path of the image.
 
         Raises:
             StoreError: The folder cannot be written or is full.
         """
 
     def load(self, path: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
-        """Read a run back from any of its files or its folder, events as they were.
+        """Read a run and its events from its folder or any of its files.
 
         Raises:
             StoreError: There is no run, or it is damaged.
         """
 
     def is_run(self, path: Path) -> bool:
-        """Say whether a file belongs to a run."""
+        """Return True if a file belongs to a run."""
 
     def runs_in(self, folder: Path) -> tuple[Path, ...]:
-        """Return the pictures of all runs in a folder and below it, by name."""
+        """Return the image paths of all runs in a folder and its subfolders, sorted by name."""
 
     def picture_of(self, path: Path) -> Path:
-        """Return the path by which a run is named, from that of any of its files.
+        """Return the image path of a run from the path of any of its files.
 
         Raises:
-            StoreError: It is none.
+            StoreError: The file does not belong to a run.
         """
 
     def files_of(self, path: Path) -> tuple[Path, ...]:
-        """List the files that a run consists of, from the path of any of them.
+        """Return all files of a run from the path of any of them.
 
         Raises:
             StoreError: There is no run.
         """
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
-        """Keep what was found in a run's picture.
+        """Store the evaluation of a run.
 
         Raises:
             StoreError: There is no run, or it cannot be written.
         """
 
     def marks(self, path: Path) -> Marks:
-        """Return what the user says of a run.
+        """Return the user's marks of a run.
 
         Raises:
-            StoreError: The file that tells is damaged.
+            StoreError: The file with the marks is damaged.
         """
 
     def mark(self, path: Path, marks: Marks) -> None:
-        """Keep what the user says of a run.
+        """Store the user's marks of a run.
 
         Raises:
             StoreError: There is no run, or it cannot be written.
         """
 
     def note_repetition(self, path: Path, repetition: Reproduction) -> None:
-        """Keep how near a run came to the one that it repeats.
+        """Store the comparison of a run with the run that it reproduces.
 
         Raises:
             StoreError: There is no run, or it cannot be written.
         """
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
-        """Check every part of a run against its hashes; empty when all is well."""
+        """Verify the hashes of all parts of a run; return the defects."""
 
     def request_in(self, record: str) -> GenerationRequest:
-        """Return the request that the record in one of our pictures holds.
+        """Return the request in a record embedded in an image.
 
         Raises:
-            StoreError: The record is damaged, or of a newer version.
+            StoreError: The record is damaged, or has a newer schema version.
         """
 
 
 class RunLibrary(Protocol):
-    """The runs of one folder and all below it: listed, found, marked, deleted and put back.
+    """The runs in one folder and its subfolders: index, marks, trash and thumbnails.
 
-    Safe to use from any thread. Runs are named by the paths of their pictures.
+    Thread-safe. Runs are identified by their image paths.
     """
 
     root: Path
 
     def close(self) -> None:
-        """Give the index back."""
+        """Close the index."""
 
     def refresh(self, *, thorough: bool = False) -> LibraryChange:
-        """Look for what came, changed, moved or went; ``thorough`` looks into every folder."""
+        """Scan for added, changed, moved and missing runs; ``thorough`` scans every folder."""
 
     def reindex(self) -> int:
-        """Build the index anew from the files; return how many runs there are."""
+        """Rebuild the index from the files; return the number of runs."""
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
-        """Return the runs that a filter asks for, newest first."""
+        """Return the runs that match a filter, newest first."""
 
     def listing(self, wanted: Filter) -> Listing:
-        """Return the same runs with as much as a grid of them needs."""
+        """Return the runs that match a filter, with the columns of a grid."""
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
-        """Return runs by their ids, in that order; those that are gone are left out."""
+        """Return runs by their ids, in that order; missing ids are left out."""
 
     def entry_at(self, picture: Path) -> LibraryEntry | None:
-        """Return the run of a picture; None when it is not in the library."""
+        """Return the run with an image path; None when it is not in the library."""
 
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
-        """Return the run that a request has drawn; None when there is none."""
+        """Return the run of a request; None when there is none."""
 
     def tags(self) -> tuple[str, ...]:
-        """Return all tags in use, the most used first."""
+        """Return all tags, the most frequent first."""
 
     def add(self, picture: Path) -> None:
-        """Take in a run that was just stored or changed."""
+        """Add or update a run in the index."""
 
     def mark(self, picture: Path, marks: Marks) -> None:
-        """Keep what the user says of a run, in its files and in the index.
+        """Store the user's marks of a run, in its files and in the index.
 
         Raises:
             StoreError: There is no run, or it cannot be written.
@@ -174,106 +174,106 @@ class RunLibrary(Protocol):
         """
 
     def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
-        """Put runs back where they were, and return their pictures.
+        """Restore runs from the trash, and return their image paths.
 
         Args:
-            inside: Their pictures in the trash.
+            inside: Their image paths in the trash.
 
         Raises:
-            StoreError: One is no longer there, or the library cannot be written.
+            StoreError: A run is missing, or the library cannot be written.
         """
 
     def deletions(self) -> tuple[Deletion, ...]:
-        """List what can be put back, the newest first."""
+        """Return the deletions in the trash, the newest first."""
 
     def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
-        """Delete for good what was thrown away long enough ago; return how many runs."""
+        """Permanently delete runs that were deleted long enough ago; return their number."""
 
     def forget(self, pictures: Sequence[Path]) -> None:
-        """Take runs whose pictures are gone off the list."""
+        """Remove runs with missing images from the index."""
 
     def recall(self, missing: Sequence[LibraryEntry]) -> None:
-        """List runs again whose pictures are gone."""
+        """Add runs with missing images back to the index."""
 
     def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
-        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        """Return the runs that reproduce a run and were compared with it, newest first."""
 
     def move(self, picture: Path, folder: Path) -> Path:
-        """Move a run into another folder; return the picture's new path.
+        """Move a run to another folder; return the new image path.
 
         Raises:
             StoreError: The folder cannot be written.
         """
 
     def picture(self, path: Path) -> RgbImage | None:
-        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        """Return an image, (H, W, 3) uint8; None when the file cannot be read."""
 
     def thumbnail(self, picture: Path) -> RgbImage | None:
-        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        """Return a thumbnail, (h, w, 3) uint8; None when the file cannot be read."""
 
 
 class RunLibraries(Protocol):
     """Opens libraries."""
 
     def open(self, root: Path, cache: Path, draws_stickers: Callable[[str], bool]) -> RunLibrary:
-        """Open the library in a folder; index and thumbnails go to ``cache``.
+        """Open the library of a folder; index and thumbnails are stored in ``cache``.
 
-        Verdicts of the sticker models are listed only where ``draws_stickers`` says of a run's
-        model that they know its pictures.
+        Verdicts from the sticker models are listed only for runs whose model id satisfies
+        ``draws_stickers``, as the sticker models do not apply to other images.
         """
 
 
 class QueueJournal(Protocol):
-    """Remembers on disk what was asked, until it is done. Safe to use from any thread."""
+    """Persists unfinished requests. Thread-safe."""
 
     def note(self, request: GenerationRequest) -> None:
-        """Remember a request, before work on it begins.
+        """Write a request, before work on it begins.
 
         Raises:
             StoreError: The journal cannot be written.
         """
 
     def end(self, request_id: RequestId) -> None:
-        """Note that a request needs no more remembering: done, failed or cancelled."""
+        """Mark a request as done, failed or cancelled."""
 
     def interrupted(self) -> tuple[GenerationRequest, ...]:
-        """Return what programs that ended suddenly had not done, in order."""
+        """Return the unfinished requests of processes that ended unexpectedly, in order."""
 
     def forget(self, request_ids: Collection[RequestId]) -> None:
-        """Drop interrupted requests from the list."""
+        """Delete interrupted requests."""
 
     def close(self) -> None:
-        """End this program's part; what is not done is listed as interrupted next time."""
+        """Close this process's journal; unfinished requests count as interrupted."""
 
 
 class StateFiles(Protocol):
-    """Keeps what is not finished: the queue, and what was typed."""
+    """Reads and writes application state: queue journal, draft, settings, saved searches."""
 
     def open_journal(self, folder: Path) -> QueueJournal:
-        """Open this program's journal in a folder that all programs of a user share."""
+        """Open this process's journal in a folder shared by all processes of a user."""
 
     def write_draft(self, path: Path, draft: Draft) -> None:
-        """Write what was typed, whole.
+        """Write the draft atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
         """
 
     def read_draft(self, path: Path) -> Draft | None:
-        """Return what was typed last; None when nothing was, or it cannot be read."""
+        """Return the stored draft; None when there is none, or it cannot be read."""
 
     def write_settings(self, path: Path, settings: RunSettings) -> None:
-        """Write settings of runs, whole.
+        """Write run settings atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
         """
 
     def read_settings(self, path: Path) -> RunSettings:
-        """Read settings of runs.
+        """Read run settings.
 
         Raises:
-            StoreError: The file cannot be read, or holds something else.
+            StoreError: The file cannot be read, or has another content.
         """
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
@@ -284,46 +284,46 @@ class StateFiles(Protocol):
         """
 
     def read_searches(self, path: Path) -> dict[str, str]:
-        """Return saved searches by name; none when they cannot be read."""
+        """Return saved searches by name; empty when they cannot be read."""
 
     def write_library_folder(self, path: Path, folder: Path | None) -> None:
-        """Write where the user wants runs to be kept; None for the usual folder.
+        """Write the user's library folder; None for the default folder.
 
         Raises:
             StoreError: The file cannot be written.
         """
 
     def read_library_folder(self, path: Path) -> Path | None:
-        """Return where the user wants runs to be kept; None when nothing says so."""
+        """Return the user's library folder; None when it is not set."""
 
 
 class AttentionFiles(Protocol):
-    """Reads attention that was kept on disk beside a run."""
+    """Reads attention stored on disk for a run."""
 
     def read(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
-        """Open one layer's attention without taking all of it into memory.
+        """Open one layer's attention as a memory map.
 
         Returns:
-            (steps kept, heads, words, h, w).
+            (stored steps, heads, words, h, w).
 
         Raises:
-            StoreError: It is no longer there, or damaged.
+            StoreError: The file is missing or damaged.
         """
 
 
 class MetadataFiles(Protocol):
-    """Reads how pictures say that they were made, and writes it."""
+    """Reads and writes generation settings in image metadata."""
 
     def read(self, path: Path) -> PictureSettings | None:
-        """Read how a picture was made; None when it does not tell.
+        """Read the generation settings of an image; None when it has none.
 
         Raises:
             ImageError: The file cannot be read.
         """
 
     def encode(self, image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
-        """Return a picture file of kind "PNG", "JPEG" or "WEBP"; None for a clean copy.
+        """Encode an image as "PNG", "JPEG" or "WEBP" with metadata; without if ``texts`` is None.
 
         Raises:
-            ExportError: The texts are too long for the kind.
+            ExportError: The texts are too long for the format.
         """

@@ -1,4 +1,4 @@
-"""What is set beside the prompt: how pictures are drawn, as one value to keep, undo and share."""
+"""Run settings: everything in the form except the prompt, as one value to store, undo and share."""
 
 from dataclasses import field, fields, replace
 from enum import Enum
@@ -11,46 +11,46 @@ from spatialstudio.domain.relation import SceneGraph
 
 
 class SeedMode(Enum):
-    """Which seed the next picture gets."""
+    """How the seed changes after each image."""
 
     RANDOM = "random"
-    """Another one by chance."""
+    """A random seed."""
     FIXED = "fixed"
-    """The same."""
+    """The same seed."""
     INCREMENT = "increment"
-    """The one that follows."""
+    """The next seed."""
     REUSE = "reuse"
-    """That of the picture that is looked at."""
+    """The seed of the selected image."""
 
 
 class Preset(Enum):
-    """Whose settings of the guidance."""
+    """Presets of the guidance settings."""
 
     PUBLISHED = "published"
-    """Of the paper's code; steps are counted as there, of 50."""
+    """The settings of the paper's code, with guided steps for 50 steps."""
     SPATIALBENCH_UC = "spatialbench-uc"
-    """Of the recorded runs of SpatialBench-UC: BoxDiff without refinement."""
+    """The settings of the recorded runs of SpatialBench-UC: BoxDiff without refinement."""
     RECOMMENDED = "recommended"
-    """Ours; the window of steps grows with their number."""
+    """Our settings; the window of guided steps scales with the number of steps."""
 
 
 @frozen
 class RunSettings:
-    """The form beside the prompt. Made by ``flow.choose_settings`` and by the user's hand.
+    """The values of the settings form. Created by ``flow.choose_settings`` and edited by the user.
 
     Attributes:
-        model_id: Which weights.
+        model_id: The model.
         width: Pixels, divisible by 8.
-        height: Likewise.
-        sampling: Of the next picture; files hold its fields in its place.
-        guidance_scale: Of classifier-free guidance, >= 0; None for the model's own.
-        negative: What pictures shall not show; empty for nothing.
-        seed_mode: Which seed comes after that of the next picture.
-        pictures: How many are drawn at once, each from a seed of its own, >= 1.
-        candidates: Most pictures that each one is chosen from, by its PSE; 1 chooses nothing.
-        with_baseline: Whether each seed is drawn without guidance as well.
-        preset: Whose settings the guidance began with.
-        detail: How much of the attention is kept.
+        height: Pixels, divisible by 8.
+        sampling: Sampling settings of the next image; stored inline in files.
+        guidance_scale: Classifier-free guidance scale, >= 0; None for the model's default.
+        negative: Negative prompt; empty for none.
+        seed_mode: How the seed changes after the next image.
+        pictures: Batch size, each image with a separate seed, >= 1.
+        candidates: Maximum number of candidates of a noise search by PSE; 1 disables it.
+        with_baseline: Whether to generate each seed without guidance as well.
+        preset: The preset that the guidance settings are based on.
+        detail: How much of the attention is stored.
         preview_every: Steps between previews, >= 1.
     """
 
@@ -73,26 +73,26 @@ AnySettings = TypeVar("AnySettings", GenerationRequest, RunSettings)
 
 
 def with_values(settings: AnySettings, **values: Any) -> AnySettings:
-    """Return a request or a form with other values of its fields, sampling settings included."""
+    """Return a request or form with fields replaced, sampling settings included."""
     names = {each.name for each in fields(SamplingSettings)} & values.keys()
     sampling = replace(settings.sampling, **{name: values.pop(name) for name in names})
     return replace(settings, sampling=sampling, **values)
 
 
 def seed_after(seed: int, count: int = 1) -> int:
-    """Return the seed that follows; after the largest comes 0."""
+    """Return the seed ``count`` after a seed; the largest wraps to 0."""
     return (seed + count) % (MAX_SEED + 1)
 
 
 @frozen
 class Draft:
-    """The form as the user left it. Made by the studio whenever it changes.
+    """The unsubmitted prompt and settings. Created by the studio on every change.
 
     Attributes:
-        prompt: What was typed.
-        model_id: The model chosen; empty for the first.
-        scene: What it was read as, and what was changed by hand since; None while it says nothing.
-        settings: What is set beside the prompt; None while it was never touched.
+        prompt: The typed text.
+        model_id: The chosen model; empty for the first.
+        scene: The extracted scene with the user's changes; None for an empty prompt.
+        settings: The settings form; None if it was never changed.
     """
 
     prompt: str = ""

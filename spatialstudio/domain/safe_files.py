@@ -1,7 +1,7 @@
-"""Checks on names and files that others wrote: nothing leaves its folder, blocks or fills memory.
+"""Safe handling of untrusted paths and files: no path traversal, blocking or memory exhaustion.
 
-Every reader of files from elsewhere opens them here. A FIFO, a device or a link to one is refused
-before a byte is read, as is a file above the reader's limit.
+All readers of untrusted files open them with this module. A FIFO, a device or a link to one is
+refused before it is read, as is a file above the size limit.
 """
 
 import errno
@@ -16,28 +16,28 @@ from spatialstudio.domain.errors import ExportError
 
 MEBIBYTE = 1024 * 1024
 MAX_NAME_BYTES = 255
-"""What common file systems allow for one component of a path."""
+"""Limit of common file systems for one path component."""
 
 _SEPARATORS = frozenset("/\\:\0")
 _RESERVED = frozenset({"", ".", ".."})
 
 
 class NotARegularFile(OSError):  # noqa: N818 - reads as a finding
-    """The path leads to a FIFO, a device, a socket or a folder."""
+    """The path is a FIFO, a device, a socket or a folder."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(errno.EINVAL, "Not a regular file", str(path))
 
 
 class FileTooLarge(OSError):  # noqa: N818 - reads as a finding
-    """The file is larger than its reader allows."""
+    """The file exceeds the size limit of its reader."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(errno.EFBIG, "File too large", str(path))
 
 
 def is_path_component(name: str) -> bool:
-    """Say whether an id or name can be used as one component of a path on every system.
+    """Return True if an id or name is a valid path component on every system.
 
     Separators, drive letters, control characters, ``.`` and ``..`` are refused, and names longer
     than ``MAX_NAME_BYTES``.
@@ -51,9 +51,9 @@ def is_path_component(name: str) -> bool:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Say whether a path lies in a folder, or is it, once all links are resolved.
+    """Return True if a path, with links resolved, is a folder or inside it.
 
-    A path that cannot be resolved, as through a loop of links, lies nowhere.
+    A path that cannot be resolved, for example in a loop of links, is not inside any folder.
     """
     try:
         return path.resolve().is_relative_to(root.resolve())
@@ -62,7 +62,7 @@ def is_inside(path: Path, root: Path) -> bool:
 
 
 def is_one_of(path: Path, others: Iterable[Path]) -> bool:
-    """Say whether a path leads to one of some files, by whatever spelling or link, hard or not."""
+    """Return True if a path refers to one of the files, under any spelling or link."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -71,7 +71,7 @@ def is_one_of(path: Path, others: Iterable[Path]) -> bool:
 
 
 def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
-    """Refuse to write a result over what it is made from, by whatever name or link.
+    """Check that no target refers to a source, under any spelling or link.
 
     Raises:
         ExportError: A target is one of the sources.
@@ -85,7 +85,7 @@ def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
 
 
 def is_regular(path: Path) -> bool:
-    """Say whether a path leads to a regular file, links resolved; nothing is opened."""
+    """Return True if a path, with links resolved, is a regular file; nothing is opened."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError):
@@ -93,7 +93,7 @@ def is_regular(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Say whether a path leads to a folder, links resolved, whatever the path is."""
+    """Return True if a path, with links resolved, is a folder; False for an invalid path."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -104,15 +104,15 @@ def open_regular(path: Path, max_bytes: int | None = None) -> BinaryIO:
     """Open a regular file for reading, links resolved, without blocking on a FIFO.
 
     Args:
-        path: Of the file.
-        max_bytes: The largest size that is opened; None for no limit.
+        path: Path of the file.
+        max_bytes: Maximum size of the file; None for no limit.
 
     Raises:
-        NotARegularFile: The path leads to something else.
+        NotARegularFile: The path is not a regular file.
         FileTooLarge: The file is larger than ``max_bytes``.
         OSError: The file cannot be opened.
     """
-    if not stat.S_ISREG(path.stat().st_mode):  # before opening: some devices act on being opened
+    if not stat.S_ISREG(path.stat().st_mode):  # before opening: opening some devices has effects
         raise NotARegularFile(path)
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     file = os.fdopen(os.open(path, flags), "rb")
@@ -127,7 +127,7 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
     """Read a whole regular file of limited size.
 
     Raises:
-        NotARegularFile: The path leads to something else.
+        NotARegularFile: The path is not a regular file.
         FileTooLarge: The file is larger than ``max_bytes``, or grows beyond it while it is read.
         OSError: The file cannot be read.
     """

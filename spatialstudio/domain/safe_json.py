@@ -1,7 +1,7 @@
-"""Reads JSON that others wrote, within limits of memory, depth and size of numbers.
+"""Parsing of untrusted JSON with limits on memory, depth and number size.
 
-Sizes are estimated from the bytes before anything is built: a few bytes of JSON can take a
-hundred times their size as objects.
+Memory is estimated from the bytes before parsing: JSON can take a hundred times its size as
+objects.
 """
 
 import json
@@ -11,12 +11,12 @@ from spatialstudio.domain.safe_files import MEBIBYTE
 
 MAX_BYTES = 64 * MEBIBYTE
 MAX_MEMORY_BYTES = 224 * MEBIBYTE
-"""Estimated peak while the text is parsed, the bytes themselves included."""
+"""Estimated peak during parsing, the input included."""
 MAX_VALUES = 400_000
-"""Objects, arrays, names and leaves; a run of a thousand steps has some fifty thousand."""
+"""Objects, arrays, names and leaves; a run of a thousand steps has about fifty thousand."""
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
-"""Larger integers exceed every float."""
+"""Larger integers overflow a float."""
 
 _VALUE_BYTES = 100
 _SEPARATORS = (b"[", b"{", b",", b":")
@@ -39,14 +39,14 @@ def parse_limited(
     """Parse JSON as plain Python values.
 
     Args:
-        content: UTF-8; halves of surrogate pairs pass.
-        max_bytes: The largest size that is parsed.
-        max_values: The largest number of values and names.
-        with_constants: Whether NaN and Infinity, which are not JSON, are read as None.
+        content: UTF-8; lone surrogates are accepted.
+        max_bytes: Maximum size of the input.
+        max_values: Maximum number of values and names.
+        with_constants: Whether NaN and Infinity, which are not JSON, are parsed as None.
 
     Raises:
         JsonTooLarge: A limit is exceeded.
-        ValueError: The content is not JSON, or holds a number that no float can hold.
+        ValueError: The content is not JSON, or contains a number that overflows a float.
     """
     values = sum(map(content.count, _SEPARATORS)) if len(content) <= max_bytes else 0
     is_large = len(content) > max_bytes or values > max_values
@@ -62,7 +62,7 @@ def parse_limited(
 
 
 def _peak_bytes(content: bytes, values: int) -> int:
-    """Estimate what the content, its text and the values take together."""
+    """Estimate the total size of the input, its text and the parsed values."""
     characters, width = len(content), 1
     if not content.isascii():
         characters = len(content.translate(None, _CONTINUATION))
@@ -73,10 +73,10 @@ def _peak_bytes(content: bytes, values: int) -> int:
 
 
 def _check(plain: Any) -> None:
-    """Walk through all values, level by level.
+    """Check depth and numbers of all values, level by level.
 
     Raises:
-        JsonTooLarge: They are nested too deeply.
+        JsonTooLarge: The values are nested too deeply.
         ValueError: A number is too large for a float.
     """
     level: list[Any] = [plain]

@@ -1,4 +1,4 @@
-"""Samplers: how a model's predictions become the next, less noisy latents."""
+"""Names and compatibility of samplers."""
 
 from collections.abc import Mapping
 
@@ -13,27 +13,27 @@ SAMPLERS: Mapping[str, str] = {
     "PNDMScheduler": "PNDM",
     "UniPCMultistepScheduler": "UniPC",
 }
-"""Names in diffusers to names for people, of those that stand in for each other."""
+"""diffusers class names to display names of interchangeable samplers."""
 
 
 HEUN = "HeunDiscreteScheduler"
-"""Takes the mean of the slopes at both ends of a step."""
+"""Averages the slopes at both ends of a step."""
 
 SCALE_OFF = 1.0
-"""The guidance scale that leaves classifier-free guidance out: half of every prediction."""
+"""The guidance scale without classifier-free guidance, which halves the cost of a prediction."""
 
 TWO_CALLS = frozenset({HEUN, "KDPM2DiscreteScheduler", "KDPM2AncestralDiscreteScheduler"})
-"""Those that call the model twice a step."""
+"""Samplers that call the model twice per step."""
 
 
 def samplers_beside(own: str, *, begins_in_noise: bool = False) -> tuple[str, ...]:
-    """Return the samplers that a model can be drawn with, its own first; empty without one.
+    """Return the samplers that a model supports, its default first; empty without a default.
 
     Args:
-        own: Name in diffusers of the one that came with a model that learnt to predict noise, the
-            picture or their velocity; models of flows know their own alone.
-        begins_in_noise: Whether hardly any signal is left at the model's first step, which then
-            spans noise levels so far apart that a mean of slopes leads nowhere.
+        own: diffusers class name of the model's default sampler. Models that predict noise, sample
+            or velocity support all of ``SAMPLERS``; flow models support only their default.
+        begins_in_noise: Whether the model starts at near-zero signal-to-noise ratio, where the
+            first step spans noise levels so far apart that averaging slopes fails.
     """
     if own not in SAMPLERS:
         return (own,) if own else ()
@@ -42,11 +42,11 @@ def samplers_beside(own: str, *, begins_in_noise: bool = False) -> tuple[str, ..
 
 
 def sampler_title(name: str) -> str:
-    """Return the name for people: "DDIM", or "LCM" of the unknown "LCMScheduler"."""
+    """Return the display name: "DDIM", or "LCM" for the unknown "LCMScheduler"."""
     return SAMPLERS.get(name, name.removesuffix("Scheduler"))
 
 
 def sampler_named(name: str) -> str:
-    """Return the name in diffusers of a sampler, whichever of its names somebody typed."""
+    """Return the diffusers class name of a sampler given by class name or display name."""
     spoken = {title.casefold(): known for known, title in SAMPLERS.items()}
     return spoken.get(name.casefold(), name)

@@ -1,8 +1,8 @@
-"""Keeps the current folder out of the search for modules and programs.
+"""Removal of the current folder from the search paths of modules and programs.
 
 Python searches the current folder first when it is started with ``-m`` or ``-c``, and an empty
-entry of PATH or PYTHONPATH means the current folder. A module or program in a folder with
-downloaded files would then replace any library.
+entry of PATH or PYTHONPATH means the current folder. A module or program in a folder of
+downloaded files would then shadow a library.
 """
 
 import os
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 STANDARD_LIBRARY = os.path.dirname(os.__file__)
 PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-"""The folder with the package: site-packages, or the checkout."""
+"""The folder that contains the package: site-packages, or the checkout."""
 
 
 def leave_out_current_folder() -> None:
     """Remove the current folder from the search paths of this process and of its children.
 
-    The package itself stays importable in a checkout that is the current folder, after everything
-    else.
+    If the current folder is the checkout, the package stays importable with the lowest priority.
     """
     entries = sys.path
     own = entries.index(STANDARD_LIBRARY) if STANDARD_LIBRARY in entries else len(entries)
@@ -32,17 +31,17 @@ def leave_out_current_folder() -> None:
 
 
 def without_current_folder(environment: "Mapping[str, str]") -> dict[str, str]:
-    """Return an environment in which a child process finds nothing in the current folder."""
+    """Return an environment in which a child process does not search the current folder."""
     changed = {**environment, **safe_variables(environment)}
     return {name: value for name, value in changed.items() if value is not None}
 
 
 def safe_variables(environment: "Mapping[str, str]") -> dict[str, str | None]:
-    """List the variables that keep a child process from searching the current folder.
+    """Return the variables that keep a child process from searching the current folder.
 
     Args:
-        environment: Of PATH and LD_LIBRARY_PATH, the absolute folders are kept; of PYTHONPATH,
-            all but the current one.
+        environment: The current environment; absolute entries of PATH and LD_LIBRARY_PATH are
+            kept, and all entries of PYTHONPATH except the current folder.
 
     Returns:
         Values by name; None removes the variable.
@@ -61,7 +60,7 @@ def safe_variables(environment: "Mapping[str, str]") -> dict[str, str | None]:
 
 
 def set_variables(values: "Mapping[str, str | None]") -> dict[str, str | None]:
-    """Set variables of this process, None removes one; return the values they had."""
+    """Set environment variables of this process; return the previous values. None removes one."""
     before = {name: os.environ.get(name) for name in values}
     for name, value in values.items():
         if value is not None:
@@ -76,10 +75,10 @@ def _is_absolute(entry: str) -> bool:
 
 
 def _is_current(entry: str) -> bool:
-    """Whether an entry is relative, and so depends on the current folder, or is this folder."""
+    """Return True if an entry is relative or is the current folder."""
     if not os.path.isabs(entry):
         return True
     try:
         return os.path.samefile(entry, os.getcwd())
-    except OSError:  # one of them does not exist
+    except OSError:  # one of the folders does not exist
         return False

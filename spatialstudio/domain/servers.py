@@ -1,4 +1,4 @@
-"""Servers of language models: those offered by name, the user's choice, and who keeps it."""
+"""Language-model servers: presets, the user's choice, and the protocol of its storage."""
 
 import socket
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ PLAIN_SCHEME = "http"
 
 @frozen
 class ServerPreset:
-    """A kind of server and its usual address."""
+    """A kind of server and its default address."""
 
     title: str
     url: str
@@ -22,12 +22,12 @@ class ServerPreset:
 
 @frozen
 class ServerChoice:
-    """Which language model is asked; its key is kept elsewhere.
+    """The chosen language model and its server; the API key is stored separately.
 
     Attributes:
-        url: Base address of the chat-completions protocol; empty for nobody.
-        model: The server's name for the model; empty for nobody.
-        allows_plain_http: Whether the user lets a key travel to this address unencrypted.
+        url: Base URL of the chat-completions API; empty for none.
+        model: Name of the model on the server; empty for none.
+        allows_plain_http: Whether the user allows sending a key to this address unencrypted.
     """
 
     url: str = ""
@@ -36,68 +36,68 @@ class ServerChoice:
 
     @property
     def is_complete(self) -> bool:
-        """Whether somebody can be asked."""
+        """Whether both server and model are set."""
         return bool(self.url and self.model)
 
 
 class ServerChoices(Protocol):
-    """Keeps the user's choice of a server: address and model in a file, the key in the keyring.
+    """Stores the user's choice of a server: address and model in a file, the key in the keyring.
 
-    What the environment says goes before both. Only ``choice`` is quick; the others may wait for
-    the keyring or the server.
+    Environment variables override both. Only ``choice`` returns at once; the other methods may
+    wait for the keyring or the server.
     """
 
     @property
     def presets(self) -> Mapping[str, ServerPreset]:
-        """Servers that are offered, by name."""
+        """Server presets by name."""
 
     @property
     def overriding(self) -> tuple[str, ...]:
-        """Names of the environment variables that go before what is kept."""
+        """Names of the environment variables that override stored values."""
 
     def choice(self) -> ServerChoice:
-        """Return what is chosen now."""
+        """Return the current choice."""
 
     def keep(self, choice: ServerChoice, key: str | None) -> None:
-        """Keep a choice; a key goes to the system's keyring.
+        """Store a choice; the key goes into the system keyring.
 
         Args:
             choice: Address and model.
-            key: None leaves the kept key as it is; an empty one is forgotten.
+            key: None keeps the stored key; an empty string deletes it.
 
         Raises:
-            SettingsError: The address is none, or the key cannot be kept.
+            SettingsError: The address is invalid, or the key cannot be stored.
             StoreError: The file cannot be written.
         """
 
     def has_key(self, url: str) -> bool:
-        """Tell whether a key is known for an address."""
+        """Return True if a key is stored for an address."""
 
     def try_out(self, choice: ServerChoice, key: str | None, token: CancelToken) -> str:
-        """Ask a server for a word and say in a sentence how that went.
+        """Send a test request to a server and return the result in one sentence.
 
         Args:
-            choice: Whom to ask.
-            key: None for the one that is kept.
-            token: Asked while it waits.
+            choice: Server and model.
+            key: None for the stored key.
+            token: Polled while waiting.
 
         Raises:
-            SettingsError: It does not answer; the sentence says why.
+            SettingsError: The request fails; the message states the reason.
             Cancelled: The token was cancelled.
         """
 
 
 def crosses_network_in_plain(url: str) -> bool:
-    """Say whether what is sent to an address can be read on its way to another machine."""
+    """Return True if requests to an address leave this machine unencrypted."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # no address; nothing is sent
+    except ValueError:  # not a URL; nothing is sent
         return False
     return parts.scheme == PLAIN_SCHEME and not is_this_machine(parts.hostname or "")
 
 
 def is_this_machine(host: str) -> bool:
-    """Say whether a host of an address is this machine, in any spelling of the loopback network."""
+    """Return True if a host is this machine, in any notation of the loopback network."""
     if host.lower().rstrip(".") == "localhost":
         return True
     address = _address_of(host)
@@ -106,7 +106,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def _address_of(host: str) -> IPv4Address | IPv6Address | None:
-    """Read a numeric host as resolvers do: "127.1" is 127.0.0.1; None for a name."""
+    """Parse a numeric host as resolvers do: "127.1" is 127.0.0.1; None for a name."""
     try:
         return ip_address(host)
     except ValueError:

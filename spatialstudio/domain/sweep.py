@@ -1,4 +1,4 @@
-"""Sweeps: pictures of one prompt whose settings differ along one axis or two."""
+"""Sweeps: images of one prompt whose settings vary along one or two axes."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, NewType
@@ -11,13 +11,13 @@ SweepId = NewType("SweepId", str)
 
 @frozen(kw_only=False, eq=False)
 class SweepField:
-    """A number that can differ from picture to picture; fields with the same id are equal.
+    """A numeric setting that can be swept; fields with the same id are equal.
 
     Attributes:
-        id: Name in files: that of a setting of the run, or of an option of its guidance method.
-        title: Name beside a grid.
-        is_whole: Whether it takes whole numbers only.
-        can_be_negative: Whether it takes numbers below 0.
+        id: Name in files: that of a run setting, or of an option of the guidance method.
+        title: Name on the axis of a grid.
+        is_whole: Whether it accepts whole numbers only.
+        can_be_negative: Whether it accepts numbers below 0.
     """
 
     id: str
@@ -72,12 +72,12 @@ RUN_FIELDS: Mapping[str, SweepField] = {
         SweepField.GOAL,
     )
 }
-"""Those of every run, by id. Values are set in this order, so that the number of steps is there
-before those of its window; then come the options of the guidance method."""
+"""Fields of every run, by id. Values are set in this order, so that the number of steps is set
+before the guided steps; options of the guidance method follow."""
 
 
 def sweep_field(field_id: str) -> SweepField:
-    """Return the field with an id; one of an option takes its title from the id."""
+    """Return the field with an id; for an option, the title is derived from the id."""
     title = field_id.replace("_", " ").capitalize()
     return RUN_FIELDS.get(field_id) or SweepField(field_id, title)
 
@@ -91,7 +91,7 @@ def option_field(option: Option) -> SweepField:
 
 @frozen
 class SweepAxis:
-    """A field and the values that it takes, in order, each once."""
+    """A field and its distinct values, in order."""
 
     field: SweepField
     values: tuple[float, ...]
@@ -99,19 +99,19 @@ class SweepAxis:
 
 @frozen
 class SweepPlan:
-    """What shall be swept; without rows the pictures stand in one line."""
+    """The axes of a sweep; without rows the images form a single row."""
 
     columns: SweepAxis
     rows: SweepAxis | None = None
 
     @property
     def axes(self) -> tuple[SweepAxis, ...]:
-        """The columns' and, where there is one, the rows'."""
+        """The column axis and, if present, the row axis."""
         return (self.columns,) if self.rows is None else (self.columns, self.rows)
 
     @property
     def pictures(self) -> int:
-        """How many pictures it takes."""
+        """Number of images."""
         return len(self.columns.values) * (len(self.rows.values) if self.rows else 1)
 
 
@@ -124,18 +124,18 @@ class SweepPoint:
 
     @property
     def label(self) -> str:
-        """The value as it stands beside a grid: "7", "2.5"."""
+        """The value as an axis label: "7", "2.5"."""
         return f"{self.value:.0f}" if self.field.is_whole else f"{self.value:g}"
 
 
 @frozen
 class SweepCell:
-    """Where a picture stands in its sweep; kept in the record of its run.
+    """Position of an image in its sweep; stored in the run record.
 
     Attributes:
-        sweep_id: All pictures of the sweep have the same.
-        column: What tells its column from the others.
-        row: What tells its row; None where there is only one.
+        sweep_id: Id of the sweep.
+        column: Value of its column.
+        row: Value of its row; None for a single row.
     """
 
     sweep_id: SweepId
@@ -145,23 +145,23 @@ class SweepCell:
 
 @frozen
 class SweepSides:
-    """What stands along the sides of a grid, each side from small to large.
+    """Axis values of a grid, in ascending order.
 
     Attributes:
         columns: At least one.
-        rows: One None where there are no rows.
+        rows: A single None where there is no row axis.
     """
 
     columns: tuple[SweepPoint, ...]
     rows: tuple[SweepPoint | None, ...]
 
     def place(self, cell: SweepCell) -> tuple[int, int]:
-        """Return the row and the column of a cell."""
+        """Return the row and column index of a cell."""
         return self.rows.index(cell.row), self.columns.index(cell.column)
 
 
 def sides_of(cells: Iterable[SweepCell]) -> SweepSides:
-    """Return the sides of the grid that the cells of one sweep make; at least one cell."""
+    """Return the axis values of the grid of a sweep's cells; at least one cell."""
     cells = tuple(cells)
     columns = {cell.column for cell in cells}
     rows = {cell.row for cell in cells}

@@ -1,4 +1,4 @@
-"""The checker's answers, the numbers behind them, and its settings."""
+"""Verdicts, their measurements, and the settings of the checker."""
 
 from collections.abc import Iterable
 from dataclasses import field
@@ -26,14 +26,14 @@ class Outcome(Enum):
 
 
 def joint_outcome(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """Return what came of all together: FAIL when one failed, else UNDECIDABLE; None for none."""
+    """Combine outcomes: FAIL if any fails, else UNDECIDABLE if any is; None for no outcomes."""
     found = set(outcomes)
     order = (Outcome.FAIL, Outcome.UNDECIDABLE, Outcome.PASS)
     return next((outcome for outcome in order if outcome in found), None)
 
 
 class AbstentionReason(Enum):
-    """Why the checker declines to decide."""
+    """Reasons for which the checker abstains."""
 
     MISSING_OBJECT = "missing"
     AMBIGUOUS_OBJECT = "ambiguous"
@@ -49,15 +49,15 @@ class Measurement:
     """The numbers behind a verdict.
 
     Attributes:
-        delta: Signed offset of subject from object along the axis, share of the image side,
-            [-1, 1]; negative is left, above or in front. Depth: of the depth range. None where the
+        delta: Signed offset of subject from object along the axis, as a fraction of the image side
+            or of the depth range, [-1, 1]; negative is left, above or in front. None where the
             relation has no single axis.
         margin: Half width of the undecidable band, [0, 1].
         overlap: IoU of the two boxes, [0, 1].
-        pos: Projected PoS of the claim on the masks, [0, 1], ties half; None without both masks.
+        pos: Projected PoS of the relation on the masks, [0, 1], ties half; None without both masks.
         pse: max(0, 2 PoS - 1), [0, 1]; 0 without both masks.
-        gap: Between the nearest edges of the boxes, share of the picture's diagonal; near and far
-            only.
+        gap: Distance between the nearest edges of the boxes, as a fraction of the image diagonal;
+            near and far only.
     """
 
     delta: float | None
@@ -70,7 +70,7 @@ class Measurement:
 
 @frozen
 class ConfidenceComponents:
-    """What confidence is made of, each in [0, 1]."""
+    """The components of the confidence, each in [0, 1]."""
 
     detection: float
     geometry: float
@@ -80,13 +80,13 @@ class ConfidenceComponents:
 
 @frozen
 class Verdict:
-    """The checker's answer on one relation. Made by ``science.checker.decide`` only.
+    """The checker's answer on one relation. Created only by ``science.checker.decide``.
 
     Attributes:
-        relation_id: The relation judged.
+        relation_id: The checked relation.
         outcome: PASS, FAIL or UNDECIDABLE.
-        confidence: In the answer given, [0, 1].
-        components: What the confidence is made of.
+        confidence: Confidence in the outcome, [0, 1].
+        components: The components of the confidence.
         measurement: None when nothing could be measured.
         reason: Set exactly when undecidable.
         about: The mentions that the reason concerns.
@@ -106,12 +106,12 @@ class Verdict:
 
 
 class StabilityMeasure(Enum):
-    """What counts as surviving a small change of the picture."""
+    """How stability under small image changes is measured."""
 
     MIXED = "mixed"
-    """Half the share of equal answers, half the IoU of the boxes: as published."""
+    """Half the fraction of equal answers, half the IoU of the boxes: as published."""
     ANSWERS = "answers"
-    """The share of equal answers alone."""
+    """The fraction of equal answers."""
 
 
 PUBLISHED_PERTURBATIONS = (
@@ -124,30 +124,31 @@ PUBLISHED_PERTURBATIONS = (
 
 @frozen
 class CheckerSettings:
-    """Every threshold, weight and choice of the checker (SpatialBench-UC, calibrated values).
+    """All thresholds, weights and options of the checker (SpatialBench-UC, calibrated values).
 
     Attributes:
-        preset: What the settings are called in results.
-        margin: Half width of the undecidable band, share of the image side, [0, 1].
-        detection_score: Least score of a detection, [0, 1].
-        min_area_fraction: Least area of a detection, share of the picture, [0, 1].
-        ambiguity_delta: Two instances nearer in score than this are ambiguous, [0, 1].
-        max_overlap_iou: Largest IoU of left and right boxes, [0, 1].
-        min_stability: Least stability of a decision, [0, 1].
-        min_agreement: Least agreement of a second detector, [0, 1].
-        geometry_slope: |delta| beyond the margin at which geometry is sure, (0, 1].
+        preset: Name of the settings in results.
+        margin: Half width of the undecidable band, fraction of the image side, [0, 1].
+        detection_score: Minimum score of a detection, [0, 1].
+        min_area_fraction: Minimum area of a detection, fraction of the image, [0, 1].
+        ambiguity_delta: Instances whose scores differ by less than this are ambiguous, [0, 1].
+        max_overlap_iou: Maximum IoU of the boxes for left and right, [0, 1].
+        min_stability: Minimum stability of a decision, [0, 1].
+        min_agreement: Minimum agreement of a second detector, [0, 1].
+        geometry_slope: |delta| beyond the margin at which the geometry component is 1, (0, 1].
         weights: Exponents of detection, geometry, stability, agreement.
-        near_distance: Gap of the boxes, share of the diagonal, up to which they are near.
-        far_distance: Gap from which they are far.
-        between_margin: Half width of the undecidable band of "between", share of the side, [0, 1].
+        near_distance: Maximum gap between near boxes, fraction of the diagonal.
+        far_distance: Minimum gap between far boxes, fraction of the diagonal.
+        between_margin: Half width of the undecidable band of "between", fraction of the side,
+            [0, 1].
         depth_margin: Half width of the undecidable band of depth PoS around one half, [0, 0.5].
-        merges_duplicates: Whether a box that lies in a surer one of the same mention is dropped,
-            and small boxes too, before instances are counted.
-        duplicate_containment: Share of the smaller box that must lie in the other, [0, 1].
+        merges_duplicates: Whether boxes inside a higher-scoring box of the same mention, and small
+            boxes, are dropped before instances are counted.
+        duplicate_containment: Fraction of the smaller box that must lie in the other, [0, 1].
         decides_agreeing_instances: Whether ambiguity is ignored where all instances agree.
-        overlap_bars_vertical: Whether overlapping boxes are undecidable above and below too.
-        stability_measure: What survives a small change.
-        perturbations: The small changes; empty when stability is not tested.
+        overlap_bars_vertical: Whether overlapping boxes are undecidable for above and below too.
+        stability_measure: How stability is measured.
+        perturbations: The small image changes; empty when stability is not tested.
     """
 
     preset: str = "reproduce"
@@ -184,18 +185,18 @@ RECOMMENDED = CheckerSettings(
     decides_agreeing_instances=True,
     stability_measure=StabilityMeasure.ANSWERS,
 )
-"""The same, its known faults mended."""
+"""SpatialBench-UC with its known faults corrected."""
 
 CHECKER_PRESETS = {settings.preset: settings for settings in (REPRODUCE, RECOMMENDED)}
 
 
 @frozen
 class Adjustment:
-    """What a person would have the checker do otherwise.
+    """Changes to the checker's settings and choices by the user.
 
     Attributes:
-        checker: The settings to judge by.
-        choices: Detections to judge by instead of the surest, at most one a mention.
+        checker: The checker settings.
+        choices: Detections to use instead of those with the best score, at most one per mention.
     """
 
     checker: CheckerSettings
@@ -204,11 +205,11 @@ class Adjustment:
 
 @frozen
 class AdjustedVerdict:
-    """What came of an adjustment; kept beside the checker's own verdict, never in its place.
+    """The verdict after an adjustment; stored in addition to the checker's original verdict.
 
     Attributes:
-        verdict: On the adjusted relation.
-        adjustment: What was done otherwise.
+        verdict: Verdict on the adjusted relation.
+        adjustment: The user's changes.
     """
 
     verdict: Verdict
@@ -217,16 +218,16 @@ class AdjustedVerdict:
 
 @frozen(eq=False)
 class Evaluation:
-    """A judged picture.
+    """The evaluation of an image.
 
     Attributes:
-        perception: What was seen; its ``image_sha256`` names the picture.
-        verdicts: One for each relation, in the scene's order.
-        checker: The settings used.
+        perception: The perception; its ``image_sha256`` identifies the image.
+        verdicts: One per relation, in the scene's order.
+        checker: The checker settings.
         seconds: Time taken.
-        looks: What other looks at the picture saw; with them it can be judged again.
-        da_score: How far the picture shows what the prompt asserts; None when not asked.
-        adjusted: Verdicts that a person has adjusted, at most one a relation.
+        looks: Further perceptions of the image, required for re-evaluation.
+        da_score: Decompositional alignment with the prompt; None when not computed.
+        adjusted: Verdicts adjusted by the user, at most one per relation.
     """
 
     perception: Perception

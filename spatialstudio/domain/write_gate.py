@@ -1,8 +1,8 @@
-"""Lets a program end at any moment without cutting what it writes.
+"""Gates that let a process exit at any time without truncating its output.
 
-Whoever writes a file, a set of files or a line of an answer passes a gate. Whoever ends the program
-closes it first: what is being written is finished, nothing more is begun, and folders of unfinished
-files are removed.
+Code that writes a file, a set of files or a line of output passes a gate. Code that exits the
+process closes it first: writes in progress finish, no new writes start, and staging folders are
+removed.
 """
 
 import shutil
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class WriteGate:
-    """Counts the threads that write; a closed gate lets only those in that are inside already."""
+    """Counts writing threads; when closed, admits only threads that are already inside."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -24,7 +24,7 @@ class WriteGate:
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Write within the block; may be nested. Behind a closed gate the thread waits for ever."""
+        """Allow writing in the block; may be nested. At a closed gate the thread blocks forever."""
         thread = threading.get_ident()
         with self._changed:
             self._changed.wait_for(lambda: not self._is_closed or self._inside[thread])
@@ -38,7 +38,7 @@ class WriteGate:
 
     @contextmanager
     def staging(self, folder: Path) -> Iterator[None]:
-        """Remove a folder of unfinished files when the block ends, or the program within it."""
+        """Remove a staging folder when the block ends, or when the process exits within it."""
         self._staging.add(folder)
         try:
             yield
@@ -47,13 +47,13 @@ class WriteGate:
             self._staging.discard(folder)
 
     def close(self, timeout_s: float | None = None) -> bool:
-        """Let nobody else write, and wait for those who do; the caller may still write itself.
+        """Block other writers and wait for writes in progress; the calling thread may still write.
 
         Args:
-            timeout_s: The longest wait; None for as long as it takes.
+            timeout_s: Maximum wait; None for no limit.
 
         Returns:
-            Whether nobody writes any more.
+            True if no other thread is writing.
         """
         thread = threading.get_ident()
         with self._changed:
@@ -68,6 +68,6 @@ class WriteGate:
 
 
 FILE_GATE = WriteGate()
-"""Passed by all that writes files."""
+"""Passed by all code that writes files."""
 ANSWER_GATE = WriteGate()
-"""Passed by all that prints; apart, as a pipe that nobody reads blocks its writer."""
+"""Passed by all code that prints; separate, as a pipe without a reader blocks its writer."""
