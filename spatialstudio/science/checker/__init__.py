@@ -1,1 +1,1 @@
-"""The checker: perception to verdicts, with evidence."""
+"""The checker: verdicts from perception, with evidence."""

@@ -1,7 +1,7 @@
-"""What a person's own thresholds and choice of instances make of a judged picture.
+"""Re-evaluation of an image with thresholds and instances chosen by the user.
 
-Nothing is looked at anew: the verdicts follow from what was seen. Small changes of the picture and
-a second detector tell of what the checker chose; beside another choice they count as untested.
+Verdicts are computed from the stored perception; no model runs. Perturbations and the second
+detector apply to the checker's choice; for other instances they count as untested.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,16 +26,17 @@ from spatialstudio.science.checker.measurement import candidates_of
 def decide_adjusted(
     evaluation: Evaluation, scene: SceneGraph, adjustment: Adjustment
 ) -> Evaluation:
-    """Judge a judged picture as a person has adjusted it.
+    """Return an evaluation with the user's adjustment applied.
 
     Args:
-        evaluation: Holds what was seen.
-        scene: What the prompt claims.
-        adjustment: The perturbations must be those of the evaluation; a chosen detection that was
-            not seen in this picture is let pass.
+        evaluation: The evaluation, with its perception.
+        scene: The scene graph.
+        adjustment: The perturbations must be those of the evaluation; a chosen detection that is
+            not in its perception is ignored.
 
     Returns:
-        With the detections that were chosen from alone, and settings by which they count.
+        The evaluation, reduced to the detections that were considered, with settings under which
+        the chosen detections pass the thresholds.
     """
     settings = adjustment.checker
     seen = evaluation.perception
@@ -59,7 +60,7 @@ def decide_adjusted(
 def _narrowed(
     seen: Perception, settings: CheckerSettings, chosen: Mapping[MentionId, Detection]
 ) -> Perception:
-    """Keep what was chosen by hand; of all other mentions, what the checker would choose from."""
+    """Reduce a perception to the user's choices and the checker's candidates elsewhere."""
     kept = list(_kept(seen, settings, chosen))
     places = [place for place, found in enumerate(seen.detections) if found in kept]
     masks = seen.masks
@@ -86,7 +87,7 @@ def _kept(
 def _lowered(
     settings: CheckerSettings, chosen: Mapping[MentionId, Detection], seen: Perception
 ) -> CheckerSettings:
-    """Let what was chosen by hand count, however unsure and small it is."""
+    """Lower the thresholds so that the user's choices pass."""
     picture = seen.width * seen.height
     return replace(
         settings,

@@ -1,7 +1,7 @@
 """Confidence of a verdict: a weighted geometric mean of four components.
 
-Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code. It is confidence in the
-answer given, FAIL included, not a probability.
+Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code. It is the confidence in the
+outcome, FAIL included, not a probability.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _EPSILON = 1e-10
 def confidence(
     components: ConfidenceComponents, weights: tuple[float, float, float, float]
 ) -> float:
-    """Combine the components.
+    """Combine the components into a confidence.
 
     Args:
         components: Each in [0, 1].
@@ -53,7 +53,7 @@ def confidence(
 def confidences(
     components: Sequence[FloatArray], weights: tuple[float, float, float, float]
 ) -> FloatArray:
-    """Combine the components of many verdicts.
+    """Combine the components of many verdicts into confidences.
 
     Args:
         components: (records,) each, in [0, 1]: detection, geometry, stability, agreement.
@@ -72,7 +72,7 @@ def detection_component(scores: Sequence[float]) -> float:
 
 
 def geometry_component(offset: float, margin: float, slope: float) -> float:
-    """Return how far an offset clears the undecidable band, 1 at ``slope`` beyond it."""
+    """Return the distance of an offset from the undecidable band over ``slope``, [0, 1]."""
     return min(max((abs(offset) - margin) / slope, 0.0), 1.0)
 
 
@@ -86,16 +86,16 @@ def stability_of(
     perturbed: Sequence[Perception | None],
     settings: CheckerSettings,
 ) -> float:
-    """Measure how well a decided answer survives.
+    """Compute the stability of a decided relation under perturbations.
 
     Args:
-        relation: The claim.
-        first: The answer, from the unchanged picture.
-        perturbed: What was seen in each changed picture, at least one; None where nothing could.
-        settings: Thresholds, and what counts as surviving.
+        relation: The relation.
+        first: The measurement on the unchanged image.
+        perturbed: Perception of each perturbed image, at least one; None where it failed.
+        settings: Thresholds and the stability measure.
 
     Returns:
-        [0, 1]; an object that is no longer found is an answer lost.
+        [0, 1]; a missing object counts as a changed answer.
     """
     measured_relations = [look and measure_relation(relation, look, settings) for look in perturbed]
     seen = [measured_relation for measured_relation in measured_relations if measured_relation]
@@ -113,15 +113,15 @@ def stability_of(
 def agreement_of(
     outcome: Outcome, first: RelationMeasurement, second: RelationMeasurement | None
 ) -> float:
-    """Measure the consent of a second detector.
+    """Compute the agreement of a second detector.
 
     Args:
-        outcome: The first detector's answer, doubts included.
-        first: What the first detector's boxes say.
-        second: What the second detector's boxes say; None when it misses an object or failed.
+        outcome: The first detector's outcome, abstention included.
+        first: The measurement from the first detector.
+        second: The measurement from the second detector; None when it misses an object or failed.
 
     Returns:
-        [0, 1]; one half when the second detector has no say.
+        [0, 1]; one half without a measurement from the second detector.
     """
     if second is None:
         return _NOT_SEEN
@@ -129,7 +129,7 @@ def agreement_of(
     same_side = first.reading.offset * second.reading.offset >= 0
     agreement = _HALF * (_HALF * same_answer + _HALF * same_side)
     overlaps = _overlaps(first, second)
-    for overlap in overlaps:  # NOTE: in the order of the source, to the last bit
+    for overlap in overlaps:  # NOTE: summation order of the source, for bit-exact results
         agreement += _HALF / len(overlaps) * overlap
     return agreement
 

@@ -1,20 +1,20 @@
-"""The checker: what was seen becomes PASS, FAIL, or UNDECIDABLE with its reason.
+"""The checker: computes PASS, FAIL, or UNDECIDABLE with a reason from perception.
 
-For each relation, the first that applies:
+For each relation, the first rule that applies:
 
-    missing       no detection of a mention is sure and large enough
-    ambiguous     two detections of a mention are nearly equally sure
-    no depth      the relation is one of depth, and depth or masks are not there
+    missing       no detection of a mention passes the score and area thresholds
+    ambiguous     two detections of a mention have nearly equal scores
+    no depth      the relation is one of depth, and the depth map or a mask is missing
     high overlap  the relation compares x, and the boxes overlap
     near boundary the relation holds, or fails, by no more than the margin
-    unstable      the answer does not survive small changes of the picture
-    disagreement  a second detector sees it otherwise
+    unstable      the answer changes under small image changes
+    disagreement  a second detector disagrees
     PASS or FAIL
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code, whose order and
 arithmetic are kept for left, right, above and below; the other relations are ours. The settings can
-mend its faults: an ambiguous relation is decided where every choice of instances gives one answer,
-and overlap can bar above and below too.
+correct its faults: an ambiguous relation is decided where all choices of instances agree, and
+overlap can make above and below undecidable too.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ from spatialstudio.science.pos.pse import relation_pse
 
 NO_LOOKS = Looks()
 MAX_CHOICES = 10_000
-"""Of instances that are compared with each other; more are ambiguous without being compared."""
+"""Maximum number of compared choices of instances; above it the relation is ambiguous."""
 
 _UNTESTED = 1.0
 _NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agreement=0)
@@ -67,16 +67,16 @@ _NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agre
 def decide(
     scene: SceneGraph, perception: Perception, settings: CheckerSettings, looks: Looks = NO_LOOKS
 ) -> tuple[Verdict, ...]:
-    """Judge every relation of a scene.
+    """Decide every relation of a scene.
 
     Args:
-        scene: What the prompt claims.
-        perception: What was seen.
-        settings: Thresholds, weights and choices.
-        looks: What else was seen; what was not tested counts as passed.
+        scene: The scene graph.
+        perception: The perception of the image.
+        settings: Thresholds, weights and options.
+        looks: Further perceptions; tests without data count as passed.
 
     Returns:
-        One verdict a relation, in the scene's order.
+        One verdict per relation, in the scene's order.
     """
     return tuple(
         decide_relation(relation, perception, settings, looks) for relation in scene.relations
@@ -86,11 +86,11 @@ def decide(
 def decide_again(
     evaluation: Evaluation, scene: SceneGraph, settings: CheckerSettings
 ) -> Evaluation:
-    """Judge a judged picture by other settings, without any model.
+    """Return an evaluation with verdicts under other settings; no model runs.
 
     Args:
-        evaluation: Holds what was seen.
-        scene: What the prompt claims.
+        evaluation: The evaluation, with its perceptions.
+        scene: The scene graph.
         settings: The perturbations must be those of the evaluation.
     """
     verdicts = decide(scene, evaluation.perception, settings, evaluation.looks)
@@ -103,7 +103,7 @@ def decide_relation(
     settings: CheckerSettings,
     looks: Looks = NO_LOOKS,
 ) -> Verdict:
-    """Judge one relation; arguments as for ``decide``."""
+    """Decide one relation; arguments as for ``decide``."""
     found = {end: candidates_of(end, perception, settings) for end in relation.ends}
     missing = tuple(end for end in relation.ends if found[end].chosen is None)
     if missing:
@@ -153,7 +153,7 @@ def _ambiguous_end(
     perception: Perception,
     settings: CheckerSettings,
 ) -> MentionId | None:
-    """Return the first end with several instances to choose from, unless the choice is idle."""
+    """Return the first ambiguous end; None if there is none, or all choices agree."""
     ambiguous = next((end for end in relation.ends if found[end].are_ambiguous), None)
     count = prod(len(found[end].rivals) for end in relation.ends)
     if ambiguous and settings.decides_agreeing_instances and count <= MAX_CHOICES:
@@ -253,7 +253,7 @@ def _agreement(
 
 
 def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> bool:
-    # NOTE: recorded stability is a mix; settings that count the answers alone cannot hold it low.
+    # NOTE: Recorded stability is the MIXED measure, so it is not compared under ANSWERS.
     is_mixed = settings.stability_measure is StabilityMeasure.MIXED
     return (looks.stability is None or is_mixed) and stability < settings.min_stability
 

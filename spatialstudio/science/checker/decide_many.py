@@ -1,7 +1,8 @@
-"""Judges many stored records at once: the checker's rules for boxes, one column a number.
+"""Vectorised checker for many stored records.
 
-The records are laid out in a table once; every change of a threshold then judges all of them again
-in one go. It knows left, right, above and below, and gives what ``checker.decide_relation`` gives.
+Records are converted to a table of arrays once; each change of a threshold then re-evaluates all
+of them in one pass. Supports left, right, above and below, with the same results as
+``checker.decide_relation``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,12 +57,12 @@ _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
 
 @frozen
 class StoredRecord:
-    """One relation of one picture, and what was seen.
+    """One relation of one image, with its perceptions.
 
     Attributes:
         relation: Left, right, above or below.
-        perception: What the first detector saw.
-        looks: A recorded stability, and what a second detector saw.
+        perception: Perception by the first detector.
+        looks: The recorded stability, and perception by the second detector.
     """
 
     relation: Relation
@@ -71,13 +72,13 @@ class StoredRecord:
 
 @frozen(eq=False)
 class SeenTable:
-    """What one detector saw, for all records.
+    """Detections of one detector for all records.
 
     Attributes:
-        boxes: (records, 2, K, 4) left, top, right, bottom in pixels; subject, then object; the
-            surest first.
-        scores: (records, 2, K), below 0 where there is no further detection.
-        sizes: (records, 2) width and height of the pictures, pixels.
+        boxes: (records, 2, K, 4) left, top, right, bottom in pixels; subject, then object; best
+            first.
+        scores: (records, 2, K), below 0 for padding.
+        sizes: (records, 2) width and height of the images, pixels.
     """
 
     boxes: FloatArray
@@ -87,15 +88,15 @@ class SeenTable:
 
 @frozen(eq=False)
 class RecordTable:
-    """Stored records, column by column.
+    """Stored records as columns.
 
     Attributes:
-        first: What the first detector saw.
-        second: What the second saw.
+        first: Detections of the first detector.
+        second: Detections of the second detector.
         was_seen_twice: (records,) whether there was a second detector.
         axis: (records,) 0 for x, 1 for y.
-        wanted_sign: (records,) -1 where the subject shall come first, else 1.
-        stability: (records,) recorded, [0, 1]; 1 where it was not tested.
+        wanted_sign: (records,) -1 where the relation requires the subject first, else 1.
+        stability: (records,) recorded stability, [0, 1]; 1 where it was not tested.
     """
 
     first: SeenTable
@@ -111,8 +112,8 @@ class Decisions:
     """The verdicts of a table.
 
     Attributes:
-        outcome: (records,) places in ``OUTCOMES``.
-        reason: (records,) places in ``REASONS``.
+        outcome: (records,) indices into ``OUTCOMES``.
+        reason: (records,) indices into ``REASONS``.
         confidence: (records,) [0, 1].
     """
 
@@ -132,7 +133,7 @@ class _Choice:
 
 
 def tabulate(records: Sequence[StoredRecord]) -> RecordTable:
-    """Lay records out in a table.
+    """Convert records to a table.
 
     Raises:
         ValueError: A relation is none of left, right, above and below.
@@ -152,7 +153,7 @@ def tabulate(records: Sequence[StoredRecord]) -> RecordTable:
 
 
 def decide_many(table: RecordTable, settings: CheckerSettings) -> Decisions:
-    """Judge all records of a table."""
+    """Decide all records of a table."""
     choice = _choose(table.first, settings)
     offset = _offsets(choice.boxes[:, 0], choice.boxes[:, 1], table)
     overlap = intersections_over_unions(choice.boxes[:, 0], choice.boxes[:, 1])
@@ -237,7 +238,10 @@ def _without_duplicates(boxes: FloatArray, kept: Flags, largest_share: float) ->
 
 
 def _offsets(subjects: FloatArray, others: FloatArray, table: RecordTable) -> FloatArray:
-    """Return by how much relations hold, as a share of the side; (records, ..., 4) each."""
+    """Return signed offsets, positive where relations hold, over the image side.
+
+    Boxes are (records, ..., 4) each.
+    """
     apart = (subjects[..., :2] + subjects[..., 2:]) / 2 - (others[..., :2] + others[..., 2:]) / 2
     rows = np.arange(len(table.axis))
     along = np.moveaxis(apart, -1, 1)[rows, table.axis]
@@ -246,7 +250,7 @@ def _offsets(subjects: FloatArray, others: FloatArray, table: RecordTable) -> Fl
 
 
 def _signs(offset: FloatArray, settings: CheckerSettings) -> Codes:
-    """Return 1 where a relation clearly holds, -1 where its contrary does, 0 between."""
+    """Return 1 where a relation holds beyond the margin, -1 where its inverse does, else 0."""
     return np.where(np.abs(offset) > settings.margin, np.sign(offset), 0).astype(np.int64)
 
 
@@ -265,8 +269,8 @@ def _are_ambiguous(table: RecordTable, choice: _Choice, settings: CheckerSetting
 
 
 def _all_agree(table: RecordTable, rivals: Flags, settings: CheckerSettings) -> Flags:
-    """Say for each record whether every pair of its instances gives the same decision."""
-    # NOTE: rivals are brought to the front, as few of the columns hold any.
+    """Return for each record whether all pairs of its instances give the same decision."""
+    # NOTE: Rivals are moved to the front to drop the many columns without any.
     places = np.argsort(~rivals, -1, kind="stable")[:, :, : rivals.sum(-1).max()]
     rivals = np.take_along_axis(rivals, places, 2)
     boxes = np.take_along_axis(table.first.boxes, places[..., None], 2)

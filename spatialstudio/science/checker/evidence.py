@@ -1,4 +1,4 @@
-"""Why the checker answers as it does, in plain sentences with numbers, and what it leaves out."""
+"""Explanations of verdicts in sentences with numbers, and the evidence behind them."""
 
 from collections.abc import Iterator, Sequence
 from math import hypot
@@ -55,7 +55,7 @@ from spatialstudio.science.questions.perception_answers import colour_named
 
 EVEN_POS = 0.5
 SURE_POS, DOUBTFUL_POS = 0.75, 0.25
-"""PoS on attention from which it says the contrary of a FAIL, and down to which that of a PASS."""
+"""PoS on attention that contradicts a FAIL (at or above) or a PASS (at or below)."""
 SEVERAL = "more than one"
 PERCENT = 100
 _SIDES = {
@@ -69,13 +69,13 @@ _VERBS = {Outcome.PASS: "is", Outcome.FAIL: "is not", Outcome.UNDECIDABLE: "is"}
 
 
 def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
-    """Say why a verdict is what it is, where attention says otherwise, and what was not checked.
+    """Explain a verdict, a contradiction with the attention, and what was not checked.
 
     Args:
-        verdict: Of a relation of ``scene``.
-        scene: What the prompt claims.
-        attention_pos: The relation's PoS on the attention at the last step, [0, 1]; None where
-            none was recorded.
+        verdict: Verdict on a relation of ``scene``.
+        scene: The scene graph.
+        attention_pos: The relation's PoS on the attention at the last step, [0, 1]; None if not
+            recorded.
 
     Returns:
         Sentences with full stops, for instance "The dog's centre lies 0.31 of the width left of
@@ -88,7 +88,7 @@ def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = N
 
 
 def share_in_words(share: float) -> str:
-    """Say a share, [0, 1], in whole percent; only all and nothing are called 100 % and 0 %."""
+    """Format a fraction, [0, 1], in whole percent; only exact 1 and 0 give 100 % and 0 %."""
     percent = f"{share * PERCENT:.0f} %"
     if percent == "100 %" and share < 1:
         return "more than 99 %"
@@ -98,7 +98,7 @@ def share_in_words(share: float) -> str:
 
 
 def not_checked(relation: Relation, scene: SceneGraph) -> tuple[Unchecked, ...]:
-    """List counts, colours and other attributes of a relation's things; no verdict tests them."""
+    """Return counts, colours and other attributes of a relation's ends, which are not checked."""
     return tuple(
         Unchecked(mention_id=end, kind=kind, words=words)
         for end in dict.fromkeys(relation.ends)
@@ -117,7 +117,7 @@ def _asked_of(mention: ObjectMention) -> Iterator[tuple[UncheckedKind, str]]:
 
 
 def _left_out(unchecked: Sequence[Unchecked]) -> str:
-    """Say what was not checked: "count (three) and colour (blue) were not checked"."""
+    """Return what was not checked: "count (three) and colour (blue) were not checked"."""
     parts = []
     for kind in UncheckedKind:
         words = [each.words for each in unchecked if each.kind is kind]
@@ -131,7 +131,7 @@ def _left_out(unchecked: Sequence[Unchecked]) -> str:
 
 
 def _attention(verdict: Verdict, pos: float | None) -> str:
-    """Say where the attention at the last step and the picture disagree."""
+    """Return a clause if the attention at the last step contradicts the verdict."""
     if pos is None:
         return ""
     share = share_in_words(pos)
@@ -203,13 +203,13 @@ def bands_of(
     perception: Perception,
     settings: CheckerSettings,
 ) -> Iterator[MarginBand]:
-    """Yield the bands in which the subject's centre decides nothing.
+    """Yield the bands of the subject's centre in which a relation is undecidable.
 
     Args:
-        relation_type: What is compared; near, far and depth have no bands.
-        boxes: Of all its ends, subject first.
-        perception: For the size of the picture.
-        settings: Margins.
+        relation_type: The relation type; near, far and depth have no bands.
+        boxes: Boxes of all ends, subject first.
+        perception: Provides the size of the image.
+        settings: Provides the margins.
     """
     _, landmark, *flank = boxes
     if relation_type.shape is Shape.BETWEEN:
@@ -234,7 +234,7 @@ def gap_of(
     perception: Perception,
     settings: CheckerSettings,
 ) -> GapLine | None:
-    """Return the shortest way between two boxes; None unless the relation is near or far."""
+    """Return the shortest line between two boxes; None unless the relation is near or far."""
     if relation_type.shape not in {Shape.NEAR, Shape.FAR}:
         return None
     subject, other = boxes
@@ -269,7 +269,7 @@ def _center(box: Box, axis: Axis) -> float:
 def _nearest(
     start: float, stop: float, other_start: float, other_stop: float
 ) -> tuple[float, float]:
-    """Return the nearest points of two intervals; the middle of what they share, if they do."""
+    """Return the nearest points of two intervals; the middle of their intersection, if any."""
     if stop < other_start:
         return stop, other_start
     if other_stop < start:
@@ -280,7 +280,7 @@ def _nearest(
 
 DEPTH_SLICES = 64
 CROP_BORDER = 0.1
-"""Border around the chosen boxes, share of the picture's longer side."""
+"""Border around the chosen boxes, fraction of the longer image side."""
 
 
 def evidence_of(
@@ -289,12 +289,12 @@ def evidence_of(
     evaluation: Evaluation,
     attention_pos: float | None = None,
 ) -> Evidence:
-    """Gather what lies behind a verdict.
+    """Return the evidence for a verdict.
 
     Args:
-        verdict: One of the evaluation's.
-        scene: What the prompt claims.
-        evaluation: What was seen, and by which settings it was judged.
+        verdict: A verdict of the evaluation.
+        scene: The scene graph.
+        evaluation: The evaluation.
         attention_pos: As for ``explain``.
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
@@ -395,7 +395,7 @@ def _assertions(relation: Relation, evaluation: Evaluation) -> Iterator[Assertio
 def _profiles(
     relation: Relation, perception: Perception, settings: CheckerSettings
 ) -> tuple[tuple[Profile, ...], tuple[float, ...]]:
-    """Project the ends' masks on what is compared; without claims, on both axes of the picture."""
+    """Project the ends' masks onto the compared axes; without claims, onto both image axes."""
     masks = masks_of_ends(relation, perception, settings.detection_score)
     seen = [pair for pair in zip(relation.ends, masks, strict=True) if pair[1].any()]
     axes = [claim.axis for claim in relation.type.claims] or PICTURE_AXES
@@ -444,7 +444,7 @@ def _perturbed(
 
 
 def _crop(boxes: Sequence[Box], perception: Perception) -> Box:
-    """Return a box around all boxes, with a border, within the picture; without any, all of it."""
+    """Return the bounding box of boxes plus a border, clipped; without boxes, the whole image."""
     width, height = float(perception.width), float(perception.height)
     border = CROP_BORDER * max(width, height)
     return Box(

@@ -1,4 +1,4 @@
-"""Boxes and where they stand to each other. The one place that knows IoU."""
+"""Box geometry (IoU, offsets, gaps), choice of detections, and measurement of relations."""
 
 from collections.abc import Sequence
 from math import hypot
@@ -27,7 +27,7 @@ from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
 
 
 def intersection(first: Box, second: Box) -> Box:
-    """Return what two boxes share; its area is 0 when they are apart."""
+    """Return the intersection of two boxes; its area is 0 when they are disjoint."""
     return Box(
         left=max(first.left, second.left),
         top=max(first.top, second.top),
@@ -44,17 +44,17 @@ def intersection_over_union(first: Box, second: Box) -> float:
 
 
 def containment(first: Box, second: Box) -> float:
-    """Return the share of the smaller box that lies in the other, [0, 1]; 0 when it is empty."""
+    """Return the fraction of the smaller box inside the other, [0, 1]; 0 when it is empty."""
     smaller = min(first.area, second.area)
     return intersection(first, second).area / smaller if smaller > 0 else 0.0
 
 
 def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the areas that pairs of boxes share.
+    """Return the intersection areas of pairs of boxes.
 
     Args:
         first: (..., 4) left, top, right, bottom.
-        second: (..., 4) likewise.
+        second: (..., 4) left, top, right, bottom.
     """
     leading = np.maximum(first[..., :2], second[..., :2])
     trailing = np.minimum(first[..., 2:], second[..., 2:])
@@ -80,29 +80,29 @@ def containments(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def center_offset_xy(first: Box, second: Box, width: int, height: int) -> tuple[float, float]:
-    """Return how far the centre of ``first`` lies from that of ``second``.
+    """Return the offset of the centre of ``first`` from that of ``second``.
 
     Args:
         first: Pixels.
         second: Pixels.
-        width: Of the picture, pixels.
-        height: Of the picture, pixels.
+        width: Image width, pixels.
+        height: Image height, pixels.
 
     Returns:
-        Shares of width and height, [-1, 1]; negative is left, or above.
+        Fractions of width and height, [-1, 1]; negative is left, or above.
     """
     (first_x, first_y), (second_x, second_y) = first.center_xy, second.center_xy
     return (first_x - second_x) / width, (first_y - second_y) / height
 
 
 def box_gap(first: Box, second: Box, width: int, height: int) -> float:
-    """Return the distance of the nearest edges, share of the picture's diagonal; 0 when touching.
+    """Return the distance of the nearest edges over the image diagonal; 0 when touching.
 
     Args:
         first: Pixels.
         second: Pixels.
-        width: Of the picture, pixels.
-        height: Of the picture, pixels.
+        width: Image width, pixels.
+        height: Image height, pixels.
     """
     apart_x = max(first.left - second.right, second.left - first.right, 0.0)
     apart_y = max(first.top - second.bottom, second.top - first.bottom, 0.0)
@@ -110,7 +110,7 @@ def box_gap(first: Box, second: Box, width: int, height: int) -> float:
 
 
 def depth_offset(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
-    """Return how much farther ``first`` is than ``second`` on average, share of the depth range.
+    """Return the difference of mean depths, ``first`` minus ``second``, over the depth range.
 
     Args:
         depth: (H, W), larger is farther.
@@ -118,7 +118,7 @@ def depth_offset(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
         second: (H, W) bool, not empty.
 
     Returns:
-        [-1, 1]; negative is in front; 0 in a flat picture.
+        [-1, 1]; negative is in front; 0 for constant depth.
     """
     depth_range = float(np.ptp(depth))
     if depth_range == 0:
@@ -128,11 +128,11 @@ def depth_offset(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
 
 @frozen
 class Candidates:
-    """What was found of one mention.
+    """The candidate detections of one mention.
 
     Attributes:
-        chosen: The surest that is large enough; None when there is none.
-        rivals: All that are nearly as sure as the surest, itself included; best first.
+        chosen: The detection with the best score that is large enough; None when there is none.
+        rivals: All detections with scores close to the best, including the best; best first.
     """
 
     chosen: Detection | None
@@ -140,7 +140,7 @@ class Candidates:
 
     @property
     def are_ambiguous(self) -> bool:
-        """Whether there is more than one to choose from."""
+        """Whether there is more than one rival."""
         return len(self.rivals) > 1
 
 
@@ -151,8 +151,8 @@ def candidates_of(
 
     Args:
         mention: The mention.
-        perception: What was seen.
-        settings: Thresholds; whether duplicates are merged.
+        perception: The perception of the image.
+        settings: Thresholds, and whether duplicates are merged.
     """
     sure = sure_detections(mention, perception, settings)
     least_area = settings.min_area_fraction * perception.width * perception.height
@@ -170,7 +170,7 @@ def candidates_of(
 def sure_detections(
     mention: MentionId, perception: Perception, settings: CheckerSettings
 ) -> list[Detection]:
-    """Return the detections of a mention that are sure enough, best first."""
+    """Return the detections of a mention above the score threshold, best first."""
     found = perception.detections_of(mention)
     return [detection for detection in found if detection.score >= settings.detection_score]
 
@@ -188,13 +188,13 @@ _EVEN_POS = 0.5
 
 @frozen
 class Reading:
-    """By how much a relation holds.
+    """The signed offset by which a relation holds.
 
     Attributes:
-        offset: Positive where the relation holds, negative where its contrary does.
+        offset: Positive where the relation holds, negative where its inverse does.
         margin: Half width of the undecidable band around 0.
-        delta: Signed offset along the relation's one axis; None when it has two or none.
-        gap: Of the boxes, share of the diagonal; near and far only.
+        delta: Signed offset along the relation's only axis; None when it has two or none.
+        gap: Gap between the boxes, fraction of the diagonal; near and far only.
     """
 
     offset: float
@@ -204,7 +204,7 @@ class Reading:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the offset lies beyond the margin, on either side."""
+        """Whether the offset exceeds the margin, on either side."""
         return abs(self.offset) > self.margin
 
 
@@ -214,12 +214,12 @@ def read_boxes(
     perception: Perception,
     settings: CheckerSettings,
 ) -> Reading:
-    """Read a relation of the picture plane.
+    """Measure a relation in the image plane from boxes.
 
     Args:
-        relation_type: One that needs no depth.
-        boxes: Of subject, object and, for "between", second object; pixels.
-        perception: For the size of the picture.
+        relation_type: A type without depth.
+        boxes: Boxes of subject, object and, for "between", second object; pixels.
+        perception: Provides the size of the image.
         settings: Margins and distances.
     """
     match relation_type.shape:
@@ -239,13 +239,13 @@ def read_depth(
     depth: DepthMap | None,
     settings: CheckerSettings,
 ) -> Reading | None:
-    """Read a relation of depth by its PoS.
+    """Measure a depth relation by its PoS.
 
     Args:
-        relation_type: One that needs depth.
+        relation_type: A type with depth.
         masks: (H, W) bool each: subject and object.
-        depth: What was estimated; None when nothing was.
-        settings: For the margin.
+        depth: The depth map; None when there is none.
+        settings: Provides the margin.
 
     Returns:
         None without depth, or with an empty mask.
@@ -286,11 +286,11 @@ def _read_distance(
 
 
 def between_axis(boxes: Sequence[Box], perception: Perception) -> Axis:
-    """Return the axis along which two flanks stand farther apart, as shares of the sides.
+    """Return the axis with the larger relative distance between two flanks.
 
     Args:
-        boxes: Of the subject and both flanks.
-        perception: For the size of the picture.
+        boxes: Boxes of the subject and both flanks.
+        perception: Provides the size of the image.
     """
     _, one, other = boxes
     apart_x, apart_y = center_offset_xy(one, other, perception.width, perception.height)
@@ -312,11 +312,11 @@ def _read_between(
 
 @frozen
 class RelationMeasurement:
-    """A relation as read from one choice of detections.
+    """The measurement of a relation for one choice of detections.
 
     Attributes:
-        chosen: One detection for each of the relation's ends.
-        reading: By how much the relation holds.
+        chosen: One detection per end of the relation.
+        reading: The signed offset by which the relation holds.
     """
 
     chosen: tuple[Detection, ...]
@@ -324,19 +324,19 @@ class RelationMeasurement:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Where the ends are."""
+        """Boxes of the ends."""
         return tuple(detection.box for detection in self.chosen)
 
     @property
     def outcome(self) -> Outcome:
-        """What the reading alone says; undecidable within its margin."""
+        """Outcome of the reading; undecidable within its margin."""
         if not self.reading.is_clear:
             return Outcome.UNDECIDABLE
         return Outcome.PASS if self.reading.offset > 0 else Outcome.FAIL
 
     @property
     def overlap(self) -> float:
-        """IoU of the subject with the other end it overlaps most, [0, 1]."""
+        """Largest IoU of the subject with another end, [0, 1]."""
         subject, *others = self.boxes
         return max(intersection_over_union(subject, other) for other in others)
 
@@ -344,15 +344,15 @@ class RelationMeasurement:
 def measure_relation(
     relation: Relation, perception: Perception, settings: CheckerSettings
 ) -> RelationMeasurement | None:
-    """Read a relation from the surest detections.
+    """Measure a relation from the chosen detections.
 
     Args:
-        relation: The claim.
-        perception: What was seen.
+        relation: The relation.
+        perception: The perception of the image.
         settings: Thresholds and margins.
 
     Returns:
-        None when an end is missing, or depth is wanted and cannot be had.
+        None when an end is missing, or required depth is unavailable.
     """
     chosen = [candidates_of(end, perception, settings).chosen for end in relation.ends]
     found = [detection for detection in chosen if detection is not None]
@@ -368,10 +368,10 @@ def measure_from(
     perception: Perception,
     settings: CheckerSettings,
 ) -> RelationMeasurement | None:
-    """Read a relation from given detections, one an end, and their own masks alone.
+    """Measure a relation from given detections, one per end, and only their masks.
 
     Returns:
-        None when depth is wanted and cannot be had.
+        None when required depth is unavailable.
     """
     masks = [_mask_of(detection, perception) for detection in chosen]
     return _read(chosen, masks, relation, perception, settings)
@@ -393,7 +393,7 @@ def _read(
 
 
 def _mask_of(detection: Detection, perception: Perception) -> BoolMask:
-    """Return the mask drawn of a detection; empty when there is none."""
+    """Return the mask of a detection; empty when there is none."""
     if len(perception.masks) == len(perception.detections):
         return perception.masks[perception.detections.index(detection)].pixels
     return np.zeros((perception.height, perception.width), np.bool_)
