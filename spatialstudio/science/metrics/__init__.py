@@ -1,1 +1,1 @@
-"""Metrics over relations and pictures; every module registers one as its constant ``METRIC``."""
+"""Metrics of relations and images; each module registers one as its constant ``METRIC``."""

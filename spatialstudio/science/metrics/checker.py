@@ -1,6 +1,6 @@
-"""The checker's verdicts over many pictures: coverage, pass rates and mean confidence.
+"""The checker as a metric: coverage, pass rates and mean confidence over many images.
 
-Source: SpatialBench-UC. A picture that could not be judged counts as undecided.
+Source: SpatialBench-UC. An image that could not be evaluated counts as undecided.
 """
 
 from collections.abc import Mapping, Sequence

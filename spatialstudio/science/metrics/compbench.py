@@ -1,12 +1,12 @@
-"""T2I-CompBench's spatial scores, in the plane and in depth, on boxes that any detector gave.
+"""T2I-CompBench's 2D and 3D spatial scores, on boxes of any detector.
 
-A picture scores a quarter of each object's detection score and half of how well the relation holds,
-all in [0, 1].
+An image scores a quarter of each object's detection score plus half of the relation score, all in
+[0, 1].
 
 Source: Huang et al. 2023 and 2025, T2I-CompBench and T2I-CompBench++, arXiv:2307.06350, and their
-code. Its faults can be switched off: "near" is met when the centres are close along either axis;
-"on top of" is read but never scored; depth is looked up in a transposed region; an overlap of
-exactly one half scores nothing in depth.
+code. Its faults can be switched off: "near" holds when the centres are close along either axis;
+"on top of" is parsed but always scores 0; depth is read from a transposed region; an overlap of
+exactly one half scores 0 in depth.
 """
 
 from collections.abc import Sequence
@@ -36,19 +36,19 @@ _RELATION_SHARE = 0.5
 
 @frozen
 class CompBenchRules:
-    """What counts; the defaults are the published ones.
+    """Rules of the metric; the defaults are the published ones.
 
     Attributes:
-        detection_threshold: Boxes count whose score is above this, [0, 1].
-        overlap_limit: IoU up to which two objects stand apart in the plane, [0, 1].
-        near_pixels: Distance of centres that is near, pixels of a picture 480 wide.
-        picture_width: Width that pictures are brought to, pixels.
-        least_score: A plane score below this counts as 0, [0, 1].
-        depth_overlap: IoU at which a relation of depth holds in full, (0, 1].
-        near_along_either_axis: Fault: close along one axis is near.
-        ignores_on_top: Fault: "on top of" is never met; "on the top of" is.
-        transposes_depth: Fault: rows and columns of the depth map are mixed up.
-        drops_half_overlap: Fault: an IoU of exactly ``depth_overlap`` scores nothing.
+        detection_threshold: Boxes with a score above this are used, [0, 1].
+        overlap_limit: Maximum IoU without a penalty for 2D relations, [0, 1].
+        near_pixels: Maximum distance of near centres, in pixels of an image 480 wide.
+        picture_width: Reference image width, pixels.
+        least_score: A 2D score below this counts as 0, [0, 1].
+        depth_overlap: IoU at which a depth relation scores 1, (0, 1].
+        near_along_either_axis: Fault: centres close along one axis are near.
+        ignores_on_top: Fault: "on top of" always scores 0; "on the top of" does not.
+        transposes_depth: Fault: rows and columns of the depth map are swapped.
+        drops_half_overlap: Fault: an IoU of exactly ``depth_overlap`` scores 0.
     """
 
     detection_threshold: float = 0.5
@@ -79,14 +79,14 @@ def plane_score(
     width: int,
     rules: CompBenchRules = PUBLISHED,
 ) -> float:
-    """Score a picture whose relation is one of the plane.
+    """Compute the 2D spatial score of an image.
 
     Args:
         relation_type: Left, right, above, below or near; "on top of" is above.
         subject: The first detection of the subject; None when there is none.
-        other: Likewise of the object.
-        width: Of the picture, pixels.
-        rules: What counts.
+        other: The first detection of the object; None when there is none.
+        width: Image width, pixels.
+        rules: Rules of the metric.
 
     Returns:
         [0, 1].
@@ -104,7 +104,7 @@ def on_top_score(
     width: int,
     rules: CompBenchRules = PUBLISHED,
 ) -> float:
-    """Score a picture whose prompt says "on top of"; arguments as for ``plane_score``."""
+    """Compute the 2D spatial score for "on top of"; arguments as for ``plane_score``."""
     if not rules.ignores_on_top:
         return plane_score(ABOVE, subject, other, width, rules)
     score = _mixed((subject, other), 0.0)
@@ -118,14 +118,14 @@ def depth_score(
     depth: FloatMap,
     rules: CompBenchRules = PUBLISHED,
 ) -> float:
-    """Score a picture whose relation is one of depth.
+    """Compute the 3D spatial score of an image.
 
     Args:
         relation_type: In front of or behind.
         subject: The first detection of the subject; None when there is none.
-        other: Likewise of the object.
+        other: The first detection of the object; None when there is none.
         depth: (H, W), larger is farther.
-        rules: What counts.
+        rules: Rules of the metric.
 
     Returns:
         [0, 1].
@@ -173,7 +173,7 @@ def _nearness(apart_x: float, apart_y: float, rules: CompBenchRules) -> float:
 
 
 def _mean_depth(depth: FloatMap, box: Box, rules: CompBenchRules) -> float:
-    """Return the mean depth within a box; not a number when no pixel is in it."""
+    """Return the mean depth within a box; NaN when it contains no pixel."""
     columns = slice(max(int(box.left), 0), max(int(box.right), 0))
     rows = slice(max(int(box.top), 0), max(int(box.bottom), 0))
     region = depth[columns, rows] if rules.transposes_depth else depth[rows, columns]
@@ -206,7 +206,7 @@ def _of_relation(
 
 
 def _says_on_top(relation: Relation, scene: SceneGraph) -> bool:
-    """Whether a relation stands as "on top of" in the prompt; "on the top of" is another phrase."""
+    """Return True if the prompt states a relation as "on top of", not "on the top of"."""
     if relation.span is None:
         return False
     words = scene.prompt.text[relation.span.start : relation.span.stop]

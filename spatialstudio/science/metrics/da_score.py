@@ -1,6 +1,6 @@
-"""The DA-score of pictures, with the assertions behind it, and its mean over many pictures.
+"""The DA-score as a metric: assertions of each image, and the mean over many images.
 
-A picture that could not be judged counts 0; one whose prompt asserts nothing is left out.
+An image that could not be evaluated counts 0; one whose prompt has no assertions is left out.
 """
 
 from collections.abc import Mapping, Sequence

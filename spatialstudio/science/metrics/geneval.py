@@ -1,11 +1,11 @@
-"""GenEval's position score, on boxes that any detector gave.
+"""GenEval's position score, on boxes of any detector.
 
-The surest box of each object counts. Their centres must lie apart by more than a tenth of both
-sizes, and what is beyond that must point mostly in the direction asked.
+Uses the box with the best score of each object. The offset of their centres is reduced by a tenth
+of both sizes, and the remainder must point mainly in the stated direction.
 
-Source: Ghosh et al. 2023, GenEval, arXiv:2310.11513, and its code. What lies beyond is divided by
-the whole distance, so that large objects must stand farther apart than a direction needs; that can
-be switched off.
+Source: Ghosh et al. 2023, GenEval, arXiv:2310.11513, and its code. There the remainder is divided
+by the unreduced distance, so that large objects must be farther apart than the direction requires;
+this can be switched off.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ _ROUNDING = 1e-3
 
 @frozen
 class GenEvalRules:
-    """What counts; the defaults are the published ones.
+    """Rules of the metric; the defaults are the published ones.
 
     Attributes:
-        detection_threshold: Boxes count whose score is above this, [0, 1].
-        slack: Share of the sizes that does not count as distance, [0, 1].
-        least_part: Least part of the distance in the direction asked, [0, 1].
-        divides_by_whole_distance: Fault: the slack shrinks the direction as well.
+        detection_threshold: Boxes with a score above this are used, [0, 1].
+        slack: Fraction of the sizes subtracted from the offset, [0, 1].
+        least_part: Minimum component of the direction vector along the claim, [0, 1].
+        divides_by_whole_distance: Fault: the slack shortens the direction vector as well.
     """
 
     detection_threshold: float = 0.3
@@ -53,13 +53,13 @@ def geneval_correct(
     others: Sequence[Box],
     rules: GenEvalRules = PUBLISHED,
 ) -> bool:
-    """Judge one picture.
+    """Return True if an image shows a relation by GenEval's rules.
 
     Args:
         relation_type: Left, right, above, below, or a diagonal.
-        subjects: Boxes of the subject, surest first.
-        others: Boxes of the object, surest first.
-        rules: What counts.
+        subjects: Boxes of the subject, best first.
+        others: Boxes of the object, best first.
+        rules: Rules of the metric.
     """
     if not (subjects and others):
         return False
@@ -68,9 +68,9 @@ def geneval_correct(
 
 
 def direction_xy(subject: Box, other: Box, rules: GenEvalRules = PUBLISHED) -> tuple[float, float]:
-    """Return where ``subject`` lies from ``other``: parts of the distance, [-1, 1], x before y.
+    """Return the direction from ``other`` to ``subject`` as a vector (x, y), [-1, 1] each.
 
-    (0, 0) where they are too close to tell.
+    (0, 0) where they are too close.
     """
     (subject_x, subject_y), (other_x, other_y) = subject.center_xy, other.center_xy
     whole = subject_x - other_x, subject_y - other_y

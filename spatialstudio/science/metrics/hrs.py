@@ -1,14 +1,14 @@
-"""HRS-Bench's spatial accuracy, on boxes that any detector gave.
+"""HRS-Bench's spatial accuracy, on boxes of any detector.
 
-A picture is correct when every object its prompt names was found and every claim holds. Claims are
-read from the edges of boxes, not from their centres.
+An image is correct when every object of its prompt is detected and every claim holds. Claims are
+evaluated on the edges of boxes, not on their centres.
 
 Source: Bakr et al. 2023, HRS-Bench, arXiv:2304.05390, and its code. Its faults can be switched off:
-of several instances the last listed counts; with four objects, claims of order are compared with
+of several instances the last listed is used; with four objects, order claims are compared with
 the object after the one they name. The second claim of a prompt of four objects ("... to the right
-of C and above D") names the last object, so there is none after it: as published, no picture of
-such a prompt can be correct, and the score of that level comes from "between" alone. Results
-therefore give the mended form beside the published one.
+of C and above D") names the last object, so there is none after it: as published, no image of
+such a prompt can be correct, and the score of that level comes from "between" only. Results
+therefore include both the corrected and the published form.
 """
 
 from collections import defaultdict
@@ -34,12 +34,12 @@ _FOUR_OBJECTS = 4
 
 @frozen
 class HrsRules:
-    """What counts; the defaults are the published ones.
+    """Rules of the metric; the defaults are the published ones.
 
     Attributes:
-        detection_threshold: Boxes count whose score is above this, [0, 1].
-        takes_last_instance: Fault: of several boxes the last listed counts, not the surest.
-        shifts_fourth_object: Fault: with four objects a claim compares with the next object.
+        detection_threshold: Boxes with a score above this are used, [0, 1].
+        takes_last_instance: Fault: of several boxes the last listed is used, not the best.
+        shifts_fourth_object: Fault: with four objects a claim is compared with the next object.
     """
 
     detection_threshold: float = 0.5
@@ -52,18 +52,18 @@ MENDED = HrsRules(takes_last_instance=False, shifts_fourth_object=False)
 
 
 def other_form(rules: HrsRules) -> tuple[str, HrsRules]:
-    """Return the form that is reported beside some rules, and its name: mended, or published."""
+    """Return name and rules of the form reported in addition: corrected, or published."""
     return ("hrs_mended", MENDED) if rules == PUBLISHED else ("hrs_published", PUBLISHED)
 
 
 @frozen
 class HrsClaim:
-    """One claim of a prompt, its objects by their place in the prompt.
+    """One claim of a prompt, with objects by their index in the prompt.
 
     Attributes:
         relation_type: Left, right, above, below or between.
-        subject: Place of the object that is placed, from 0.
-        others: Place of the object it is placed against; of two for "between".
+        subject: Index of the subject, from 0.
+        others: Index of the object; two indices for "between".
     """
 
     relation_type: RelationType
@@ -74,12 +74,12 @@ class HrsClaim:
 def hrs_correct(
     claims: Sequence[HrsClaim], objects: Sequence[Sequence[Box]], rules: HrsRules = PUBLISHED
 ) -> bool:
-    """Judge one picture.
+    """Return True if an image is correct by HRS-Bench's rules.
 
     Args:
-        claims: All that the prompt claims.
-        objects: The boxes of each object named, surest first, in the prompt's order.
-        rules: What counts.
+        claims: All claims of the prompt.
+        objects: Boxes of each object, best first, in the prompt's order.
+        rules: Rules of the metric.
     """
     if not all(objects):
         return False
@@ -88,7 +88,7 @@ def hrs_correct(
 
 
 def hrs_score(accuracy_by_level: Mapping[int, float]) -> float:
-    """Return the mean accuracy of the levels (2, 3 and 4 objects), [0, 1]."""
+    """Return the mean accuracy over levels (2, 3 and 4 objects), [0, 1]."""
     return sum(accuracy_by_level.values()) / len(accuracy_by_level)
 
 
@@ -131,15 +131,15 @@ def _is_met(claim: AxisClaim, subject: Box, other: Box) -> bool:
 def hrs_of_scene(
     scene: SceneGraph, perception: Perception, rules: HrsRules = PUBLISHED
 ) -> bool | None:
-    """Judge a picture by all relations of its prompt at once, as HRS-Bench does.
+    """Return True if an image is correct for all relations of its prompt.
 
     Args:
-        scene: What the prompt claims; every thing it mentions must be there.
-        perception: What was seen.
-        rules: What counts.
+        scene: The scene graph; every mention must be detected.
+        perception: The perception of the image.
+        rules: Rules of the metric.
 
     Returns:
-        None when the prompt claims nothing that HRS-Bench knows.
+        None when the prompt has no relation that HRS-Bench covers.
     """
     names = [mention.id for mention in scene.mentions]
     known = [relation for relation in scene.relations if _covers(relation.type)]

@@ -1,6 +1,6 @@
-"""PSE of pictures: of each relation, of the whole prompt, and its mean over many pictures.
+"""PSE as a metric: per relation, per prompt, and its mean over many images.
 
-Source: Rezaei et al. 2025, arXiv:2506.23418; see ``science/pos/pse.py`` for the rule of the mean.
+Source: Rezaei et al. 2025, arXiv:2506.23418; see ``science/pos/pse.py`` for how means are taken.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,13 +1,12 @@
-"""VISOR, on boxes that any detector gave: it compares their centres.
+"""VISOR, on the centres of boxes of any detector.
 
-A relation holds when any instance of the subject and any of the object stand as asked, their
-centres compared strictly; that is generous where there are many, so the surest of each can be asked
-for instead. The unconditional score counts a missing object as a failure, the
-conditional one looks only at pictures with both objects, and VISOR_n is the share of prompts with
-at least n correct pictures.
+A relation holds when it holds strictly for any pair of instances of subject and object; as this is
+lenient with many instances, the rules can require it of the best pair instead. The unconditional
+score counts a missing object as a failure, the conditional one is over images with both objects,
+and VISOR_n is the fraction of prompts with at least n correct images.
 
 Source: Gokhale et al. 2022, arXiv:2212.10015, and their code; its scores are percentages, ours
-shares.
+fractions.
 """
 
 from collections import Counter
@@ -31,11 +30,11 @@ _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}
 
 @frozen
 class VisorRules:
-    """What counts; the defaults are the published ones.
+    """Rules of the metric; the defaults are the published ones.
 
     Attributes:
-        detection_threshold: Boxes count whose score is above this, [0, 1].
-        takes_any_pair: Fault: any pair of instances will do, not only the surest.
+        detection_threshold: Boxes with a score above this are used, [0, 1].
+        takes_any_pair: Fault: any pair of instances may satisfy the relation, not only the best.
     """
 
     detection_threshold: float = 0.1
@@ -48,12 +47,12 @@ MENDED = VisorRules(takes_any_pair=False)
 
 @frozen
 class VisorPicture:
-    """What was seen in one picture.
+    """The result of one image.
 
     Attributes:
-        prompt_id: The prompt it was drawn from.
-        has_both: Whether both objects were found.
-        is_correct: Whether, besides, the relation holds.
+        prompt_id: Its prompt.
+        has_both: Whether both objects were detected.
+        is_correct: Whether both objects were detected and the relation holds.
     """
 
     prompt_id: str
@@ -63,13 +62,14 @@ class VisorPicture:
 
 @frozen
 class VisorScores:
-    """The scores of a set of pictures, each in [0, 1].
+    """The scores of a set of images, each in [0, 1].
 
     Attributes:
-        object_accuracy: Share of pictures with both objects.
-        unconditional: Share of pictures with both objects, placed as asked.
-        conditional: The same share among pictures with both objects; None when there are none.
-        at_least: Share of prompts with at least 1, 2, ... correct pictures: VISOR_1, VISOR_2, ...
+        object_accuracy: Fraction of images with both objects.
+        unconditional: Fraction of correct images.
+        conditional: Fraction of correct images among images with both objects; None when there
+            are none.
+        at_least: Fraction of prompts with at least 1, 2, ... correct images: VISOR_1, VISOR_2, ...
     """
 
     object_accuracy: float
@@ -85,14 +85,14 @@ def visor_picture(
     others: Sequence[Box],
     rules: VisorRules = PUBLISHED,
 ) -> VisorPicture:
-    """Judge one picture.
+    """Return the result of one image.
 
     Args:
-        prompt_id: The prompt it was drawn from.
+        prompt_id: Its prompt.
         relation_type: Left, right, above, below, or a diagonal.
-        subjects: Boxes of every instance of the subject, surest first.
-        others: Boxes of every instance of the object, surest first.
-        rules: What counts.
+        subjects: Boxes of all instances of the subject, best first.
+        others: Boxes of all instances of the object, best first.
+        rules: Rules of the metric.
     """
     count = None if rules.takes_any_pair else 1
     return VisorPicture(
@@ -107,11 +107,11 @@ def visor_picture(
 
 
 def visor_scores(pictures: Sequence[VisorPicture], pictures_per_prompt: int = 4) -> VisorScores:
-    """Score a set of pictures.
+    """Compute the scores of a set of images.
 
     Args:
         pictures: At least one.
-        pictures_per_prompt: The n of the last VISOR_n.
+        pictures_per_prompt: The largest n of VISOR_n.
     """
     both = sum(picture.has_both for picture in pictures)
     correct = sum(picture.is_correct for picture in pictures)
@@ -140,7 +140,7 @@ def _holds(claim: AxisClaim, subject: Box, other: Box) -> bool:
 
 
 def ends_found(relation: Relation, perception: Perception, rules: VisorRules = PUBLISHED) -> bool:
-    """Tell whether all things of a relation were detected."""
+    """Return True if all ends of a relation were detected."""
     return all(perception.boxes_above(end, rules.detection_threshold) for end in relation.ends)
 
 

@@ -1,1 +1,1 @@
-"""Rates over many verdicts."""
+"""Statistics over many verdicts."""

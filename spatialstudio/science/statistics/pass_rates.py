@@ -1,8 +1,8 @@
-"""How verdicts add up: over pictures, over prompts, over counterfactual pairs.
+"""Counts of outcomes over images, prompts and counterfactual pairs.
 
-Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code. There a pair is judged by the
-best picture of each prompt, which hides contradictions, as a prompt fails only when every picture
-fails; pairs can be counted seed by seed as well. None stands for an error and counts among all.
+Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code. There a pair is evaluated by
+the best image of each prompt, which hides contradictions, as a prompt fails only when every image
+fails; pairs can be counted seed by seed as well. None is an error and is included in the total.
 """
 
 from collections import Counter
@@ -24,18 +24,18 @@ def outcome_counts(outcomes: Iterable[Outcome | None]) -> OutcomeCounts:
 
 
 def best_of(outcomes: Sequence[Outcome | None]) -> Outcome:
-    """Judge a prompt by its best picture: PASS when any passes, FAIL when all fail."""
+    """Return a prompt's outcome by its best image: PASS when any passes, FAIL when all fail."""
     if Outcome.PASS in outcomes:
         return Outcome.PASS
     return Outcome.FAIL if set(outcomes) == {Outcome.FAIL} else Outcome.UNDECIDABLE
 
 
 def all_of(outcomes: Sequence[Outcome | None], wanted: int) -> Outcome:
-    """Judge a prompt by all its pictures: PASS when all pass, FAIL when any fails.
+    """Return a prompt's outcome by all its images: PASS when all pass, FAIL when any fails.
 
     Args:
-        outcomes: One for each picture.
-        wanted: How many pictures there should be; with fewer or more nothing is decided.
+        outcomes: One per image.
+        wanted: Expected number of images; any other number is UNDECIDABLE.
     """
     if len(outcomes) != wanted:
         return Outcome.UNDECIDABLE
@@ -45,7 +45,7 @@ def all_of(outcomes: Sequence[Outcome | None], wanted: int) -> Outcome:
 
 
 def pair_counts(pairs: Iterable[tuple[Outcome | None, Outcome | None]]) -> PairCounts:
-    """Count how counterparts come out."""
+    """Count counterfactual pairs by joint outcome."""
     counts = Counter(_kind_of(set(pair)) for pair in pairs)
     return PairCounts(
         both_pass=counts["both_pass"],
