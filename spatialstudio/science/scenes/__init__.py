@@ -1,1 +1,1 @@
-"""Scene graphs as layouts, and their consistency."""
+"""Layouts and consistency of scene graphs."""

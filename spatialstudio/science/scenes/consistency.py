@@ -1,9 +1,8 @@
-"""Claims of one scene that no picture can meet together, and claims that say nothing new.
+"""Detection of contradictory and redundant relations in a scene.
 
-Order claims are edges of a graph, one graph an axis, from the first thing to the one after it; a
-closed path is a contradiction, and an edge beside another path is redundant. "Near" and "far from"
-exclude each other, and nothing stands in a relation to itself; but two cats may flank a thing, and
-be near each other.
+Order claims are edges of a directed graph per axis; a cycle is a contradiction, and an edge
+parallel to another path is redundant. "Near" and "far from" exclude each other, and no object has
+a relation to itself; but two cats may flank an object, and be near each other.
 """
 
 from collections import deque
@@ -29,11 +28,11 @@ PAIR = 2
 
 @frozen
 class Removal:
-    """One step that mends a scene: a relation is left out.
+    """The removal of a relation as a fix.
 
     Attributes:
-        message: What is done, in words for a button.
-        relation_id: The relation that goes.
+        message: Text for a button.
+        relation_id: The relation to remove.
     """
 
     message: str
@@ -42,13 +41,13 @@ class Removal:
 
 @frozen
 class Contradiction:
-    """Claims that cannot hold together. Made by ``contradictions_of`` only.
+    """Relations that cannot hold together. Created only by ``contradictions_of``.
 
     Attributes:
         message: One sentence for the user.
-        relation_ids: The relations concerned; without any one of them the rest can hold.
-        spans: Where the prompt claims them; relations set by hand have none.
-        fix: The step that mends it; what was claimed last goes.
+        relation_ids: The relations concerned; removing any one resolves the contradiction.
+        spans: Their positions in the prompt; relations set by the user have none.
+        fix: Removal of the last of them.
     """
 
     message: str
@@ -59,13 +58,13 @@ class Contradiction:
 
 @frozen
 class Redundancy:
-    """A claim that follows from others: harmless, but said twice. Made by ``redundancies_of`` only.
+    """A relation that is implied by others. Created only by ``redundancies_of``.
 
     Attributes:
         message: One sentence for the user.
-        relation_id: The claim that says nothing new.
-        spans: Where the prompt claims it; a relation set by hand has none.
-        fix: The step that takes it out.
+        relation_id: The redundant relation.
+        spans: Its position in the prompt; a relation set by the user has none.
+        fix: Its removal.
     """
 
     message: str
@@ -75,7 +74,7 @@ class Redundancy:
 
 
 def contradictions_of(scene: SceneGraph) -> tuple[Contradiction, ...]:
-    """Find relations of a thing with itself, closed orders, and things both near and far."""
+    """Find reflexive relations, cycles of order, and pairs that are both near and far."""
     reflexive = [
         relation
         for relation in scene.relations
@@ -92,9 +91,9 @@ def contradictions_of(scene: SceneGraph) -> tuple[Contradiction, ...]:
 
 
 def redundancies_of(scene: SceneGraph) -> tuple[Redundancy, ...]:
-    """Find relations that follow from the others, the last claimed first to go.
+    """Find relations implied by the others; of equivalent relations, the last is redundant.
 
-    Relations that contradict others are left to ``contradictions_of``.
+    Relations in a contradiction are ignored.
     """
     at_odds = {name for found in contradictions_of(scene) for name in found.relation_ids}
     kept = [relation for relation in scene.relations if relation.id not in at_odds]
@@ -133,7 +132,7 @@ def _is_near_each_other(scene: SceneGraph, relation: Relation) -> bool:
 
 
 def _cycles(relations: Iterable[Relation], axis: Axis) -> list[list[Relation]]:
-    """Find the shortest closed path through every relation that lies on one."""
+    """Return the shortest cycle through each relation that lies on one."""
     relations = list(relations)
     order = _order(relations, axis)
     cycles = []
@@ -158,7 +157,7 @@ def _order(relations: Iterable[Relation], axis: Axis) -> Order:
 
 
 def _in_order(relation: Relation, claim: AxisClaim) -> tuple[MentionId, MentionId]:
-    """Return the thing with the smaller coordinate, then the other."""
+    """Return the mention with the smaller coordinate, then the other."""
     ends = (relation.subject, relation.object)
     return ends if claim.subject_first else (ends[1], ends[0])
 

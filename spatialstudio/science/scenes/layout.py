@@ -1,7 +1,7 @@
-"""Sketched places and relations, each made from the other.
+"""Conversion between sketched layouts and relations.
 
-A thing is a blob around a point. What blobs show is read by the checker's own rules for boxes, so
-that a sketch claims what the judge would see. Ours throughout.
+Each object is a blob around a point. Relations of blobs are measured with the checker's rules for
+boxes, so that a sketch and an evaluation agree. The method is ours.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,40 +27,40 @@ from spatialstudio.science.checker.measurement import Reading, read_boxes
 from spatialstudio.science.scenes.relation_boxes import relation_boxes
 
 Point: TypeAlias = tuple[float, float]
-"""x and y in shares of the picture, [0, 1], y down."""
+"""x and y as fractions of the image sides, [0, 1], y down."""
 Places: TypeAlias = Mapping[MentionId, Point]
 
 BLOB_SIDE = 0.24
-"""Side of the box that a blob stands for, share of the picture."""
+"""Side of a blob's box, fraction of the image side."""
 APART = 1.4 * BLOB_SIDE
-"""Things so far from each other do not touch, their soft edges and names included."""
+"""Distance at which blobs do not touch, soft edges and labels included."""
 MOST_APART = int(1 / BLOB_SIDE**2)
-"""More things have no room beside each other."""
+"""Maximum number of objects that fit without overlap."""
 EDGE = 0.15
-"""Points of the grid keep this far from the picture's edges."""
+"""Distance of the grid from the image edges."""
 GRID = 15
-"""Points of the grid on which things are placed, each way."""
+"""Grid points per axis."""
 CLEARANCE = 2.0
-"""A thing is placed this many margins from where its relations turn."""
+"""Target offset of a relation, in margins."""
 ROOMY = 0.75
-"""Share of the picture over which things are first spread; each can be pushed past another."""
+"""Fraction of the image used for the initial layout, leaving room to move objects."""
 DIAGONAL = 0.7
-"""Share of the longer offset that the shorter one needs for a diagonal."""
+"""Minimum ratio of the shorter to the longer offset for a diagonal."""
 PIXELS = 1000
 CENTRE = (0.5, 0.5)
 SWEEPS = 4
-"""How often things are moved that stand in the way of a relation."""
+"""Number of passes that move objects of unmet relations."""
 DIGITS = 6
 PAIR = 2
 SURFACE = Perception(image_sha256="", height=PIXELS, width=PIXELS, detections=(), masks=())
 
 
 def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODUCE) -> Places:
-    """Place all things of a scene so that its relations are shown.
+    """Place all objects of a scene so that its relations hold.
 
     Args:
-        scene: What is claimed; relations of depth place nothing.
-        kept: Where things stand already; they move only where a relation asks for it.
+        scene: The scene graph; depth relations are ignored.
+        kept: Existing places; they change only if a relation requires it.
         settings: Margins and distances.
     """
     claims = [each for each in scene.relations if can_sketch(each.type)]
@@ -79,7 +79,7 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
 def _unstacked(
     places: Places, kept: Places, claims: Sequence[Relation], settings: CheckerSettings
 ) -> Places:
-    """Take things off each other that nobody has put there, as far as all stays shown."""
+    """Separate overlapping objects that the user has not placed, if all relations still hold."""
     fresh = [name for name in places if name not in kept]
     for name in fresh if len(places) <= MOST_APART else ():
         others = [place for other, place in places.items() if other != name]
@@ -93,7 +93,7 @@ def _unstacked(
 
 
 def _middles(claims: Sequence[Relation], places: Places) -> Places:
-    """Return the middles of relations, where their words stand."""
+    """Return the midpoints of relations, where their labels are drawn."""
     ends = {each.id: (places[each.subject], places[each.object]) for each in claims}
     return {
         MentionId(f"words of {name}"): ((one[0] + other[0]) / 2, (one[1] + other[1]) / 2)
@@ -102,9 +102,9 @@ def _middles(claims: Sequence[Relation], places: Places) -> Places:
 
 
 def free_place(places: Places) -> Point:
-    """Return the place nearest to the middle that is clear of other things.
+    """Return the free place nearest to the centre of the image.
 
-    Where there is none, the one farthest from its nearest thing.
+    Without a free place, return the one farthest from its nearest object.
     """
 
     def worth(point: Point) -> tuple[float, float]:
@@ -115,9 +115,9 @@ def free_place(places: Places) -> Point:
 
 
 def on_a_ring(places: Places) -> Places:
-    """Spread things evenly over a ring, each on the side where it stands; for graphs.
+    """Distribute objects evenly on a circle, preserving their angular order; for graphs.
 
-    On a ring no thing lies on the line between two others.
+    On a circle no object lies on the line between two others.
     """
     if len(places) < PAIR:
         return dict.fromkeys(places, CENTRE)
@@ -136,12 +136,12 @@ def on_a_ring(places: Places) -> Places:
 
 
 def can_sketch(relation_type: RelationType) -> bool:
-    """Tell whether places in the plane can show a relation."""
+    """Return True if a 2D layout can show a relation type."""
     return not relation_type.needs_depth
 
 
 def is_shown(relation: Relation, places: Places, settings: CheckerSettings = REPRODUCE) -> bool:
-    """Tell whether a relation holds, beyond its margin, where the things stand."""
+    """Return True if a relation holds beyond its margin in a layout."""
     reading = _reading(relation.type, [places[end] for end in relation.ends], settings)
     return reading.is_clear and reading.offset > 0
 
@@ -152,15 +152,16 @@ def relations_after(
     moved: MentionId,
     settings: CheckerSettings = REPRODUCE,
 ) -> tuple[Relation, ...]:
-    """Return the relations of a scene after a thing was moved to its place.
+    """Return the relations of a scene after an object was moved.
 
-    What is still shown stays. What is not becomes what is shown instead; a thing in no relation of
-    the plane is related to its nearest neighbour. Relations of depth stay.
+    Relations that still hold stay. Other 2D relations of the object change to the relation that
+    the layout shows; an object without relations gets one to its nearest neighbour. Depth
+    relations stay.
 
     Args:
-        scene: What was claimed.
-        places: Where all things stand now.
-        moved: The thing that was moved.
+        scene: The scene before the move.
+        places: Places of all objects after the move.
+        moved: The moved object.
         settings: Margins and distances.
     """
     relations = [
@@ -175,9 +176,9 @@ def relations_after(
 def shown_type(
     subject: Point, other: Point, settings: CheckerSettings = REPRODUCE
 ) -> RelationType | None:
-    """Return the relation that two places show; None within the margins.
+    """Return the relation type that two places show; None within the margins.
 
-    The longer offset names the side; a diagonal is two offsets nearly alike.
+    The longer offset determines the side; a diagonal requires two similar offsets.
     """
     across, down = (abs(a - b) for a, b in zip(subject, other, strict=True))
     is_diagonal = min(across, down) >= DIAGONAL * max(across, down)
@@ -224,7 +225,7 @@ def _with_neighbour(
 def _best_place(
     mention: MentionId, claims: Sequence[Relation], places: Places, settings: CheckerSettings
 ) -> Point:
-    """Return the point of the grid that shows most, free of others, near where it stood."""
+    """Return the grid point with the best relations, then fewest overlaps, then shortest move."""
     own = [each for each in claims if mention in each.ends]
     others = {name: place for name, place in places.items() if name != mention}
     known = [each for each in own if all(end in others or end == mention for end in each.ends)]
@@ -240,7 +241,7 @@ def _best_place(
 
 
 def _clearness(relation: Relation, places: Places, settings: CheckerSettings) -> float:
-    """Return by how many margins a relation holds; more than enough counts as enough."""
+    """Return the offset of a relation in margins, at most ``CLEARANCE``."""
     reading = _reading(relation.type, [places[end] for end in relation.ends], settings)
     return min(reading.offset / reading.margin, CLEARANCE)
 
@@ -252,7 +253,7 @@ def _grid() -> Iterable[Point]:
 
 
 def _ranked(claims: Sequence[Relation]) -> dict[MentionId, Point]:
-    """Return the middles of the boxes that the relations ask for, with room on all sides."""
+    """Return the centres of the relations' boxes, contracted to leave room on all sides."""
     return {
         mention: (_inwards((box.left + box.right) / 2), _inwards((box.top + box.bottom) / 2))
         for mention, box in relation_boxes(claims).items()
@@ -264,7 +265,7 @@ def _inwards(share: float) -> float:
 
 
 def _rank(mention: MentionId, claims: Sequence[Relation]) -> bool:
-    """Put what others are placed against first."""
+    """Sort objects of relations before subjects."""
     return any(mention == each.subject for each in claims)
 
 

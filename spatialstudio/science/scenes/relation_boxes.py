@@ -1,11 +1,10 @@
-"""Boxes for the mentions of a scene, made from its relations alone.
+"""Layout boxes for the mentions of a scene, computed from its relations.
 
-Every mention gets a rank on each axis, so that what comes before has the lower rank; the ranks
-share the side of the picture. Two objects side by side get the boxes that SpatialBench-UC gives
-them.
+Each mention gets a topological rank on each axis, and the ranks divide the image side evenly. Two
+objects side by side get the boxes of SpatialBench-UC.
 
 Source: Rostane 2026, arXiv:2601.13462, generation settings, for two objects; ours for all others:
-near and far stand side by side, "between" stands in a row, what has no place in a row is centred.
+near and far are placed side by side, "between" in a row, and unranked objects are centred.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,21 +15,21 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.relation import Axis, Relation, Shape
 
 EDGE = 0.05
-"""Free share of the side at both edges."""
+"""Border on both sides, fraction of the image side."""
 
 FILLING = 0.6
-"""Share of the side that the boxes of a row fill."""
+"""Total size of the boxes of a row, fraction of the image side."""
 
 ALONE = (0.25, 0.75)
-"""Ends of a box that shares its axis with no other."""
+"""Interval of a box without a rank on an axis."""
 
 Order: TypeAlias = tuple[Axis, MentionId, MentionId]
-"""Along this axis the first comes before the second."""
+"""The first mention comes before the second along the axis."""
 
 
 @frozen
 class ShareBox:
-    """A box in shares of the picture's sides, [0, 1], y down."""
+    """A box in fractions of the image sides, [0, 1], y down."""
 
     left: float
     top: float
@@ -39,7 +38,7 @@ class ShareBox:
 
 
 def relation_boxes(relations: Sequence[Relation]) -> Mapping[MentionId, ShareBox]:
-    """Place the mentions that take part in relations; those of depth place nothing."""
+    """Return a box for each mention of the relations; depth relations are ignored."""
     orders = [order for relation in relations for order in _orders_of(relation)]
     mentions = tuple(dict.fromkeys(end for _, *ends in orders for end in ends))
     across = _intervals(mentions, [(a, b) for axis, a, b in orders if axis is Axis.X])
@@ -75,7 +74,7 @@ def _intervals(
     mentions: Sequence[MentionId], orders: Sequence[tuple[MentionId, MentionId]]
 ) -> Mapping[MentionId, tuple[float, float]]:
     ranks = dict.fromkeys(mentions, 0)
-    for _ in mentions:  # a chain is no longer than there are mentions; a circle ends here too
+    for _ in mentions:  # longest chain; also terminates for cycles
         for first, second in orders:
             ranks[second] = max(ranks[second], ranks[first] + 1)
     ordered = {end for ends in orders for end in ends}
