@@ -1,1 +1,1 @@
-"""The vocabulary: frozen types that every layer shares. Standard library and numpy only."""
+"""Frozen types shared by all layers; depends only on the standard library and numpy."""

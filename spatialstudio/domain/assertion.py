@@ -98,9 +98,9 @@ class YesRule(Enum):
     """Normalisation of the probability of "yes"."""
 
     AMONG_ALL = "yes among all answers"
-    """As in the published code."""
+    """As in the authors' code."""
     AGAINST_NO = "yes against no"
-    """As in the published paper."""
+    """As in the paper."""
 
 
 @frozen

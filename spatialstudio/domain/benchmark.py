@@ -40,7 +40,7 @@ class RecordedSample:
     """One image of a published run, with its perception. Created by ``RecordedRuns.read``.
 
     Attributes:
-        id: Unique in the run.
+        id: Id of the image.
         item: The benchmark prompt.
         seed: Seed of the image.
         relation: The stated relation; its ends are the objects' names.
@@ -124,7 +124,7 @@ class OutcomeCounts:
 
     @property
     def coverage(self) -> float:
-        """Share decided, [0, 1]."""
+        """Fraction decided, [0, 1]."""
         return (self.passes + self.fails) / self.total
 
     @property

@@ -38,7 +38,7 @@ class BackendError(StudioError):
     """A generation backend failed."""
 
 
-class ModelNotFound(BackendError):  # noqa: N818 - reads as a finding
+class ModelNotFound(BackendError):  # noqa: N818 - the name states the fault
     """A model is missing or damaged."""
 
 
@@ -70,7 +70,7 @@ class SettingsError(StudioError):
     """A setting has an invalid value."""
 
 
-class NoDetectorChosen(SettingsError):  # noqa: N818 - reads as a finding
+class NoDetectorChosen(SettingsError):  # noqa: N818 - the name states the fault
     """No detector is chosen for an image without a default detector."""
 
 
@@ -78,7 +78,7 @@ class StoreError(StudioError):
     """A run or another stored file cannot be written or read."""
 
 
-class LibraryNotWritable(StoreError):  # noqa: N818 - reads as a finding
+class LibraryNotWritable(StoreError):  # noqa: N818 - the name states the fault
     """Finished runs cannot be written to the library folder."""
 
 
@@ -86,7 +86,7 @@ class ExportError(StudioError):
     """An export failed."""
 
 
-class TargetExists(ExportError):  # noqa: N818 - reads as a finding
+class TargetExists(ExportError):  # noqa: N818 - the name states the fault
     """A result would replace an existing file or folder.
 
     Attributes:
@@ -111,8 +111,8 @@ class PluginError(StudioError):
     """A plugin cannot be loaded or violates the plugin interface."""
 
 
-class Cancelled(Exception):  # noqa: N818 - the user's wish, not an error
-    """The user asked to stop; raised at the next safe point."""
+class Cancelled(Exception):  # noqa: N818 - a cancellation, not an error
+    """The user cancelled the work; raised at the next safe point."""
 
 
 class Obstacle(Enum):
@@ -125,7 +125,7 @@ class Obstacle(Enum):
 
 @frozen
 class ErrorReport:
-    """A failure in displayable form. Created only by ``error_reports.report_on``; thread-safe.
+    """A displayable failure. Created only by ``error_reports.report_on``; may cross threads.
 
     Attributes:
         title: What failed, in a few words.

@@ -131,7 +131,7 @@ class LibraryEntry:
         is_missing: Whether the image file is missing.
         repetition: Comparison with the run that it reproduces; None if not compared.
         deleted: When it was moved to the trash, UTC; None for a run outside the trash.
-        is_damaged: Whether only its image is intact and all its other files are damaged.
+        is_damaged: Whether it is listed by its image only, as none of its other files is intact.
     """
 
     path: Path

@@ -32,7 +32,7 @@ class Palette:
     heat_map: str
 
     def mention(self, index: int) -> str:
-        """Return the colour of the mention at ``index``; the eight hues repeat."""
+        """Return the mention colour at ``index``; the eight colours repeat."""
         return self.colours[f"mention_{index % MENTION_COLOURS + 1}"]
 
     def ink_on(self, ground: str) -> str:

@@ -22,14 +22,14 @@ _SEPARATORS = frozenset("/\\:\0")
 _RESERVED = frozenset({"", ".", ".."})
 
 
-class NotARegularFile(OSError):  # noqa: N818 - reads as a finding
+class NotARegularFile(OSError):  # noqa: N818 - the name states the fault
     """The path is a FIFO, a device, a socket or a folder."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(errno.EINVAL, "Not a regular file", str(path))
 
 
-class FileTooLarge(OSError):  # noqa: N818 - reads as a finding
+class FileTooLarge(OSError):  # noqa: N818 - the name states the fault
     """The file exceeds the size limit of its reader."""
 
     def __init__(self, path: Path) -> None:

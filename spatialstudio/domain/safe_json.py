@@ -25,8 +25,8 @@ _BELOW_TWO_BYTES = bytes(range(0xC4))
 _BELOW_FOUR_BYTES = bytes(range(0xF0))
 
 
-class JsonTooLarge(ValueError):  # noqa: N818 - reads as a finding
-    """The JSON would take more memory, or is nested deeper, than its reader allows."""
+class JsonTooLarge(ValueError):  # noqa: N818 - the name states the fault
+    """The JSON exceeds the limit on memory or nesting."""
 
 
 def parse_limited(
