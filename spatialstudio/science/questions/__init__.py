@@ -1,1 +1,1 @@
-"""The DA-score, and answers from perception."""
+"""The DA-score, and its computation from perception."""

@@ -1,12 +1,13 @@
-"""Decompositional alignment: a prompt's assertions, and how far a picture shows each of them.
+"""Decompositional alignment: assertions of a prompt, and their combination to the DA-score.
 
 Source: Singh and Zheng 2023, arXiv:2307.04749, equations 3 to 6:
 
     u = exp(yes / T) / (exp(yes / T) + exp(no / T)),        DA = sum of w u / sum of w.
 
-Their code takes the probability of "yes" over a whole vocabulary instead; the settings choose. The
-log-probabilities are kept, so that rule, temperature and weights can be changed later. Ours: the
-assertions can come from the scene, without a language model; what nobody can answer is left out.
+Their code instead uses the probability of "yes" over the whole vocabulary; the settings select
+the rule. The log-probabilities are stored, so that rule, temperature and weights can be changed
+later. Ours: assertions can be derived from the scene, without a language model; assertions
+without an answer are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ _VOWELS = "aeiou"
 
 
 def assertions_of(scene: SceneGraph) -> Assertions:
-    """Take a scene apart: things, then their attributes, then relations, in the scene's order."""
+    """Return the assertions of a scene: objects, their attributes, then relations, in order."""
     statements = (
         *(_existence(mention) for mention in scene.mentions),
         *(claim for mention in scene.mentions for claim in _attributes(mention)),
@@ -44,7 +45,7 @@ def assertions_of(scene: SceneGraph) -> Assertions:
 
 
 def yes_probability(chances: YesNoChances, settings: DaSettings = DA_RECOMMENDED) -> float:
-    """Return how likely the answer is yes, [0, 1], by the settings' rule and temperature."""
+    """Return the probability of "yes", [0, 1], under the settings' rule and temperature."""
     if settings.rule is YesRule.AMONG_ALL:
         return min(exp(chances.log_yes), 1.0)
     return (1 + tanh((chances.log_yes - chances.log_no) / settings.temperature / 2)) / 2
@@ -56,13 +57,13 @@ def score_answers(
     source_id: str,
     settings: DaSettings = DA_RECOMMENDED,
 ) -> DaScore:
-    """Score a picture by somebody's answers.
+    """Compute the DA-score of an image from the answers of a question answerer.
 
     Args:
-        assertions: What was asked.
-        answers: One for each assertion.
-        source_id: Who answered.
-        settings: How answers become a score.
+        assertions: The assertions of the prompt.
+        answers: One per assertion.
+        source_id: The question answerer.
+        settings: How answers are combined.
     """
     scores = [
         AssertionScore(
@@ -84,7 +85,7 @@ def da_score(
     source_id: str,
     settings: DaSettings = DA_RECOMMENDED,
 ) -> DaScore:
-    """Combine scores to a weighted mean over what could be answered; arguments as above."""
+    """Compute the weighted mean over answered assertions; arguments as for ``score_answers``."""
     weighed = tuple(_weighed(score, settings) for score in scores)
     return DaScore(
         value=_mean(weighed),
@@ -97,7 +98,7 @@ def da_score(
 
 
 def score_again(score: DaScore, settings: DaSettings) -> DaScore:
-    """Weigh the same answers by other settings; nobody is asked again."""
+    """Recompute a DA-score from its stored answers with other settings."""
     weighed = tuple(_weighed(_reread(one, settings), settings) for one in score.scores)
     return replace(score, value=_mean(weighed), scores=weighed, settings=settings)
 

@@ -1,9 +1,9 @@
-"""The perception itself answers what a prompt asserts, without another model. All of it is ours.
+"""The DA-score from perception, without a question-answering model. The method is ours.
 
-A thing is there as surely as its best instance was found. It has a colour with the probability that
-it is there times the lead of that colour among its pixels. A relation holds with the probability
-that its ends are there times the PoS of their masks. Other attributes, and things that the detector
-has no class for, nobody can tell from what was seen.
+The probability that an object exists is the score of its best detection. The probability of a
+colour is that of the object times the predominance of the colour among its pixels. The probability
+of a relation is the product of those of its ends times the PoS of their masks. Other attributes,
+and objects outside the detector's classes, have no answer.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ FOCAL_COLOURS: Mapping[str, tuple[tuple[float, float, float], ...]] = {
     "pink": ((76, 40, 2), (65, 62, -6), (84, 24, 4), (60, 75, 5), (60, 98, -61)),
     "brown": ((37, 26, 36), (45, 20, 30), (30, 15, 20), (55, 14, 26), (24, 12, 14)),
 }
-"""Lightness L*, red a*, yellow b* of each term's focal colours."""
+"""CIELAB (L*, a*, b*) of each colour term's focal colours."""
 
 OTHER_WORDS = {
     "gray": "grey",
@@ -89,14 +89,14 @@ _LAB_KNEE = (6 / 29) ** 3
 
 
 def colour_named(word: str) -> str | None:
-    """Return the colour term that a word stands for; None when it names no colour."""
+    """Return the basic colour term of a word; None when it is not a colour."""
     plain = word.lower()
     plain = OTHER_WORDS.get(plain, plain)
     return plain if plain in FOCAL_COLOURS else None
 
 
 def colour_chance(image: RgbImage, mask: BoolMask, colour: str) -> float:
-    """Return how surely a thing shows a colour.
+    """Return the predominance of a colour in an object.
 
     Args:
         image: (H, W, 3) uint8.
@@ -104,7 +104,7 @@ def colour_chance(image: RgbImage, mask: BoolMask, colour: str) -> float:
         colour: One of the eleven terms.
 
     Returns:
-        [0, 1]: the term's share of the pixels over itself and the strongest other term's.
+        [0, 1]: the term's share of pixels over the sum with the largest share of another term.
     """
     shares = colour_shares(image, mask)
     own = shares.pop(colour)
@@ -113,7 +113,7 @@ def colour_chance(image: RgbImage, mask: BoolMask, colour: str) -> float:
 
 
 def colour_shares(image: RgbImage, mask: BoolMask) -> dict[str, float]:
-    """Return each term's share of a thing's pixels; arguments as for ``colour_chance``."""
+    """Return each term's share of an object's pixels; arguments as for ``colour_chance``."""
     shades, counts = np.unique(image[mask], axis=0, return_counts=True)
     lab = lab_of(shades.astype(np.float64) / 255)
     distances = np.linalg.norm(lab[:, None] - _SHADES, axis=-1)
@@ -125,7 +125,7 @@ def colour_shares(image: RgbImage, mask: BoolMask) -> dict[str, float]:
 
 
 def lab_of(srgb: FloatArray) -> FloatArray:
-    """Turn colours, (..., 3) sRGB in [0, 1], into CIELAB, (..., 3) L* a* b*, white at D65."""
+    """Convert sRGB, (..., 3) in [0, 1], to CIELAB, (..., 3) L* a* b*, white point D65."""
     linear = np.where(srgb <= _SRGB_KNEE, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     ratios = linear @ _TO_XYZ.T / _WHITE_XYZ
     curved = np.where(ratios > _LAB_KNEE, np.cbrt(ratios), ratios * (29 / 6) ** 2 / 3 + 4 / 29)
@@ -137,7 +137,7 @@ PERCEPTION_ID = "perception"
 
 
 class CannotTellError(Exception):
-    """The perception does not hold the answer; says why."""
+    """The perception gives no answer; the message states the reason."""
 
 
 def score_by_perception(
@@ -147,14 +147,14 @@ def score_by_perception(
     assertions: Assertions | None = None,
     settings: DaSettings = DA_RECOMMENDED,
 ) -> DaScore:
-    """Score a picture by what was seen in it.
+    """Compute the DA-score of an image from its perception.
 
     Args:
-        scene: What the prompt claims.
-        perception: What was seen.
-        image: (H, W, 3) uint8; None where it is not at hand, then no colour can be told.
-        assertions: None for those of the scene.
-        settings: How answers become a score.
+        scene: The scene graph.
+        perception: The perception of the image.
+        image: (H, W, 3) uint8; without it colours have no answer.
+        assertions: None for the assertions of the scene.
+        settings: How answers are combined.
     """
     assertions = assertions or assertions_of(scene)
     answers = _PerceptionAnswers(scene, perception, image)
@@ -163,7 +163,7 @@ def score_by_perception(
 
 
 class _PerceptionAnswers:
-    """Tells what one perception holds."""
+    """Answers assertions from one perception."""
 
     def __init__(self, scene: SceneGraph, perception: Perception, image: RgbImage | None) -> None:
         self._scene = scene
