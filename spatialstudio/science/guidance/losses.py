@@ -1,13 +1,13 @@
-"""What guidance lowers: attention maps in, loss out.
+"""Guidance losses on attention maps: the loss protocol and the PSG loss.
 
 PSG loss of a claim "A before B", from the projected maps of A and B:
 
-    code:  P(u >= v)^2    0 when the claim is met, 1 when it is reversed; strong while wrong
-    paper: -P(u <= v)^2   never rests
+    code:  P(u >= v)^2    0 when the claim holds, 1 when it is reversed; large gradient when wrong
+    paper: -P(u <= v)^2   gradient also when the claim holds
 
-Ties count in full in both. A diagonal adds its two claims; several relations add up. Far is
--PoS^dist and near is +PoS^dist. "Between" adds "flank before subject" and "subject before other
-flank", for the axis and order that come closest (ours).
+Ties count in full in both. A diagonal sums its two claims, and relations are summed. Far is
+-PoS^dist and near is +PoS^dist. "Between" sums "flank before subject" and "subject before other
+flank", minimised over axes and orders (ours).
 
 Source: Rezaei et al. 2025, arXiv:2506.23418: section 3 for the paper's form, and the authors' code,
 which differs and is the default here. Ours: each relation's loss times its weight.
@@ -39,29 +39,29 @@ from spatialstudio.science.pos.superiority import (
 
 
 class GuidanceLoss(Protocol):
-    """Says how badly attention maps meet a scene."""
+    """A loss of attention maps against a scene's relations."""
 
     @property
     def reads_whole_text(self) -> bool:
-        """Whether it needs the columns of all words, and not of the mentions alone."""
+        """Whether it needs the attention of all words, not only of the mentions."""
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention, /) -> torch.Tensor:
         """Compute the loss of one prediction.
 
         Args:
-            relations: What shall hold; those of depth are passed over.
-            attention: What the pass attended to, with gradients.
+            relations: The target relations; depth relations are ignored.
+            attention: Cross-attention of the pass, with gradients.
 
         Returns:
-            () loss; the picture moves against its gradient.
+            () loss; guidance descends its gradient.
 
         Raises:
-            EmptyMapError: A map holds no mass.
+            EmptyMapError: A map sums to 0.
         """
 
 
 RefinedLoss: TypeAlias = Callable[[Sequence[Relation], WordAttention], torch.Tensor]
-"""What refinement compares with its thresholds, and lowers: () from relations and attention."""
+"""The () loss that refinement compares with its thresholds and minimises."""
 
 
 @frozen(kw_only=False)
@@ -69,7 +69,7 @@ class PsgLoss:
     """PoS-based Generation, a ``GuidanceLoss``.
 
     Attributes:
-        paper_form: The paper's loss instead of the code's.
+        paper_form: Whether to use the paper's loss instead of the code's.
     """
 
     paper_form: bool = False
@@ -77,7 +77,7 @@ class PsgLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Return () the sum of the PSG losses, each times its relation's weight."""
+        """Return the () sum of the PSG losses, each times its relation's weight."""
         return scene_loss(relations, attention.loss_maps(), self.paper_form)
 
 
@@ -86,19 +86,19 @@ def scene_loss(
     maps: Mapping[MentionId, torch.Tensor],
     paper_form: bool = False,
 ) -> torch.Tensor:
-    """Add up the PSG losses of all relations that flat maps can hold.
+    """Compute the weighted sum of the PSG losses of all relations except depth relations.
 
     Args:
         relations: At least one that ``can_guide``.
         maps: Mention id to (h, w), not negative.
-        paper_form: The paper's loss instead of the code's.
+        paper_form: Whether to use the paper's loss instead of the code's.
 
     Returns:
         () loss.
 
     Raises:
-        EmptyMapError: A map holds no mass.
-        ValueError: No relation can guide.
+        EmptyMapError: A map sums to 0.
+        ValueError: No relation can be guided.
     """
     guided = [relation for relation in relations if can_guide(relation.type)]
     if not guided:
@@ -119,15 +119,16 @@ def psg_loss(
     """Compute the PSG loss of one relation.
 
     Args:
-        relation_type: One that ``can_guide``.
+        relation_type: A type that ``can_guide``.
         maps: (..., h, w) each, not negative: subject, object and, for "between", second object.
-        paper_form: The paper's loss instead of the code's; distances have one form only.
+        paper_form: Whether to use the paper's loss instead of the code's; near and far have one
+            form only.
 
     Returns:
         () loss, summed over leading dimensions.
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     match relation_type.shape:
         case Shape.ORDER:
@@ -150,7 +151,7 @@ def _orders_loss(
     maps: Mapping[MentionId, torch.Tensor],
     paper_form: bool,
 ) -> torch.Tensor | None:
-    """Add up all claims of one axis, in one go; None where there are none."""
+    """Compute the loss of all claims along one axis in one batch; None without claims."""
     claims = [
         (relation.weight, relation.ends if claim.subject_first else relation.ends[::-1])
         for relation in relations

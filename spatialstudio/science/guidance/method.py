@@ -1,7 +1,7 @@
-"""How a guidance method registers itself: description, options, presets and loss in one value.
+"""The registration of a guidance method: description, options, presets and loss.
 
-A registration is readable without torch. Its functions import torch when they are called, in the
-process that runs the models.
+A registration is readable without torch. Its functions import torch when called, in the engine
+process.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,29 +24,29 @@ SDXL = "StableDiffusionXLPipeline"
 PIXART_ALPHA = "PixArtAlphaPipeline"
 PIXART_SIGMA = "PixArtSigmaPipeline"
 ANY_FAMILY = ""
-"""In presets: every pipeline that is not named."""
+"""In presets: all other pipelines."""
 
 EVERY_STEP = 999
-"""As ``last_step``: guide to the end, however many steps the run has."""
+"""As ``last_step``: guide to the last step of any run."""
 
 
 @frozen
 class GuidanceMethod(MethodCard):
-    """One way to hold a picture to its prompt.
+    """A registered guidance method.
 
     Attributes:
-        presets: The settings to begin with, by preset and diffusers pipeline class; ``ANY_FAMILY``
-            stands for the classes that are not named, and ``Preset.RECOMMENDED`` must have it. A
-            recommended ``last_step`` of None guides the share of the steps that suits the family.
-        make_loss: From the settings of a run to what guidance lowers.
-        make_refined: What refinement lowers in place of the loss; None for the loss itself.
-        order: Place among the built-in methods, small first; methods of plugins follow.
-        needs_relations: False for a method that acts on mentions alone, so that it has work in a
-            scene without relations, and nothing changes from relation to relation.
-        uses_model_strength: Whether the recommended step size is that of the model's card.
+        presets: Settings by preset and diffusers pipeline class; ``ANY_FAMILY`` covers all other
+            classes and is required for ``Preset.RECOMMENDED``. A recommended ``last_step`` of None
+            guides the fraction of steps recommended for the model family.
+        make_loss: Returns the guidance loss for the settings of a run.
+        make_refined: Returns the loss minimised by refinement; None for the guidance loss.
+        order: Position among the built-in methods, ascending; plugin methods follow.
+        needs_relations: False for a method that uses only mentions, so that it also applies to a
+            scene without relations and is independent of the relations.
+        uses_model_strength: Whether the recommended step size comes from the model's card.
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
-            is taken off the latents.
-        reads_decoder: Whether the loss reads the levels of the denoiser's decoder.
+            is subtracted from the latents.
+        reads_decoder: Whether the loss uses separate maps per decoder level of the denoiser.
     """
 
     presets: Mapping[Preset, Mapping[str, GuidanceSettings]]
@@ -74,15 +74,15 @@ class GuidanceMethod(MethodCard):
             raise ValueError(f'A preset of the method "{self.id}" is invalid: {error}') from error
 
     def completed(self, settings: GuidanceSettings) -> GuidanceSettings:
-        """Return settings with a value for each option of this method, and for no other."""
+        """Return settings with a value for exactly the options of this method."""
         values = {option.id: option.value_in(settings.options) for option in self.options}
         return replace(settings, options=values)
 
     def check(self, settings: GuidanceSettings) -> None:
-        """Refuse options that this method lacks, and values out of their range.
+        """Check the options of settings against this method.
 
         Raises:
-            RequestError: An option is not one of the method's, or its value cannot be used.
+            RequestError: An option is unknown to the method, or its value is invalid.
         """
         for option_id, value in settings.options.items():
             self.find_option(option_id).check(value)
@@ -103,6 +103,6 @@ class GuidanceMethod(MethodCard):
         return option
 
     def preset(self, preset: Preset, pipeline_class: str) -> GuidanceSettings | None:
-        """Return the settings of a preset for a pipeline; None where there are none."""
+        """Return the settings of a preset for a pipeline class; None if there are none."""
         by_family = self.presets.get(preset, {})
         return by_family.get(pipeline_class, by_family.get(ANY_FAMILY))

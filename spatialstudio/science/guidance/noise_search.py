@@ -1,12 +1,12 @@
-"""PSG by search: of several first noises, which gave the best picture.
+"""PSG by noise search: ranking of candidates, and prompts that name only the objects.
 
-Pictures are ranked by PSE; ties, most often all at 0, by the signed difference of PoS, then by how
-many objects were seen, by how surely, and by the lower seed. The second verifier is told beside and
-never chooses, because a score that selects is inflated by its selecting.
+Images are ranked by PSE; ties, usually all at 0, by 2 PoS - 1, then by the number of detected
+objects, their scores, and the lower seed. The second verifier is reported but not used for ranking,
+as a score used for selection is biased upwards.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, best of N. Ours: the order among ties, and the checker
-of SpatialBench-UC (Rostane 2026, arXiv:2601.13462) as the second verifier: it compares boxes where
-PSE compares masks, and it may abstain, which counts as not accepted.
+of SpatialBench-UC (Rostane 2026, arXiv:2601.13462) as the second verifier: it compares boxes while
+PSE compares masks, and an abstention counts as not accepted.
 """
 
 import re
@@ -32,17 +32,17 @@ def score_candidate(
     settings: CheckerSettings,
     second: Perception | None = None,
 ) -> CandidateScore:
-    """Say how good a picture is.
+    """Compute the scores of an image.
 
     Args:
-        scene: At least one relation.
-        seed: Of the picture.
-        perception: What the first verifier saw; relations of depth need a depth map.
-        settings: Least score of what counts as seen; thresholds of the checker.
-        second: What another detector saw; None when the second verifier uses the first's eyes.
+        scene: A scene with at least one relation.
+        seed: Seed of the image.
+        perception: Perception by the first verifier; depth relations require a depth map.
+        settings: Minimum detection score, and thresholds of the checker.
+        second: Perception by another detector; None to use the first perception.
 
     Raises:
-        ValueError: The scene claims nothing.
+        ValueError: The scene has no relation.
     """
     measured = prompt_pse(scene, perception, least_score=settings.detection_score)
     if measured is None:
@@ -65,7 +65,7 @@ def score_candidate(
 
 
 def ranked(scores: Iterable[CandidateScore]) -> tuple[CandidateScore, ...]:
-    """Sort pictures, best first."""
+    """Sort candidates, best first."""
     return tuple(sorted(scores, key=_merit))
 
 
@@ -78,7 +78,7 @@ _VOWEL_SOUND = re.compile(
     r"|hour|honest|honou?r|heir|[fhlmnrsx]-|8|1[18]\b",
     re.IGNORECASE,
 )
-# Said letter by letter: "MP3", "SUV", "X-ray"; but "NASA" and "LEGO" are said as words.
+# Pronounced letter by letter: "MP3", "SUV", "X-ray"; but "NASA" and "LEGO" are read as words.
 _SPELLED_OUT = re.compile(r"[A-Z][A-Z\d]{1,2}s?\b|[A-Z][B-DF-HJ-NP-TV-Z\d]+s?\b")
 _LETTERS_WITH_VOWEL_SOUND = "AEFHILMNORSX"
 
@@ -87,8 +87,8 @@ def indefinite_article(name: str, *, is_shouted: bool = False) -> str:
     """Return "a" or "an".
 
     Args:
-        name: What it stands before.
-        is_shouted: Whether all around is in capitals, which then make no abbreviation.
+        name: The noun phrase that follows.
+        is_shouted: Whether the whole text is upper case, so that capitals are not abbreviations.
     """
     if _SPELLED_OUT.match(name) and not is_shouted:
         return "an" if name[0] in _LETTERS_WITH_VOWEL_SOUND else "a"
@@ -100,7 +100,7 @@ _ARTICLE = re.compile(r"\b(a|an|the)\s+$", re.IGNORECASE)
 
 
 def objects_only(scene: SceneGraph) -> SceneGraph:
-    """Return the scene of "a dog and a car": the same mentions and relations, in another text."""
+    """Return the scene with the same mentions and relations, and the prompt "a dog and a car"."""
     if not scene.mentions:
         return scene
     text = ""
@@ -119,7 +119,7 @@ def objects_only(scene: SceneGraph) -> SceneGraph:
 
 
 def _article(mention: ObjectMention, words: str, text: str) -> str:
-    """Return what stands before a mention, a space at its end; empty for no article."""
+    """Return the article of a mention with a trailing space; empty for none."""
     written = _ARTICLE.search(text[: mention.span.start])
     if written is not None:
         return f"{written.group(1).lower()} "

@@ -1,7 +1,7 @@
-"""Which settings to guide with: as published for a model family, and as we recommend.
+"""Published and recommended guidance settings by model family.
 
-The settings of each method stand in its registration. Families that nobody published settings for
-get those of Stable Diffusion, half of the steps guided. Imports no torch.
+The settings are part of each method's registration. Families without published settings use those
+of Stable Diffusion with half of the steps guided. Does not import torch.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from spatialstudio.science.guidance.method import PIXART_ALPHA, PIXART_SIGMA, SD
 from spatialstudio.science.guidance.methods import method_named
 
 _GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
-"""Of the steps that the recommended settings guide; half of them elsewhere."""
+"""Fraction of steps guided by the recommended settings; one half for other families."""
 
 
 def guidance_preset(
@@ -23,13 +23,13 @@ def guidance_preset(
     """Return the settings of a method for a model family.
 
     Args:
-        method_id: Of a registered method.
-        pipeline_class: diffusers class name; empty when it is not known.
-        preset: Whose settings.
+        method_id: Id of a registered method.
+        pipeline_class: diffusers class name; empty if unknown.
+        preset: The preset.
         steps: Denoising steps of the run.
 
     Raises:
-        RequestError: The method is not known, or was not published for the family.
+        RequestError: The method is unknown, or has no such preset for the family.
     """
     method = method_named(method_id)
     found = method.preset(preset, pipeline_class)

@@ -1,4 +1,4 @@
-"""The guidance methods. Every module of this folder registers one as its constant ``METHOD``."""
+"""Guidance methods; each module of this folder registers one as its constant ``METHOD``."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,14 +14,14 @@ GUIDANCE_METHODS = Registrations(
     "guidance method",
     sorted(constants_in(__name__, "METHOD", GuidanceMethod), key=attrgetter("order")),
 )
-"""All guidance methods in the order in which they are offered: built-in, then those of plugins."""
+"""All guidance methods in display order: built-in methods, then those of plugins."""
 
 
 def method_named(method_id: str) -> GuidanceMethod:
     """Return a registered method.
 
     Raises:
-        RequestError: The method is not known.
+        RequestError: The method is unknown.
     """
     if method_id not in GUIDANCE_METHODS:
         known = (UNGUIDED, *(method.id for method in GUIDANCE_METHODS))
@@ -33,17 +33,17 @@ def method_named(method_id: str) -> GuidanceMethod:
 
 
 def with_option(settings: GuidanceSettings, option_id: str, value: object) -> GuidanceSettings:
-    """Return settings with another value of one of their method's options.
+    """Return settings with an option of their method replaced.
 
     Raises:
-        RequestError: The method is not known, has no such option, or the value is out of range.
+        RequestError: The method is unknown, has no such option, or the value is out of range.
     """
     checked = method_named(settings.method_id).find_option(option_id).check(value)
     return replace(settings, options={**settings.options, option_id: checked})
 
 
 def fitted_options(settings: GuidanceSettings) -> GuidanceSettings:
-    """Return settings without options of other methods; a method that is not known keeps all."""
+    """Return settings without options of other methods; unchanged for an unknown method."""
     if settings.method_id not in GUIDANCE_METHODS:
         return settings
     method = GUIDANCE_METHODS[settings.method_id]
@@ -52,20 +52,20 @@ def fitted_options(settings: GuidanceSettings) -> GuidanceSettings:
 
 
 def unusual_options(method_id: str, options: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the options that differ from their defaults, and those that are not known."""
+    """Return the options that differ from their defaults, and unknown options."""
     known = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
     usual = {option.id: option.default for option in known}
     return {name: value for name, value in options.items() if value != usual.get(name)}
 
 
 def has_work(scene: SceneGraph, method_id: str) -> bool:
-    """Tell whether a method finds anything to guide in a scene with mentions."""
+    """Return True if a method can guide a scene with mentions."""
     needs_none = method_id in GUIDANCE_METHODS and not GUIDANCE_METHODS[method_id].needs_relations
     return needs_none or any(relation.is_guided for relation in scene.relations)
 
 
 def reads_after(settings: GuidanceSettings) -> bool:
-    """Tell whether a guided step ends with a pass on the latents that its updates have moved."""
+    """Return True if a guided step ends with a forward pass on the updated latents."""
     method_id = settings.method_id
     corrects = method_id in GUIDANCE_METHODS and GUIDANCE_METHODS[method_id].corrects_prediction
     return not (corrects or settings.reuses_prediction)

@@ -1,10 +1,9 @@
-"""Attend-and-Excite: lift the mention that is seen worst.
+"""Attend-and-Excite: raises the attention to the most neglected mention.
 
-The loss is max over mentions of (1 - max over positions of A), A being the maps of words that
-compete.
+The loss is max over mentions of (1 - max over positions of A), where A is the softmax over words.
 
 Source: Chefer et al. 2023, arXiv:2301.13826, equation 1, in the form of the diffusers pipeline.
-Ours: the mean over the tokens of a mention where they take one token.
+Ours: the mean over the tokens of a mention, where they use one token.
 """
 
 from collections.abc import Sequence
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=False)
 class AttendExciteLoss:
-    """Attend-and-Excite, a ``GuidanceLoss``; relations play no part."""
+    """Attend-and-Excite, a ``GuidanceLoss``; relations are not used."""
 
     reads_whole_text = True
 
     def __call__(
         self, _relations: Sequence[Relation], attention: "WordAttention"
     ) -> "torch.Tensor":
-        """Return () what the mention seen worst lacks, [0, 1]."""
+        """Return the () loss of the most neglected mention, [0, 1]."""
         import torch
 
         maps = attention.excited_maps()

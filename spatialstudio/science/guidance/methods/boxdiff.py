@@ -1,15 +1,15 @@
-"""BoxDiff: attention inside boxes, none outside, and edges where the boxes have them.
+"""BoxDiff: attention inside boxes, none outside, and edges aligned with the boxes.
 
     inner:  1 - mean of the top fifth of A inside;   outer: mean of the top fifth of A outside
     corner: mean over columns of |max over rows of A - box profile| near the box's two edges, and
             the same over rows
 
-Refinement lowers the inner part alone, of the mention that lacks most: its thresholds are for that,
-not for the sum. There are two presets: as published, with refinement at steps 0, 10 and 20, and as
-SpatialBench-UC ran it (Rostane 2026, arXiv:2601.13462), without.
+Refinement minimises only the inner term of the mention with the largest one: its thresholds apply
+to that term, not to the sum. There are two presets: as published, with refinement at steps 0, 10
+and 20, and as in SpatialBench-UC (Rostane 2026, arXiv:2601.13462), without.
 
-Source: Xie et al. 2023, arXiv:2307.10816; from the formulas alone. Ours: the boxes are made from
-the relations, and a tiny box still has a top fifth of one cell.
+Source: Xie et al. 2023, arXiv:2307.10816; implemented from the formulas. Ours: boxes are computed
+from the relations, and the top fifth of a tiny box is at least one cell.
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ class BoxDiffLoss:
     """BoxDiff, a ``GuidanceLoss``.
 
     Attributes:
-        top_share: Of the cells in and out of a box that count, (0, 1].
-        reach: Cells on both sides of an edge that belong to it.
+        top_share: Fraction of the cells inside and outside a box in the top means, (0, 1].
+        reach: Number of cells on each side of an edge in the corner term.
     """
 
     top_share: float = 0.2
@@ -43,7 +43,7 @@ class BoxDiffLoss:
     reads_whole_text = True
 
     def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
-        """Return () the sum of what every placed mention lacks, each part of it >= 0."""
+        """Return the () sum of the terms of every mention with a box, each term >= 0."""
         import torch
 
         maps = attention.excited_maps()
@@ -51,7 +51,7 @@ class BoxDiffLoss:
         return torch.stack([self._lack(maps[m], box) for m, box in boxes.items()]).sum()
 
     def refined(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
-        """Return () what the mention that lacks most attention in its box lacks there, [0, 1]."""
+        """Return the () largest inner term over mentions, [0, 1]."""
         import torch
 
         maps = attention.excited_maps()
@@ -88,7 +88,7 @@ class BoxDiffLoss:
 
 
 def _cells(start: float, stop: float, count: int) -> slice:
-    """Round an interval of shares to cells; at least one."""
+    """Round an interval in [0, 1] to cells, at least one."""
     first = min(round(start * count), count - 1)
     return slice(first, max(round(stop * count), first + 1))
 

@@ -1,16 +1,16 @@
-"""InfSplign: centroids in order, spreads small and alike.
+"""InfSplign: ordered centroids, and small, equal variances.
 
     spatial:  GELU(alpha (m - delta)), delta the signed difference of centroids along the claim
     presence: sum of the variances;    balance: |variance of A - variance of B|
 
 Centroids and variances are those of the maps on coordinates in [0, 1]. The gradient corrects the
-noise prediction at every step instead of moving the latents.
+noise prediction at every step instead of updating the latents.
 
-Presence is that of the decoder's coarsest maps, balance that of the next finer ones.
+Presence uses the decoder's coarsest maps, balance the next finer ones.
 
-Source: Rastegar et al. 2025, arXiv:2512.17851; from the formulas alone. Ours: the centroids are
-those of the coarsest maps too; denoisers without levels have one size of maps for all terms; far
-and "between", which they leave out; several relations add up, each times its weight.
+Source: Rastegar et al. 2025, arXiv:2512.17851; implemented from the formulas. Ours: centroids use
+the coarsest maps too; denoisers without levels use the same maps for all terms; far and "between",
+which they do not define; relations are summed, each times its weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=False)
 class Spread:
-    """Where a map lies.
+    """Centroid and variance of a map.
 
     Attributes:
         centroid: Axis to () coordinate in [0, 1].
@@ -63,9 +63,9 @@ class InfSplignLoss:
 
     Attributes:
         slope: alpha.
-        margin: m, a share of the picture's side.
-        presence: Weight of the variances.
-        balance: Weight of their differences.
+        margin: m, fraction of the image side.
+        presence: Weight of the presence term.
+        balance: Weight of the balance term.
     """
 
     slope: float = 0.75
@@ -76,7 +76,7 @@ class InfSplignLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
-        """Return () the sum of the three terms of every relation that flat maps can hold."""
+        """Return the () sum of the three terms over all relations except depth relations."""
         levels = [
             {mention: spread_of(weights) for mention, weights in maps.items()}
             for maps in attention.decoder_maps()
@@ -127,13 +127,13 @@ class InfSplignLoss:
 
 
 def spread_of(weights: "torch.Tensor") -> Spread:
-    """Measure where a map lies.
+    """Compute centroid and variance of a map.
 
     Args:
         weights: (h, w), not negative.
 
     Raises:
-        EmptyMapError: The map holds no mass.
+        EmptyMapError: The map sums to 0.
     """
     import torch
 

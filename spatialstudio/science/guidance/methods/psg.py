@@ -1,4 +1,4 @@
-"""PoS-based Generation, PSG: the loss is that of ``science/guidance/losses.py``.
+"""PoS-based Generation (PSG), with the loss of ``science/guidance/losses.py``.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, and their code (Stable Diffusion 1.4, SDXL,
 PixArt-alpha).
@@ -32,7 +32,7 @@ PAPER_LOSS = Option(
 
 
 def make_loss(settings: GuidanceSettings) -> "PsgLoss":
-    """Make the loss of a run."""
+    """Return the loss for the settings of a run."""
     from spatialstudio.science.guidance.losses import PsgLoss
 
     return PsgLoss(paper_form=bool(PAPER_LOSS.value_in(settings.options)))

@@ -1,9 +1,9 @@
-"""PSG and presence together: objects in order, and none left out.
+"""PSG with a presence term, so that no object is neglected.
 
-Our own method adds to the PSG loss, for every mention, (1 - compactness)^2, where compactness is
-the share of a map's mass that lies above its mean: 0 for a flat map, near 1 for a small firm one,
-whatever its scale. It needs no competition of words, so it reads the maps that PoS reads. It is for
-research: on the sticker model it has gained nothing over PSG alone, and a weight of 1 costs PSE.
+Our method adds (1 - compactness)^2 for every mention to the PSG loss, where compactness is the
+fraction of a map's mass above its mean: 0 for a constant map, near 1 for a small, concentrated
+one, independent of scale. It needs no softmax over words, so it uses the same maps as PoS. It is
+for research: on the sticker model it does not improve on PSG, and a weight of 1 lowers PSE.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=False)
 class PsgPresenceLoss:
-    """PSG and compactness together, a ``GuidanceLoss``.
+    """PSG with compactness, a ``GuidanceLoss``.
 
     Attributes:
-        placement: The loss of the relations.
-        presence: Weight of what every mention lacks in compactness, >= 0.
+        placement: The PSG loss.
+        presence: Weight of the presence term, >= 0.
     """
 
     placement: "PsgLoss"
@@ -39,7 +39,7 @@ class PsgPresenceLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
-        """Return () the PSG loss plus ``presence`` times the sum over mentions, each in [0, 1]."""
+        """Return the () PSG loss plus ``presence`` times the sum over mentions, each in [0, 1]."""
         import torch
 
         maps = attention.loss_maps()
@@ -48,13 +48,13 @@ class PsgPresenceLoss:
 
 
 def compactness(weights: "torch.Tensor") -> "torch.Tensor":
-    """Compute the share of a map's mass that lies above its mean.
+    """Compute the fraction of a map's mass above its mean.
 
     Args:
-        weights: (..., h, w), not negative, some mass.
+        weights: (..., h, w), not negative, with a positive sum.
 
     Returns:
-        (...) in [0, 1): 0 for a flat map, 1 - c for an even one on a share c of the positions.
+        (...) in [0, 1): 0 for a constant map, 1 - c for one constant on a fraction c of positions.
     """
     flat = weights.flatten(-2)
     above = (flat - flat.mean(-1, keepdim=True)).clamp_min(0)

@@ -1,10 +1,10 @@
-"""Weighted presence: lift every mention, each as much as it counts.
+"""Weighted presence: raises the attention to every mention by its weight.
 
-The loss is the sum over mentions of c (1 - max A), with a weight c for each mention; A are the maps
-of words that compete.
+The loss is the sum over mentions of c (1 - max A), with a weight c for each mention, where A is
+the softmax over words.
 
 Source: Singh and Zheng 2023, arXiv:2307.04749, cross-attention control. Ours: the mean over the
-tokens of a mention where they take one token, and weights by mention where they use w - 1 of an
+tokens of a mention, where they use one token, and weights by mention, where they use w - 1 of an
 assertion.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spatialstudio.science.pos.attention_maps import WordAttention
 
 ORDINARY = 1.0
-"""How much a mention's presence counts when nothing is said of it."""
+"""Default weight of a mention."""
 
 
 @frozen(kw_only=False)
@@ -33,7 +33,7 @@ class WeightedPresenceLoss:
     """Cross-attention control of Evaluate-and-Refine, a ``GuidanceLoss``.
 
     Attributes:
-        weights: How much each mention's presence counts; 1 for those left out.
+        weights: Weight of each mention's presence; 1 for mentions not listed.
     """
 
     weights: Mapping[MentionId, float] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class WeightedPresenceLoss:
     def __call__(
         self, _relations: Sequence[Relation], attention: "WordAttention"
     ) -> "torch.Tensor":
-        """Return () the sum of what the mentions lack, each in [0, 1] times its weight."""
+        """Return the () sum over mentions of terms in [0, 1] times their weights."""
         import torch
 
         maps = attention.excited_maps()
