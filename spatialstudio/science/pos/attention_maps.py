@@ -1,9 +1,9 @@
-"""From attention probabilities to one map per mention.
+"""Computation of one map per mention from attention probabilities.
 
-Plain means: over all heads of all layers, which was done where they were read, then over the tokens
-of a mention; in between, if wanted, a 3 x 3 smoothing.
+Unweighted means over all heads of all layers, taken at capture, then over the tokens of a mention,
+with an optional 3 x 3 smoothing in between.
 
-Source: Rezaei et al. 2025, arXiv:2506.23418, and their code. The kernel, named Gaussian with sigma
+Source: Rezaei et al. 2025, arXiv:2506.23418, and their code. The kernel, called Gaussian with sigma
 0.5 there, is exp(-d^2), a Gaussian with sigma 0.707; we keep its weights. They use one token per
 object; we average all tokens of the mention. ``excited_maps`` are those of Chefer et al. 2023,
 arXiv:2301.13826.
@@ -20,7 +20,7 @@ from spatialstudio.domain.prompt import MentionId
 from spatialstudio.science.arrays import ArrayT
 
 EXCITEMENT = 100
-"""What probabilities are multiplied by before the words of a text compete for each position."""
+"""Factor of the probabilities before the softmax over words."""
 
 MentionMaps = Mapping[MentionId, torch.Tensor]
 """Mention id to (h, w), not negative."""
@@ -28,14 +28,14 @@ MentionMaps = Mapping[MentionId, torch.Tensor]
 
 @frozen(eq=False, kw_only=False)
 class WordAttention:
-    """What one pass attended to; gradients flow where there are any.
+    """Cross-attention of one forward pass, with gradients if the pass has them.
 
     Attributes:
         columns: (tokens, h, w) float32 probabilities, mean over heads and layers.
-        places: Mention id to the places of its tokens in ``columns``; never empty.
-        is_smoothed: Whether losses of PoS read smoothed maps.
-        decoder: The same columns in levels of the decoder, coarse to fine; empty where no loss
-            reads them, or the denoiser has no such levels.
+        places: Mention id to the indices of its tokens in ``columns``; never empty.
+        is_smoothed: Whether PoS losses use smoothed maps.
+        decoder: Like ``columns``, by decoder level, coarse to fine; empty if the loss does not use
+            levels or the denoiser has none.
     """
 
     columns: torch.Tensor
@@ -44,22 +44,22 @@ class WordAttention:
     decoder: tuple[torch.Tensor, ...] = ()
 
     def maps(self) -> MentionMaps:
-        """Return the maps as they are, for people."""
+        """Return the unsmoothed maps, for display."""
         return mention_maps(self.columns, self.places)
 
     def loss_maps(self) -> MentionMaps:
-        """Return the maps that losses of PoS read."""
+        """Return the maps for PoS losses."""
         return mention_maps(smooth(self.columns), self.places) if self.is_smoothed else self.maps()
 
     def decoder_maps(self) -> tuple[MentionMaps, ...]:
-        """Return the maps of the decoder's levels, coarse to fine; at least those of ``maps``."""
+        """Return the maps by decoder level, coarse to fine; ``maps`` as the only level if none."""
         levels = self.decoder or (self.columns,)
         return tuple(mention_maps(columns, self.places) for columns in levels)
 
     def excited_maps(self) -> MentionMaps:
-        """Return the maps of words that compete, smoothed: of Attend-and-Excite, BoxDiff and heirs.
+        """Return smoothed maps after a softmax over words, as in Attend-and-Excite and BoxDiff.
 
-        The columns must be those of the whole text, without its start and end.
+        The columns must be those of the whole text, without start and end tokens.
         """
         own = sorted({place for places in self.places.values() for place in places})
         competed = (EXCITEMENT * self.columns).softmax(0)[own]
@@ -68,7 +68,7 @@ class WordAttention:
 
 
 def smooth(maps: torch.Tensor) -> torch.Tensor:
-    """Smooth maps with the authors' 3 x 3 kernel, borders reflected.
+    """Smooth maps with the authors' 3 x 3 kernel and reflection padding.
 
     Args:
         maps: (tokens, h, w), sides of at least 2.
@@ -89,11 +89,11 @@ def smoothing_kernel() -> torch.Tensor:
 def mention_maps(
     maps: ArrayT, positions: Mapping[MentionId, Sequence[int]]
 ) -> dict[MentionId, ArrayT]:
-    """Average the maps of each mention's tokens; the result shares no memory with them.
+    """Average the maps of each mention's tokens; the result shares no memory with the input.
 
     Args:
         maps: (tokens, h, w).
-        positions: Mention id to the places of its tokens in ``maps``; never empty.
+        positions: Mention id to the indices of its tokens in ``maps``; never empty.
 
     Returns:
         Mention id to (h, w).

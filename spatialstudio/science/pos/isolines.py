@@ -1,8 +1,8 @@
-"""Isolines of maps: where a map falls to a level, and which level holds a share of its mass.
+"""Isolines of maps, and the levels that enclose a fraction of the mass.
 
 Marching squares with linear interpolation: Lorensen and Cline 1987 (doi:10.1145/37402.37422) in two
-dimensions. The map continues beyond its border as zero, so that every line is closed; saddles are
-parted by the mean of their four corners.
+dimensions. The map is padded with zeros, so that every line is closed; saddles are resolved by the
+mean of their four corners.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.science.pos.superiority import cumulative
 
 Segments = npt.NDArray[np.float32]
-"""(n, 2, 2): from and to, each x and y as shares of the picture's sides, [0, 1]."""
+"""(n, 2, 2): start and end, each x and y as fractions of the image sides, [0, 1]."""
 
 Corner = npt.NDArray[np.float64]
 
@@ -33,20 +33,20 @@ _EDGES = {
     13: ((_TOP, _RIGHT),),
     14: ((_LEFT, _TOP),),
 }
-"""Which edges of a cell a line joins, by the corners above the level: 1, 2, 4, 8 clockwise."""
+"""Edges of a cell that a line connects, by corners above the level: 1, 2, 4, 8 clockwise."""
 _SADDLES = (5, 10)
-"""Two opposite corners are high; joined as above where the middle is high, else as the other."""
+"""Cells with two opposite high corners; swapped where the mean of the corners is low."""
 
 
 def mass_level(weights: FloatMap, share: float) -> float:
-    """Return the level whose positions and all above it hold a share of the mass.
+    """Return the level at or above which positions contain a fraction of the mass.
 
     Args:
         weights: (h, w), not negative.
-        share: Of the mass, (0, 1].
+        share: Fraction of the mass, (0, 1].
 
     Returns:
-        The value of the last position taken in, highest first; 0 for an empty map.
+        The lowest value among the included positions; 0 for an empty map.
     """
     falling = np.sort(weights, axis=None)[::-1].astype(np.float64)
     held = cumulative(falling)
@@ -57,14 +57,14 @@ def mass_level(weights: FloatMap, share: float) -> float:
 
 
 def isolines(weights: FloatMap, level: float) -> Segments:
-    """Draw the line on which a map takes a level; positions stand at the middles of their cells.
+    """Compute the isoline of a map at a level; values are located at the centres of their cells.
 
     Args:
         weights: (h, w), not negative.
         level: Above 0.
 
     Returns:
-        The line's pieces, in no order; none where the map stays below the level.
+        Segments of the line, unordered; empty where the map stays below the level.
     """
     height, width = weights.shape
     padded = np.pad(np.asarray(weights, np.float64), 1)
@@ -77,14 +77,14 @@ def isolines(weights: FloatMap, level: float) -> Segments:
         for case, lines in _EDGES.items()
         for ends in lines
     ]
-    grid_xy = np.concatenate(pieces) + 0.5 - 1  # the padding shifts by one, middles by a half
+    grid_xy = np.concatenate(pieces) + 0.5 - 1  # minus the padding, plus half a cell
     return np.clip(grid_xy / (width, height), 0, 1).astype(np.float32)
 
 
 def _crossing(
     edge: int, corners: tuple[Corner, ...], level: float, cells: npt.NDArray[np.bool_]
 ) -> Corner:
-    """Return (n, 2) where the level crosses an edge of the chosen cells, x and y in the grid."""
+    """Return (n, 2) crossings of the level with an edge of the cells, x and y in the grid."""
     first, second = ((0, 1), (1, 2), (3, 2), (0, 3))[edge]
     low, high = corners[first][cells], corners[second][cells]
     share = (level - low) / (high - low)

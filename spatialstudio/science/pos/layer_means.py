@@ -1,7 +1,7 @@
-"""Attention of several layers becomes one map, whatever the layers' resolutions.
+"""Mean attention over layers of different resolutions.
 
-Plain means over layers, as over heads (``attention_maps``). Coarser maps are first enlarged to the
-finest by linear interpolation between the middles of positions, the borders held.
+Unweighted means over layers, as over heads (``attention_maps``). Coarser maps are first upsampled
+to the finest resolution by bilinear interpolation between cell centres, clamped at the borders.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ def mean_of_layers(layers: Sequence[Maps]) -> Maps:
     """Average maps of several layers.
 
     Args:
-        layers: (..., h, w) each, alike but for h and w; at least one.
+        layers: (..., h, w) each, equal except for h and w; at least one.
 
     Returns:
-        (..., H, W) of the finest.
+        (..., H, W) at the finest resolution.
     """
     height = max(layer.shape[-2] for layer in layers)
     width = max(layer.shape[-1] for layer in layers)
@@ -29,7 +29,7 @@ def mean_of_layers(layers: Sequence[Maps]) -> Maps:
 
 
 def enlarged(maps: Maps, height: int, width: int) -> Maps:
-    """Interpolate maps, (..., h, w), to (..., height, width)."""
+    """Upsample maps, (..., h, w), to (..., height, width)."""
     if maps.shape[-2:] == (height, width):
         return maps
     down = _interpolation(maps.shape[-2], height)

@@ -1,7 +1,7 @@
-"""What an attention map is in numbers: how wide, where, and how much two of them share.
+"""Statistics of attention maps: entropy, centre, spread, and overlap of two maps.
 
-A map is read as a distribution over the picture's positions, each the middle of its cell; places
-and distances are shares of the picture's sides, x to the right and y down.
+A map is a distribution over the centres of its cells; positions and distances are fractions of the
+image sides, x to the right and y down.
 
 Source: Shannon 1948 for entropy; the overlap of two distributions as in Inman and Bradley 1989.
 """
@@ -17,12 +17,12 @@ Shares = npt.NDArray[np.float64]
 
 @frozen
 class MapNumbers:
-    """One map in numbers.
+    """The statistics of one map.
 
     Attributes:
-        entropy: In bits, 0 for one cell to log2(h * w) for all alike.
+        entropy: Bits, from 0 for a single cell to log2(h * w) for a constant map.
         centre_xy: Mean position, [0, 1] each.
-        spread: Root of the mean squared distance from the centre, >= 0.
+        spread: Root mean squared distance from the centre, >= 0.
     """
 
     entropy: float
@@ -31,13 +31,13 @@ class MapNumbers:
 
 
 def map_numbers(weights: FloatMap) -> MapNumbers | None:
-    """Measure a map.
+    """Compute the statistics of a map.
 
     Args:
         weights: (h, w), not negative.
 
     Returns:
-        None where the map is empty.
+        None for an empty map.
     """
     shares = _shares(weights)
     if shares is None:
@@ -53,14 +53,14 @@ def map_numbers(weights: FloatMap) -> MapNumbers | None:
 
 
 def map_overlap(first: FloatMap, second: FloatMap) -> float | None:
-    """Return how much two maps share, [0, 1]: 0 stand apart, 1 are the same distribution.
+    """Return the overlap of two maps, [0, 1]: 0 for disjoint, 1 for equal distributions.
 
     Args:
         first: (h, w), not negative.
-        second: (h, w) likewise.
+        second: (h, w), not negative.
 
     Returns:
-        None where one is empty, or they differ in shape.
+        None if a map is empty, or the shapes differ.
     """
     one, other = _shares(first), _shares(second)
     if one is None or other is None or one.shape != other.shape:

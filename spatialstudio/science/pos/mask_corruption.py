@@ -1,10 +1,10 @@
-"""Spoils masks on purpose, to see how much PSE minds.
+"""Mask corruptions for measuring the robustness of PSE.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, table 10: dropout of pixels, jitter of position,
-morphological opening. The published distances are pixels of pictures of 1024 x 1024, as SDXL draws
-them; masks of other sizes are shifted and opened in proportion, to the nearest pixel. Ours, where
-the paper is silent: pixels drop independently, each mask jitters in a direction of its own, and
-what leaves the picture is lost.
+morphological opening. The published distances are in pixels of 1024 x 1024 images, the size of
+SDXL; for masks of other sizes they are scaled and rounded to pixels. Ours, where the paper does
+not specify it: pixels drop independently, each mask jitters in a separate direction, and pixels
+shifted out of the image are lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,18 +17,18 @@ from spatialstudio.domain.frozen import frozen
 
 FULL_TURN = 2 * pi
 PUBLISHED_SIDE = 1024
-"""Of the pictures of the published study, pixels."""
+"""Image side in the published study, pixels."""
 
 
 @frozen
 class Corruption:
-    """One way of spoiling a mask, at one strength.
+    """A mask corruption at one level.
 
     Attributes:
-        name: For the table.
-        level: Its strength as published: share of pixels, pixels of distance at 1024 x 1024, or
+        name: Name in the table.
+        level: Level as published: fraction of pixels, distance in pixels at 1024 x 1024, or
             iterations at 1024 x 1024.
-        spoil: Takes a mask and a source of chance, returns a spoilt copy.
+        spoil: Takes a mask and a random generator, returns a corrupted copy.
     """
 
     name: str
@@ -37,30 +37,30 @@ class Corruption:
 
 
 def dropout(mask: BoolMask, share: float, chance: np.random.Generator) -> BoolMask:
-    """Delete a random share of a mask's pixels.
+    """Delete a random fraction of a mask's pixels.
 
     Args:
         mask: (H, W) bool.
-        share: Of the mask's pixels, [0, 1].
-        chance: Source of randomness.
+        share: Fraction of the mask's pixels, [0, 1].
+        chance: Random generator.
     """
     return mask & (chance.random(mask.shape) >= share)
 
 
 def jitter(mask: BoolMask, distance: float, chance: np.random.Generator) -> BoolMask:
-    """Shift a mask in a random direction; what leaves the picture is lost.
+    """Shift a mask in a random direction; pixels outside the image are lost.
 
     Args:
         mask: (H, W) bool.
         distance: Pixels.
-        chance: Source of randomness.
+        chance: Random generator.
     """
     angle = chance.uniform(0, FULL_TURN)
     return shifted(mask, round(distance * cos(angle)), round(distance * sin(angle)))
 
 
 def shifted(mask: BoolMask, right: int, down: int) -> BoolMask:
-    """Shift a mask, (H, W) bool, by whole pixels; what leaves the picture is lost."""
+    """Shift a mask, (H, W) bool, by whole pixels; pixels outside the image are lost."""
     height, width = mask.shape
     moved = np.zeros_like(mask)
     if abs(down) < height and abs(right) < width:
@@ -71,11 +71,11 @@ def shifted(mask: BoolMask, right: int, down: int) -> BoolMask:
 
 
 def opening(mask: BoolMask, iterations: int) -> BoolMask:
-    """Erode a mask, then dilate it, with a square of 3 x 3 pixels.
+    """Erode a mask, then dilate it, with a 3 x 3 square.
 
     Args:
-        mask: (H, W) bool; beyond the picture counts as empty.
-        iterations: Of each.
+        mask: (H, W) bool; padded with False.
+        iterations: Number of erosions, and of dilations.
     """
     for _ in range(iterations):
         mask = _over_neighbours(mask, np.logical_and)
@@ -103,7 +103,7 @@ def published_corruptions() -> Sequence[Corruption]:
 
 
 def scale_of(mask: BoolMask) -> float:
-    """Return how large a mask, (H, W), is beside those of the published study; 1 at 1024 x 1024."""
+    """Return the side of a mask, (H, W), relative to the published study; 1 at 1024 x 1024."""
     height, width = mask.shape
     return sqrt(height * width) / PUBLISHED_SIDE
 

@@ -1,12 +1,12 @@
-"""PoS-based Evaluation (PSE): how clearly a picture shows a relation, and a whole prompt.
+"""PoS-based Evaluation (PSE) of relations and prompts.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, section 4 and its code: PSE of a prompt with several
-relations is their mean; a relation counts as met at PSE of one half. Ours: the least and the
-product beside the mean, and the best instance in place of the union of all.
+relations is their mean; a relation counts as met at PSE of one half. Ours: minimum and product in
+addition to the mean, and the best instance as an alternative to the union of all.
 
-One rule holds for every mean of PSE, here and in reports, tables and studies: it is over all
-relations of all pictures, stated as n; a relation whose things were not all seen counts 0, and so
-does every relation of a picture that could not be judged.
+All means of PSE, here and in reports, tables and studies, are over all relations of all images,
+stated as n; a relation with an undetected object counts 0, and so does every relation of an image
+that could not be evaluated.
 """
 
 from collections.abc import Sequence
@@ -30,27 +30,27 @@ from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
 from spatialstudio.science.pos.superiority import pse_from_pos
 
 MET_AT = 0.5
-"""The PSE from which a relation counts as met."""
+"""Minimum PSE at which a relation counts as met."""
 
 
 class Instances(Enum):
-    """Which of a mention's masks count."""
+    """The masks of a mention that are used."""
 
     UNION = "union"
-    """All that are sure enough, as one: as published."""
+    """The union of all masks above the score threshold: as published."""
     BEST = "best"
-    """The surest alone."""
+    """The mask with the best score."""
 
 
 @frozen
 class RelationPse:
-    """How clearly a picture shows one relation.
+    """PSE of one relation.
 
     Attributes:
         relation_id: The relation.
-        pos: PoS of the claim, [0, 1], ties half; None where it cannot be measured.
+        pos: PoS of the relation, [0, 1], ties half; None where it cannot be measured.
         pse: max(0, 2 PoS - 1), [0, 1]; 0 where it cannot be measured.
-        missing: The ends of which no mask was seen.
+        missing: The ends without a mask.
     """
 
     relation_id: RelationId
@@ -66,7 +66,7 @@ class RelationPse:
 
 @frozen
 class PromptPse:
-    """How clearly a picture shows all relations of its prompt.
+    """PSE of all relations of a prompt.
 
     Attributes:
         relations: At least one, in the scene's order.
@@ -81,12 +81,12 @@ class PromptPse:
 
     @property
     def least(self) -> float:
-        """PSE of the relation shown least clearly, [0, 1]."""
+        """Minimum PSE, [0, 1]."""
         return min(relation.pse for relation in self.relations)
 
     @property
     def product(self) -> float:
-        """Product of all, [0, 1]."""
+        """Product of the PSE of all relations, [0, 1]."""
         return prod(relation.pse for relation in self.relations)
 
     @property
@@ -101,16 +101,16 @@ def prompt_pse(
     instances: Instances = Instances.UNION,
     least_score: float = 0.0,
 ) -> PromptPse | None:
-    """Measure every relation of a scene.
+    """Compute the PSE of every relation of a scene.
 
     Args:
-        scene: What the prompt claims.
-        perception: What was seen; relations of depth need a depth map.
-        instances: Which masks of a mention count.
-        least_score: Least score of a mask that counts, [0, 1].
+        scene: The scene graph.
+        perception: The perception of the image; depth relations require a depth map.
+        instances: The masks of a mention that are used.
+        least_score: Minimum score of a mask, [0, 1].
 
     Returns:
-        None when the scene claims no relation.
+        None when the scene has no relation.
     """
     if not scene.relations:
         return None
@@ -123,7 +123,7 @@ def prompt_pse(
 
 
 def pse_of(relation: Relation, evaluation: Evaluation) -> float:
-    """Return a judged relation's PSE as published, [0, 1]; 0 where a thing was not seen."""
+    """Return a relation's PSE as published, [0, 1]; 0 where an object was not detected."""
     least_score = evaluation.checker.detection_score
     return relation_pse(relation, evaluation.perception, least_score=least_score).pse
 
@@ -134,7 +134,7 @@ def relation_pse(
     instances: Instances = Instances.UNION,
     least_score: float = 0.0,
 ) -> RelationPse:
-    """Measure one relation; arguments as for ``prompt_pse``."""
+    """Compute the PSE of one relation; arguments as for ``prompt_pse``."""
     masks = masks_of_ends(relation, perception, least_score, instances)
     pos = relation_pos_on_masks(relation.type, masks, perception.depth)
     return RelationPse(
@@ -153,7 +153,7 @@ def masks_of_ends(
     least_score: float,
     instances: Instances = Instances.UNION,
 ) -> list[BoolMask]:
-    """Return a mask for each end of a relation, (H, W) bool; empty when nothing was seen of it."""
+    """Return a mask for each end of a relation, (H, W) bool; all False if it was not detected."""
     size = perception.height, perception.width
     sure_masks = (
         [mask for mask in perception.masks_of(end) if mask.score >= least_score]

@@ -1,11 +1,12 @@
-"""How each relation type reads maps and masks: the chance that the relation holds.
+"""PoS of each relation type on maps and masks: the probability that the relation holds.
 
-A relation type is data (its shape and its claims), so a registered type needs no rule of its own.
+A relation type is data (its shape and its claims), so a registered type needs no separate rule.
 
-Source: Rezaei et al. 2025, arXiv:2506.23418, with directions in picture coordinates, y down. Ours,
-as the paper leaves them open: a diagonal is as sure as its less sure claim; "between" takes the
-best axis and order of min(PoS(flank, subject), PoS(subject, other flank)); far is the chance that
-two draws lie more than 5/16 of the width apart along x or y, and near is the rest.
+Source: Rezaei et al. 2025, arXiv:2506.23418, with directions in image coordinates, y down. Ours,
+as the paper does not define them: a diagonal has the lower PoS of its two claims; "between" is the
+maximum over axes and orders of min(PoS(flank, subject), PoS(subject, other flank)); far is the
+probability that two draws are more than 5/16 of the width apart along x or y, and near is its
+complement.
 """
 
 from collections.abc import Sequence
@@ -26,25 +27,25 @@ PICTURE_AXES = (Axis.X, Axis.Y)
 
 
 def can_guide(relation_type: RelationType) -> bool:
-    """Tell whether flat maps can hold the relation; they know nothing of depth."""
+    """Return True if a relation type can be measured on attention maps, which have no depth."""
     return not relation_type.needs_depth
 
 
 def relation_pos(
     relation_type: RelationType, maps: Sequence[ArrayT], ties: Ties = Ties.HALF
 ) -> ArrayT:
-    """Compute the chance that a relation holds on the maps of its mentions.
+    """Compute the probability that a relation holds on the maps of its mentions.
 
     Args:
-        relation_type: One that ``can_guide``.
+        relation_type: A type that ``can_guide``.
         maps: (..., H, W) each, not negative: subject, object and, for "between", second object.
-        ties: Which share of a tie counts; near and far know no ties.
+        ties: How ties are counted; near and far have no ties.
 
     Returns:
         (...) PoS in [0, 1].
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     match relation_type.shape:
         case Shape.ORDER:
@@ -63,15 +64,15 @@ def relation_pos(
 def relation_pos_on_masks(
     relation_type: RelationType, masks: Sequence[BoolMask], depth: DepthMap | None = None
 ) -> float | None:
-    """Compute the chance that a relation holds on the masks of its mentions.
+    """Compute the probability that a relation holds on the masks of its mentions.
 
     Args:
         relation_type: Any type.
         masks: (H, W) bool each: subject, object and, for "between", second object.
-        depth: Needed by relations of depth.
+        depth: Required for depth relations.
 
     Returns:
-        PoS in [0, 1], ties half; None where a mask is empty or depth is missing.
+        PoS in [0, 1], ties half; None where a mask is empty or required depth is missing.
     """
     if not all(mask.any() for mask in masks):
         return None

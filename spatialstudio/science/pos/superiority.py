@@ -1,18 +1,19 @@
-"""Probability of Superiority (PoS): how surely one object comes before another.
+"""Probability of Superiority (PoS): the probability that one object comes before another.
 
 Treat a mask or an attention map as a distribution over image positions, project it onto one axis,
 and draw one coordinate from each of two objects, u from the first and v from the second. Then
 
     PoS = P(u < v) + P(u = v) / 2,        PSE = max(0, 2 * PoS - 1).
 
-PoS is 1 when the first object lies wholly before the second, 1/2 when nothing tells them apart.
+PoS is 1 when the first object is entirely before the second, 1/2 when they have the same
+distribution.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, equations 2 and 3. Their code counts ties in full; we
-count them half when we report, which makes PoS(a, b) + PoS(b, a) = 1 and leaves PSE unchanged. The
-loss keeps their count.
+count them half in reports, which makes PoS(a, b) + PoS(b, a) = 1 and leaves PSE unchanged. The loss
+counts them as their code does.
 
-Works on numpy arrays (masks) and on torch tensors (attention maps, with gradients) alike: it uses
-only methods both have. Axis order is (..., H, W); x grows right, y grows down.
+Works on numpy arrays (masks) and on torch tensors (attention maps, with gradients): it uses only
+methods both have. Axis order is (..., H, W); x grows right, y grows down.
 """
 
 from enum import Enum
@@ -30,7 +31,7 @@ _SUMMED_OUT = {Axis.X: -2, Axis.Y: -1}
 
 
 class Ties(Enum):
-    """Which share of a tie counts as superiority."""
+    """The fraction of a tie that counts as superiority."""
 
     HALF = 0.5
     """For reporting."""
@@ -44,26 +45,26 @@ def projected_pos(first: ArrayT, second: ArrayT, axis: Axis, ties: Ties = Ties.H
 
     Args:
         first: (..., H, W), not negative.
-        second: (..., H, W) likewise.
+        second: (..., H, W), not negative.
         axis: X or Y.
-        ties: Which share of a tie counts.
+        ties: How ties are counted.
 
     Returns:
-        (...) chance in [0, 1] that ``first`` lies before ``second``: left of it, or above it.
+        (...) probability in [0, 1] that ``first`` is before ``second``: left of it, or above it.
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     return probability_of_superiority(marginal(first, axis), marginal(second, axis), ties)
 
 
 def probability_of_superiority(first: ArrayT, second: ArrayT, ties: Ties = Ties.HALF) -> ArrayT:
-    """Compute the chance that a draw from ``first`` comes before one from ``second``.
+    """Compute the probability that a draw from ``first`` comes before one from ``second``.
 
     Args:
         first: (..., bins) distribution over ordered bins.
-        second: (..., bins) likewise.
-        ties: Which share of a tie counts.
+        second: (..., bins) distribution over ordered bins.
+        ties: How ties are counted.
 
     Returns:
         (...) PoS in [0, 1].
@@ -73,7 +74,7 @@ def probability_of_superiority(first: ArrayT, second: ArrayT, ties: Ties = Ties.
 
 
 def cumulative(masses: ArrayT) -> ArrayT:
-    """Return how much lies in each bin and all before it.
+    """Return the cumulative sum over bins.
 
     Args:
         masses: (..., bins) over ordered bins.
@@ -85,7 +86,7 @@ def cumulative(masses: ArrayT) -> ArrayT:
 
 
 def pse_from_pos(pos: ValueT) -> ValueT:
-    """Turn PoS with half ties into PSE, max(0, 2 PoS - 1).
+    """Convert PoS with half ties to PSE, max(0, 2 PoS - 1).
 
     Args:
         pos: (...) PoS in [0, 1].
@@ -94,11 +95,11 @@ def pse_from_pos(pos: ValueT) -> ValueT:
         (...) PSE in [0, 1].
     """
     lead = 2 * pos - 1
-    return (lead + abs(lead)) / 2  # max(lead, 0) for numbers and arrays alike
+    return (lead + abs(lead)) / 2  # max(lead, 0) for both numbers and arrays
 
 
 def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
-    """Project a map onto one image axis as a distribution.
+    """Return the marginal distribution of a map on one image axis.
 
     Args:
         weights: (..., H, W), not negative.
@@ -108,7 +109,7 @@ def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
         (..., W) for X, (..., H) for Y; sums to 1 over the last dimension.
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     profile = weights.sum(_SUMMED_OUT[axis])
     mass = profile.sum(-1)[..., None]
@@ -118,7 +119,7 @@ def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
 
 
 def depth_pos(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
-    """Compute the chance that a pixel of ``first`` is nearer than one of ``second``.
+    """Compute the probability that a pixel of ``first`` is nearer than one of ``second``.
 
     Args:
         depth: (H, W), larger is farther.
@@ -129,7 +130,7 @@ def depth_pos(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
         PoS in [0, 1]; ties count half.
 
     Raises:
-        EmptyMapError: A mask holds no pixel.
+        EmptyMapError: A mask is empty.
     """
     if not (first.any() and second.any()):
         raise EmptyMapError("An object has an empty mask.", hint="Check that it was found at all.")
@@ -143,36 +144,36 @@ GAP_SHARE = 5 / 16
 
 
 def distance_pos(first: ArrayT, second: ArrayT) -> ArrayT:
-    """Compute PoS^dist, which grows as two maps move apart in any direction.
+    """Compute PoS^dist, which increases with the distance of two maps in any direction.
 
     Args:
         first: (..., H, W), not negative.
-        second: (..., H, W) likewise.
+        second: (..., H, W), not negative.
 
     Returns:
         (...) in [0, 2]: at most 1 from the x axis and 1 from the y axis.
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     return _apart_along(first, second, Axis.X) + _apart_along(first, second, Axis.Y)
 
 
 def apart_pos(first: ArrayT, second: ArrayT) -> ArrayT:
-    """Compute the chance that two draws lie more than the gap apart along x or along y.
+    """Compute the probability that two draws are more than the gap apart along x or along y.
 
-    This is PoS^dist brought into [0, 1]: the two axes are joined as independent events, where
-    the paper adds them.
+    This is PoS^dist mapped to [0, 1]: the axes are combined as independent events, where the paper
+    adds them.
 
     Args:
         first: (..., H, W), not negative.
-        second: (..., H, W) likewise.
+        second: (..., H, W), not negative.
 
     Returns:
         (...) in [0, 1].
 
     Raises:
-        EmptyMapError: A map holds no mass.
+        EmptyMapError: A map sums to 0.
     """
     close_x = 1 - _apart_along(first, second, Axis.X)
     close_y = 1 - _apart_along(first, second, Axis.Y)
@@ -180,12 +181,12 @@ def apart_pos(first: ArrayT, second: ArrayT) -> ArrayT:
 
 
 def pos_beyond(first: ArrayT, second: ArrayT, gap: int) -> ArrayT:
-    """Compute the chance that a draw from ``second`` lies more than ``gap`` bins after ``first``.
+    """Compute the probability that a draw from ``second`` is over ``gap`` bins after ``first``.
 
     Args:
         first: (..., bins) distribution over ordered bins.
-        second: (..., bins) likewise.
-        gap: Bins, >= 0; with 0 this is strict PoS.
+        second: (..., bins) distribution over ordered bins.
+        gap: Number of bins, >= 0; with 0 this is strict PoS.
 
     Returns:
         (...) in [0, 1].
@@ -196,7 +197,7 @@ def pos_beyond(first: ArrayT, second: ArrayT, gap: int) -> ArrayT:
 
 
 def gap_of(width: int) -> int:
-    """Return the paper's gap, 5 of 16 cells, for maps of another width."""
+    """Return the paper's gap, 5 of 16 cells, scaled to the width of a map."""
     return int(GAP_SHARE * width)
 
 
@@ -211,11 +212,11 @@ Curve = npt.NDArray[np.float32]
 
 @frozen
 class DividingLine:
-    """Where two cumulative curves cross.
+    """The line with equal mass of the first distribution before it and of the second after it.
 
     Attributes:
-        place: Share of the axis, [0, 1].
-        share: Of the first that lies before it, and of the second behind it, [0, 1].
+        place: Position as a fraction of the axis, [0, 1].
+        share: That mass, [0, 1].
     """
 
     place: float
@@ -223,10 +224,10 @@ class DividingLine:
 
 
 def cumulative_at_edges(profile: Curve) -> Curve:
-    """Return the share of a distribution that lies before each edge of its bins.
+    """Return the cumulative distribution at the edges of the bins.
 
     Args:
-        profile: (bins,), summing to 1.
+        profile: (bins,), sums to 1.
 
     Returns:
         (bins + 1,) from 0 to 1.
@@ -235,14 +236,14 @@ def cumulative_at_edges(profile: Curve) -> Curve:
 
 
 def dividing_line(first: Curve, second: Curve) -> DividingLine:
-    """Find the line with as much of the first before it as of the second behind it.
+    """Find the line with equal mass of ``first`` before it and of ``second`` after it.
 
     Args:
-        first: (bins,) distribution, summing to 1, of what should come first.
-        second: (bins,) likewise, of what should come behind.
+        first: (bins,) distribution of the object that should come first; sums to 1.
+        second: (bins,) distribution of the object that should come second; sums to 1.
     """
     rising, other = cumulative_at_edges(first), cumulative_at_edges(second)
-    lead = rising + other - 1  # grows from -1 to 1
+    lead = rising + other - 1  # increases from -1 to 1
     edges = np.linspace(0, 1, len(lead))
     after = int(np.argmax(lead >= 0))
     before = after - 1
