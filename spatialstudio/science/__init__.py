@@ -1,1 +1,4 @@
-"""The maths: pure functions, each naming its paper. numpy; torch only where gradients flow."""
+"""Metrics, losses and rules as pure functions that cite their papers.
+
+Uses numpy, and torch only where gradients are needed.
+"""

@@ -1,4 +1,4 @@
-"""The array types of the maths: numpy for masks, torch where gradients flow."""
+"""Array types: numpy for masks, torch where gradients are needed."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
