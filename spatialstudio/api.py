@@ -1,6 +1,6 @@
-"""Spatial Studio for notebooks and scripts.
+"""The Python API of Spatial Studio for notebooks and scripts.
 
-Guide the user's own diffusers pipeline, read prompts, evaluate pictures, open stored runs:
+Guide a diffusers pipeline, parse prompts, evaluate images, open stored runs:
 
     from spatialstudio.api import guide
 
@@ -8,8 +8,8 @@ Guide the user's own diffusers pipeline, read prompts, evaluate pictures, open s
         image = pipe("a dog to the left of a car").images[0]
     print(run)
 
-Importing this module takes milliseconds: numpy, torch, and the models load when they are needed.
-Errors are ``StudioError`` values with a message and a hint.
+Importing this module takes milliseconds: numpy, torch and the models load on first use. Errors are
+subclasses of ``StudioError`` with a message and a hint.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ REPRODUCE = "reproduce"
 RECOMMENDED = "recommended"
 PSG = "psg"
 CHOSEN_APART = ("method_id", "strength", "options")
-"""Fields of ``GuidanceSettings`` that are arguments of ``guide`` themselves."""
+"""Fields of ``GuidanceSettings`` that are separate arguments of ``guide``."""
 
 
 def read(prompt: str) -> SceneGraph:
-    """Read what a prompt claims: its objects, its relations, and what was not understood.
+    """Parse a prompt into its objects, relations, and notes about text that was not understood.
 
     Args:
-        prompt: In English, as a diffusers pipeline gets it.
+        prompt: English text, as passed to a diffusers pipeline.
 
     Raises:
         PromptError: The prompt is empty or too long.
@@ -91,34 +91,33 @@ def guide(
 ) -> Iterator[Run]:
     """Guide every call of a diffusers pipeline inside a ``with`` block, and record it.
 
-    The pipeline is called as usual; seed, steps, size and scheduler are its own. Within the block,
+    The pipeline is called as usual, with its seed, steps, size and scheduler. Within the block,
     ``type(pipe)`` is a subclass of its class; afterwards, also after an exception, the pipeline is
-    as it was. Blocks may be nested: the innermost one is in effect.
+    restored. Blocks may be nested: the innermost one is in effect.
 
-    A call must draw the block's prompt, alone or within a longer one ("..., oil painting"), or pass
-    embeddings of it; another prompt is an error. A call that draws several pictures guides each by
-    its own maps. A scene in which the method finds nothing to guide is drawn as without guidance,
-    and ``Run.notes`` says so.
+    A call must use the block's prompt, alone or within a longer one ("..., oil painting"), or pass
+    its embeddings; another prompt is an error. In a batch, each image is guided by its maps. A
+    scene without anything to guide is generated without guidance, with a message in ``Run.notes``.
 
     Args:
         pipe: A text-to-image pipeline of Stable Diffusion 1, 2, XL or 3, PixArt alpha or sigma,
             FLUX.1, FLUX.2 Klein, SANA, Qwen-Image, Z-Image or Lumina 2.
-        prompt: What the calls draw, or a scene from ``read``.
+        prompt: The prompt of the calls, or a scene from ``read``.
         method: Id of a guidance method, or "none".
         preset: "recommended", "published" or "spatialbench-uc".
         strength: Step size at the first step, in variance-preserving units, >= 0; None for the
             preset's.
-        previews: Whether each step of a call's first picture is decoded to a preview.
+        previews: Whether to decode a preview of a call's first image at each step.
         settings: Options of the method, and fields of ``GuidanceSettings``, that differ from the
             preset, such as ``presence_weight=0.1``, ``goal=0.95`` or ``last_step=9``.
 
     Yields:
-        The recording, which grows while the pipeline runs.
+        The recording, which is extended while the pipeline runs.
 
     Raises:
-        BackendError: The pipeline is not supported, or its attention cannot be read.
-        PromptError: The prompt is empty or contradicts itself, or the text encoder cuts it off.
-        RequestError: A setting is not known or out of its range, or a call draws something else.
+        BackendError: The pipeline is not supported, or its attention cannot be captured.
+        PromptError: The prompt is empty, contradictory, or truncated by the text encoder.
+        RequestError: A setting is unknown or out of range, or a call uses another prompt.
     """
     with _block(pipe, prompt, (method, preset, strength), settings, previews=previews) as run:
         yield run
@@ -128,20 +127,20 @@ def guide(
 def watch(pipe: Any, prompt: str | SceneGraph, *, previews: bool = False) -> Iterator[Run]:
     """Record every call of a diffusers pipeline inside a ``with`` block without guiding it.
 
-    The pipeline draws what it would draw without the block, bit for bit. See ``guide``.
+    The images are bit-for-bit the same as without the block. See ``guide``.
 
     Args:
         pipe: As for ``guide``.
-        prompt: What the calls draw, or a scene from ``read``.
-        previews: Whether each step of a call's first picture is decoded to a preview.
+        prompt: The prompt of the calls, or a scene from ``read``.
+        previews: Whether to decode a preview of a call's first image at each step.
 
     Yields:
-        The recording, which grows while the pipeline runs.
+        The recording, which is extended while the pipeline runs.
 
     Raises:
-        BackendError: The pipeline is not supported, or its attention cannot be read.
-        PromptError: The prompt is empty, or the text encoder cuts it off.
-        RequestError: A call draws something else.
+        BackendError: The pipeline is not supported, or its attention cannot be captured.
+        PromptError: The prompt is empty, or truncated by the text encoder.
+        RequestError: A call uses another prompt.
     """
     with guide(pipe, prompt, method="none", previews=previews) as run:
         yield run
@@ -157,28 +156,27 @@ def evaluate(
     checker: str = REPRODUCE,
     **thresholds: float,
 ) -> EvaluatedPicture:
-    """Judge whether a picture shows what a prompt claims.
+    """Evaluate whether an image shows the relations of a prompt.
 
     Args:
         image: A file, a Pillow image, or an array (H, W, 3): uint8, or floats in [0, 1].
-        prompt: What the picture should show, or a scene from ``read``.
-        detector: Id, model name or folder. None for the sticker models, which judge a file that a
-            sticker model drew by its own record, and nothing else.
-        models: Further models, by what they do: "second_detector" gives a second opinion,
-            "segmenter" draws masks where the detector draws none (PSE needs masks), "depth" is
-            for relations such as "behind".
-        cut: Score from which detections count, [0, 1]; None for the detector's own.
+        prompt: The prompt of the image, or a scene from ``read``.
+        detector: Id, model name or folder. None for the sticker detector, which applies only to
+            files whose record names a sticker model.
+        models: Further models, by role: "second_detector" for agreement, "segmenter" for
+            detectors without masks (PSE needs masks), "depth" for relations such as "behind".
+        cut: Score threshold for detections, [0, 1]; None for the detector's default.
         checker: "reproduce" for SpatialBench-UC as published, "recommended", or a settings file.
         thresholds: Fields of ``CheckerSettings`` that differ, such as ``margin=0.05``.
 
     Raises:
-        NoDetectorChosen: No detector is chosen and no sticker model drew the picture.
-        ModelNotFound: A chosen model is not on this machine.
+        NoDetectorChosen: No detector is chosen and the image is not from a sticker model.
+        ModelNotFound: A chosen model is not installed.
         DetectorError: A model is damaged.
-        ImageError: The file or array is not a picture.
-        PromptError: The prompt is empty, or names what the sticker models do not know.
-        SettingsError: A threshold is not known or out of its range.
-        RequestError: A kind of model is not known.
+        ImageError: The file or array is not an image.
+        PromptError: The prompt is empty, or names an object unknown to the sticker models.
+        SettingsError: A threshold is unknown or out of range.
+        RequestError: A model role is unknown.
     """
     from spatialstudio.application.evaluate.judge_choice import judges_by_origin
     from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -200,10 +198,10 @@ def evaluate(
 
 
 def open_run(path: str | Path) -> StoredRun:
-    """Open a run that the program has stored; no model is loaded.
+    """Open a stored run; no model is loaded.
 
     Args:
-        path: Any file of the run, or the folder of a run of an early version.
+        path: Any file of the run, or the run folder of an early version.
 
     Raises:
         StoreError: There is no run, or it is damaged.
@@ -224,26 +222,26 @@ def pos(
     relation: str | RelationType | None = None,
     depth: npt.ArrayLike | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Compute the Probability of Superiority: the chance that a relation holds on maps or masks.
+    """Compute the Probability of Superiority of a relation on maps or masks.
 
     Rezaei et al. 2025, arXiv:2506.23418, equation 2; ties count half, so that swapping the maps
-    gives one minus the chance.
+    gives one minus the probability.
 
     Args:
         subject: (..., H, W) map, not negative, or mask; x grows right, y grows down.
-        object: Likewise.
-        second_object: Likewise, for "between" alone.
-        relation: Id or phrase of a relation type, as "to the left of"; None for that.
-        depth: (H, W), larger is farther; for relations of depth, which take masks (H, W).
+        object: Map or mask of the object, same shape.
+        second_object: Map or mask of the second object, same shape; for "between" only.
+        relation: Id or phrase of a relation type, such as "above"; None for "to the left of".
+        depth: (H, W), larger is farther; for depth relations, which take masks (H, W).
 
     Returns:
-        (...) PoS in [0, 1]; a single number for single maps.
+        (...) PoS in [0, 1]; a scalar for single maps.
 
     Raises:
-        EmptyMapError: A map holds no mass.
-        RequestError: The arrays do not fit together or hold invalid values, or the relation needs
-            another number of them, or depth.
-        PluginError: The relation is not known.
+        EmptyMapError: A map sums to 0.
+        RequestError: The arrays differ in shape or contain invalid values, or the relation requires
+            another number of arrays, or depth.
+        PluginError: The relation is unknown.
     """
     import numpy as np
 
@@ -265,14 +263,14 @@ def pse(
     relation: str | RelationType | None = None,
     depth: npt.ArrayLike | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Compute PSE, max(0, 2 PoS - 1): how clearly a relation shows on maps or masks.
+    """Compute PSE, max(0, 2 PoS - 1), of a relation on maps or masks.
 
     Rezaei et al. 2025, arXiv:2506.23418, equation 3. Arguments and errors as for ``pos``.
 
     Args:
         subject: (..., H, W) map, not negative, or mask.
-        object: Likewise.
-        second_object: Likewise, for "between" alone.
+        object: Map or mask of the object, same shape.
+        second_object: Map or mask of the second object, same shape; for "between" only.
         relation: Id or phrase of a relation type; None for "to the left of".
         depth: (H, W), larger is farther.
 
@@ -356,13 +354,13 @@ def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
 
 
 class _GuidanceChooser:
-    """Chooses how a call is guided, by its steps; checks once that it can be chosen.
+    """Chooses the guidance settings of a call by its steps; validates them on construction.
 
     Args:
         model: The pipeline.
-        scene: What is drawn.
-        choice: Method, preset and strength, as ``guide`` takes them.
-        changes: Fields that differ from the preset.
+        scene: The scene of the calls.
+        choice: Method, preset and strength, as in ``guide``.
+        changes: Options and fields that differ from the preset.
     """
 
     def __init__(
@@ -396,7 +394,7 @@ class _GuidanceChooser:
             )
 
     def _check(self, scene: SceneGraph) -> None:
-        """Refuse settings that are out of their range."""
+        """Check that the settings are valid for the pipeline."""
         from spatialstudio.application.run.check_request import check_request
         from spatialstudio.domain.generation import (
             GenerationRequest,
@@ -441,7 +439,7 @@ class _GuidanceChooser:
 
 
 def _card_of(model: GuidablePipeline) -> ModelCard:
-    """Read what is recommended for a pipeline: by its folder, else by its kind."""
+    """Return a pipeline's model card: from its folder, else the defaults of its family."""
     from dataclasses import replace
 
     from spatialstudio.adapters.models.model_files import read_card
@@ -453,7 +451,7 @@ def _card_of(model: GuidablePipeline) -> ModelCard:
     if folder.is_dir():
         try:
             return replace(read_card(folder), pipeline_class=name)
-        except ModelNotFound:  # nothing is recommended there, or by another kind
+        except ModelNotFound:  # no valid model card in the folder
             pass
     return ModelCard(
         id=name,
@@ -493,10 +491,10 @@ _COLOURS = 3
 
 
 def _pixels(image: Any) -> RgbImage:
-    """Return a picture as (H, W, 3) uint8.
+    """Return an image as (H, W, 3) uint8.
 
     Raises:
-        ImageError: It is none.
+        ImageError: The value is not an image.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""All that a plugin imports: the ``Plugin`` value, and the types and registries behind it.
+"""The plugin interface: the ``Plugin`` value, and the types and registries that plugins use.
 
 A plugin is an installed package with an entry point in the group ``spatialstudio.adapters`` whose
 object is a ``Plugin``::
@@ -6,13 +6,13 @@ object is a ``Plugin``::
     [project.entry-points."spatialstudio.adapters"]
     my-plugin = "my_plugin:PLUGIN"
 
-The object is loaded in the window, in the terminal and in the process that runs the models, before
-anything else is done: importing it must be quick and must not load torch. Adapters and panels are
-named as "module:function" and "module:Class", and are imported when they are first used. A panel
-imports ``spatialstudio.ui.framework.panel_api`` as well; nothing else of the program is stable.
+The object is loaded at the start of the window, the terminal and the engine process: importing it
+must be fast and must not load torch. Adapters and panels are given as "module:function" and
+"module:Class", and are imported on first use. A panel also imports
+``spatialstudio.ui.framework.panel_api``; no other module of the program is stable.
 
-Names are added within an ``API_VERSION``; when one is removed or changes its meaning, the version
-rises and plugins of the version before are disabled with a message.
+Names may be added within an ``API_VERSION``; when one is removed or changes its meaning, the
+version is incremented and plugins for earlier versions are disabled with a message.
 """
 
 from importlib import import_module
@@ -100,12 +100,12 @@ if TYPE_CHECKING:
     from spatialstudio.science.pos.attention_maps import WordAttention
 
 API_VERSION = 1
-"""Of this module; a plugin states the version that it is written for."""
+"""Version of this module; a plugin states the version that it was written for."""
 
 WORKSPACES = ("generate", "inspect", "evaluate", "gallery")
-"""Where a panel can be docked."""
+"""Workspaces in which a panel can be docked."""
 AREAS = ("left", "right", "bottom")
-"""The sides of the picture on which a panel can be docked."""
+"""Dock areas of a workspace."""
 ADAPTER_KINDS = ("extractor", "detector", "segmenter", "depth", "answerer", "assertion_reader")
 """The kinds of adapters that a plugin can add."""
 USUAL_SIZE_EM = 19.0
@@ -113,7 +113,7 @@ _HOLDING_TORCH = {
     "GuidanceLoss": "spatialstudio.science.guidance.losses",
     "WordAttention": "spatialstudio.science.pos.attention_maps",
 }
-"""Names that load torch when they are imported: for type checkers, and inside functions."""
+"""Names whose import loads torch: for type checkers, and for imports inside functions."""
 
 
 def __getattr__(name: str) -> object:
@@ -124,19 +124,19 @@ def __getattr__(name: str) -> object:
 
 @frozen
 class PanelEntry:
-    """A panel that is docked in a workspace of the window.
+    """A panel docked in a workspace of the window.
 
     Attributes:
-        id: Unique among all docks; stored layouts name it.
-        title: Over the dock and in the menu that shows and hides it.
-        make: "module:Class", imported when the window makes its docks: a ``Panel`` of
+        id: Unique among all docks; used in stored layouts.
+        title: Title of the dock and of its menu item.
+        make: "module:Class", imported when the window creates its docks: a ``Panel`` of
             ``spatialstudio.ui.framework.panel_api``, called with its ``WindowContext``.
         workspace: One of ``WORKSPACES``.
-        area: One of ``AREAS``; the dock is a tab where another stands there.
-        size_em: Width at the sides, height at the bottom, in units of the font size.
+        area: One of ``AREAS``; the dock is tabbed with other docks in the area.
+        size_em: Width in side areas, height at the bottom, in units of the font size.
 
     Raises:
-        ValueError: The workspace or the area is not known.
+        ValueError: The workspace or the area is unknown.
     """
 
     id: str
@@ -154,19 +154,19 @@ class PanelEntry:
 
 @frozen
 class Plugin:
-    """What a package adds to the program; the object of its entry point.
+    """The extensions that a package adds to the program; the object of its entry point.
 
-    All ids are lower-case letters, digits, ".", "_" and "-", and must be free; where one is taken,
-    the whole plugin is disabled.
+    All ids consist of lower-case letters, digits, ".", "_" and "-", and must be unique; if one is
+    taken, the whole plugin is disabled.
 
     Attributes:
-        name: For people, in ``spatialstudio doctor`` and in the settings.
-        api_version: The ``API_VERSION`` that it is written for.
+        name: Display name, in ``spatialstudio doctor`` and in the settings.
+        api_version: The ``API_VERSION`` that it was written for.
         relation_types: The inverse of each must be registered, here or in the program.
-        guidance_methods: Their losses are imported by the functions that make them.
+        guidance_methods: Their losses are imported by their ``make_loss`` functions.
         metrics: Computed by ``spatialstudio evaluate`` and listed in the window.
-        export_kinds: Offered by ``spatialstudio runs export`` and in the export dialog.
-        adapters: Each of one of the ``ADAPTER_KINDS``; chosen by id, as the built-in ones.
+        export_kinds: Available in ``spatialstudio runs export`` and in the export dialog.
+        adapters: Adapters of the ``ADAPTER_KINDS``, selected by id like the built-in ones.
         panels: Docks of the window.
     """
 
