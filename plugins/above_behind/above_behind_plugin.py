@@ -1,7 +1,7 @@
 """Adds the relation "above and behind", and its inverse.
 
-Where the ground is seen, things that are farther away stand higher in the picture: a tower above
-and behind a house. One claim compares heights, the other depths, so a depth model judges it.
+Where the ground is visible, objects farther away appear higher in the image: a tower above and
+behind a house. One claim compares height, the other depth, so its evaluation needs a depth model.
 """
 
 from spatialstudio.plugin_api import API_VERSION, Axis, AxisClaim, Plugin, RelationType, Shape

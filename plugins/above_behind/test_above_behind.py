@@ -1,4 +1,4 @@
-"""Each type is the inverse of the other and needs depth."""
+"""Tests of the relation types: mutual inverses that need depth."""
 
 from above_behind_plugin import ABOVE_BEHIND, BELOW_IN_FRONT, PLUGIN
 

@@ -1,7 +1,7 @@
-"""Adds the metric "centroids": whether the masks' centres of mass stand as the relation claims.
+"""Adds the metric "centroids": whether the masks' centroids satisfy the relation.
 
-Metrics on boxes compare the middles of boxes; a tail or a shadow moves those, but hardly the centre
-of mass.
+Metrics on boxes compare the centres of boxes; a tail or a shadow shifts those, but hardly the
+centroid.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from spatialstudio.plugin_api import (
 
 
 def holds(relation: Relation, _scene: SceneGraph, evaluation: Evaluation, _: object) -> bool | None:
-    """Tell whether an order in the plane holds; None for other relations, False without masks."""
+    """Return True if a 2D order relation holds; None for other relations, False without masks."""
     if not relation.type.is_order_in_plane:
         return None
     places = [_centroid_xy(end, evaluation.perception) for end in relation.ends]
@@ -37,7 +37,7 @@ def _is_met(claim: AxisClaim, subject: tuple[float, float], other: tuple[float, 
 
 
 def _centroid_xy(mention_id: MentionId, perception: Perception) -> tuple[float, float] | None:
-    """Return the centre of mass of a mention's best mask, in pixels; None where there is none."""
+    """Return the centroid of a mention's best mask, in pixels; None without a mask."""
     masks = perception.masks_of(mention_id)
     if not masks or not masks[0].pixels.any():
         return None

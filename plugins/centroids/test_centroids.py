@@ -1,4 +1,4 @@
-"""Centres of mass decide, and a missing mask is wrong."""
+"""Tests of the centroid metric."""
 
 import numpy as np
 import pytest

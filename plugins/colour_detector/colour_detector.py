@@ -1,8 +1,8 @@
-"""Finds things by the colour that the prompt gives them: "a red square", "a blue circle".
+"""A detector of objects by the colour in the prompt: "a red square", "a blue circle".
 
-For drawn figures and test pictures, where no detector of photographs knows the shapes: the pixels
-whose hue is near the colour's, if they are saturated, are the thing. The score falls with the share
-of its box that has another colour, so that scattered pixels score little.
+For drawings and test images with shapes that photo-trained detectors do not know. An object is the
+set of saturated pixels with a hue near that of its colour. The score decreases with the fraction of
+its box in other colours, so that scattered pixels score low.
 """
 
 from collections.abc import Sequence
@@ -40,13 +40,13 @@ MARGIN_PERCENT = 2
 
 
 class ColourDetector:
-    """Finds at most one instance of each mention; says which have no colour that it knows."""
+    """Finds at most one instance per mention; mentions without a known colour are unknown."""
 
     id = ID
     signature = f"{ID} 0.1.0"
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find the coloured mentions in a picture, (H, W, 3) uint8."""
+        """Detect the coloured mentions in an image, (H, W, 3) uint8."""
         hue, is_vivid = _hues(image)
         detections, masks, unknown = list[Detection](), list[Mask](), list[str]()
         for mention in mentions:
@@ -73,12 +73,12 @@ class ColourDetector:
 
 
 def build(_: Surroundings) -> ColourDetector:
-    """Make the detector."""
+    """Return the detector."""
     return ColourDetector()
 
 
 def _hues(image: RgbImage) -> tuple[np.ndarray, BoolMask]:
-    """Return (H, W) hues in degrees, and which pixels are vivid enough to have one."""
+    """Return (H, W) hues in degrees, and a mask of the pixels vivid enough to have one."""
     colours = image.astype(np.float32) / 255
     red, green, blue = np.moveaxis(colours, -1, 0)
     high, low = colours.max(-1), colours.min(-1)
@@ -93,7 +93,7 @@ def _hues(image: RgbImage) -> tuple[np.ndarray, BoolMask]:
 
 
 def _extent(pixels: BoolMask) -> tuple[Box, float]:
-    """Return the box of the middle 96 % of the pixels, and the share of pixels in it."""
+    """Return the box of the middle 96 % of the pixels, and its score, [0, 1]."""
     rows, columns = np.nonzero(pixels)
     percents = (MARGIN_PERCENT, 100 - MARGIN_PERCENT)
     (top, bottom), (left, right) = np.percentile(rows, percents), np.percentile(columns, percents)

@@ -1,4 +1,4 @@
-"""Coloured areas are found where they are; grey and scattered ones are not."""
+"""Tests of the colour detector."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""The squared hinge on PoS: what a relation lacks to a margin.
+"""A squared hinge loss on PoS.
 
-PSG's squared inverse PoS becomes weak long before a relation is safe, and pushes on when it is. The
-hinge pushes with the distance to the margin, and stops there.
+The gradient of PSG's squared inverse PoS becomes weak before a relation is reliable, and remains
+after it is. The gradient of the hinge is proportional to the distance to the margin, and 0 beyond.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ class HingeLoss:
     """A ``GuidanceLoss``.
 
     Attributes:
-        margin: PoS at which a relation is left alone, [0.5, 1].
+        margin: PoS from which the loss of a relation is 0, [0.5, 1].
     """
 
     margin: float
@@ -24,7 +24,7 @@ class HingeLoss:
     reads_whole_text = False
 
     def __call__(self, relations: Sequence[Relation], attention: WordAttention) -> torch.Tensor:
-        """Return () the sum over relations of weight * max(0, margin - PoS)^2."""
+        """Return the () sum over relations of weight * max(0, margin - PoS)^2."""
         maps = attention.loss_maps()
         total = attention.columns.new_zeros(())
         for relation in relations:

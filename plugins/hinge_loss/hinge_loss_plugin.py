@@ -29,7 +29,7 @@ MARGIN = Option(
 
 
 def make_loss(settings: GuidanceSettings) -> "HingeLoss":
-    """Make the loss of a run; torch is loaded here, where the models run."""
+    """Return the loss for the settings of a run; imports torch, in the engine process."""
     from hinge_loss import HingeLoss
 
     return HingeLoss(margin=float(MARGIN.value_in(settings.options)))

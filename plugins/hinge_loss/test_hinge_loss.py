@@ -1,4 +1,4 @@
-"""The loss is zero from the margin on, and its gradient moves things the right way."""
+"""Tests of the hinge loss: its value, gradient direction and option."""
 
 import pytest
 import torch

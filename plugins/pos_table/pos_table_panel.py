@@ -1,4 +1,4 @@
-"""The relations of the open run with PoS at its last step, PSE and verdict, as a table."""
+"""A panel with a table of the open run's relations: PoS at the last step, PSE and verdict."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
@@ -15,7 +15,7 @@ COLUMNS = ("Relation", "PoS", "PSE", "Verdict")
 
 
 class PosTablePanel(Panel):
-    """Shows a row for each relation; a click on a row picks the relation in the whole window."""
+    """Shows one row per relation; a click on a row selects the relation in the whole window."""
 
     title = "Relations and PoS"
 
@@ -38,7 +38,7 @@ class PosTablePanel(Panel):
         column.addWidget(self._table)
 
     def handle(self, event: object) -> None:
-        """Follow the run and the picked relation."""
+        """Update the table for a new run or a new selected relation."""
         match event:
             case RunChanged(run=run):
                 self._show(run)

@@ -1,4 +1,4 @@
-"""The table has a row for each relation, and a click picks the relation."""
+"""Tests of the PoS table: its rows and its selection."""
 
 from types import SimpleNamespace
 

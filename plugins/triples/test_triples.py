@@ -1,4 +1,4 @@
-"""Triples are read; what is not one becomes a note."""
+"""Tests of the triples extractor."""
 
 import pytest
 from triples_reader import TriplesReader

@@ -1,7 +1,7 @@
-"""Reads prompts written as triples: "red cup | above | dog; dog | left of | car".
+"""An extractor for prompts of triples: "red cup | above | dog; dog | left of | car".
 
-A triple names a subject, a relation type by id or phrase, and an object ("between" takes "a and
-b"). Triples are separated by ";" or by line ends.
+A triple contains a subject, a relation type by id or phrase, and an object ("between" takes "a and
+b"). Triples are separated by ";" or by line breaks.
 """
 
 import re
@@ -33,12 +33,12 @@ PAIR = re.compile(r"(.+?)\s+and\s+(.+)")
 
 
 class TriplesReader:
-    """Reads one prompt at a time; a triple that cannot be read becomes a note."""
+    """Extracts relations from triples; an invalid triple becomes a note."""
 
     id = ID
 
     def extract(self, prompt: Prompt) -> SceneGraph:
-        """Read mentions and relations.
+        """Extract mentions and relations.
 
         Raises:
             PromptError: The prompt is empty.
@@ -79,7 +79,7 @@ class TriplesReader:
 
 
 def build(_: Surroundings) -> TriplesReader:
-    """Make the reader."""
+    """Return the extractor."""
     return TriplesReader()
 
 
@@ -109,7 +109,7 @@ def _objects(kind: RelationType, span: TextSpan, text: str) -> list[TextSpan]:
 
 
 def _mention_at(span: TextSpan, text: str, mentions: dict[str, ObjectMention]) -> MentionId:
-    """Return the mention of these words; the same words name the same thing."""
+    """Return the mention of a phrase; equal phrases share one mention."""
     article = ARTICLE.match(span.of(text))
     span = TextSpan(start=span.start + (article.end() if article else 0), stop=span.stop)
     phrase = span.of(text)

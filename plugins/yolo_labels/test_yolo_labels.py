@@ -1,4 +1,4 @@
-"""Labels are shares of the picture; classes are the prompt's nouns."""
+"""Tests of the YOLO labels."""
 
 from types import SimpleNamespace
 

@@ -1,7 +1,7 @@
-"""Adds the export kind "yolo": the detections of a run as labels in the format of YOLO.
+"""Adds the export kind "yolo": the detections of a run as labels in YOLO format.
 
-A line per detection that counts: "class x y w h", the middle and the size as shares of the picture.
-Classes are numbered by the first mention of their noun in the prompt.
+One line per detection above the cut: "class x y w h", centre and size as fractions of the image
+size. Classes are numbered by the first mention of their noun in the prompt.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from spatialstudio.plugin_api import (
 def write(
     runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
 ) -> ExportFile:
-    """Make the labels of one run.
+    """Return the labels of one run.
 
     Raises:
         ExportError: The run is not evaluated.
