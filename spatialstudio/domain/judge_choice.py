@@ -41,7 +41,7 @@ class JudgeSetChoice:
 
     @property
     def knows_stickers_only(self) -> bool:
-        """Whether only images of sticker objects can be evaluated."""
+        """Whether only prompts about sticker objects can be evaluated."""
         return self.detector_id == STICKER_DETECTOR_ID
 
 

@@ -273,7 +273,7 @@ class StateFiles(Protocol):
         """Read run settings.
 
         Raises:
-            StoreError: The file cannot be read, or has another content.
+            StoreError: The file cannot be read, or is not a settings file.
         """
 
     def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
