@@ -1,8 +1,7 @@
-"""Keeps more attention than a scene's words on disk while a picture is drawn.
+"""Write the text attention of a run to disk, step by step, during denoising.
 
-One file a layer, written step by step and never held as a whole: float16 arrays that numpy opens
-by mapping them into memory. What relations name is small and travels with the steps' events; this
-is for the rest.
+One memory-mapped float16 NumPy file per layer; no layer is held in memory as a whole. The maps
+that relations need are small and travel with the step events; the archive holds the rest.
 """
 
 import shutil
@@ -31,22 +30,22 @@ from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
 
 MOST_BYTES = 8 * GIBIBYTE
-"""What the runs kept on disk may take together; the oldest go first."""
+"""Size limit of all stored runs together; the oldest are removed first."""
 
 
 def plan_archive(
     loaded: LoadedPipeline, request: GenerationRequest, total_steps: int, folder: Path
 ) -> "AttentionArchive":
-    """Say what of a run's attention goes to disk; nothing is written yet.
+    """Plan which attention of a run is stored; nothing is written yet.
 
     Args:
         loaded: The model.
-        request: Says how much is kept.
+        request: Sets how much attention is stored.
         total_steps: Denoising steps of the run.
-        folder: For this run alone.
+        folder: Output folder, used by this run only.
 
     Raises:
-        RequestError: The run makes no passes that could be kept.
+        RequestError: The run makes no passes whose attention can be stored.
     """
     capture = request.capture
     if capture.attention_every == 0 or capture.detail is AttentionDetail.RELATION_WORDS:
@@ -82,12 +81,12 @@ def plan_archive(
 
 
 def text_layers(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[TextLayer, ...]:
-    """List where a model attends to the text while it draws a request, kept or not."""
+    """List the layers that attend to the text for a request, whether stored or not."""
     return layers_at(loaded, *picture_size(loaded, request))
 
 
 def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLayer, ...]:
-    """List where a model attends to the text in pictures of a size, in pixels."""
+    """List the layers that attend to the text at a picture size in pixels."""
     latent_size = loaded.latent_size(height, width)
     return tuple(
         TextLayer(name=layer.name, shape=map_size(*latent_size, layer.level))
@@ -96,11 +95,11 @@ def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLaye
 
 
 def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Remove the runs that were kept first until the rest takes no more than it may.
+    """Remove the oldest archives until the total size is within a limit.
 
     Args:
-        archives: Holds a folder a run; need not exist.
-        most_bytes: Of all runs together.
+        archives: Folder with one subfolder per run; may be missing.
+        most_bytes: Limit on the total size of all runs.
     """
     runs = [folder for folder in archives.glob("*") if folder.is_dir()]
     room = most_bytes
@@ -115,13 +114,13 @@ def _last_change(folder: Path) -> float:
 
 
 class AttentionArchive:
-    """The files of one run. Stays on the thread of the model.
+    """The attention files of one run. Not thread-safe: use on the model's thread.
 
     Args:
-        folder: Made when the first step is kept; nothing else writes there.
-        layers: All that attend to the text.
-        columns: Positions in the text that are kept, in the order of the files' words.
-        files: As planned, one a layer.
+        folder: Created at the first stored step; no other writer may use it.
+        layers: All layers that attend to the text.
+        columns: Stored text positions, in the word order of the files.
+        files: The planned files, one per layer.
     """
 
     def __init__(
@@ -141,7 +140,7 @@ class AttentionArchive:
 
     @contextmanager
     def attached(self, denoiser: torch.nn.Module, calls: CallLayout) -> Iterator[None]:
-        """Keep the first call of every step that is due; guiding passes are let by.
+        """Store the first call of every step that is due; guiding passes are skipped.
 
         Raises:
             StoreError: The files cannot be written.
@@ -158,7 +157,7 @@ class AttentionArchive:
             yield
 
     def expect_step(self, *, is_due: bool) -> None:
-        """Say that a step has ended, and whether the next one is kept."""
+        """Mark the end of a step and set whether the next one is stored."""
         self._is_due = is_due
 
     def _keep(self, call: DenoiserCall, forward: Callable[..., Any]) -> Any:
@@ -189,7 +188,7 @@ class AttentionArchive:
 
 
 class _Sink:
-    """Writes the layers of one step where they belong, as they come."""
+    """Writes the layers of one step to their files as they arrive."""
 
     def __init__(self, arrays: Sequence[Any], columns: Sequence[int], row: int) -> None:
         self._arrays = arrays
@@ -198,7 +197,7 @@ class _Sink:
         self._next = 0
 
     def take(self, seen: LayerAttention) -> None:
-        """Write what the next layer attends to; keep nothing of it."""
+        """Write the attention of the next layer without keeping it in memory."""
         probabilities = seen.probabilities()
         array = self._arrays[self._next]
         self._next += 1

@@ -1,4 +1,4 @@
-"""Where denoisers attend to the text: which modules, how fine, and where the text stands."""
+"""The layers of a denoiser that attend to the text, with map level and text position."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from torch import nn
 from spatialstudio.domain.frozen import frozen
 
 MAP_DIVISOR = 4
-"""Latent side over the side of the maps that place objects best (PSG, table 12)."""
+"""Latent side divided by the side of the maps that localise objects best (PSG, table 12)."""
 
 LEAST_MAP_SIDE = 16
 
@@ -19,7 +19,7 @@ class TextPlace(Enum):
     """Where an attention call holds the text.
 
     Attributes:
-        ALONE: The queries are the picture, the keys are the text: cross-attention.
+        ALONE: Cross-attention: the queries are the picture, the keys are the text.
         FIRST: Joint attention over text, then picture.
         LAST: Joint attention over picture, then text.
     """
@@ -31,14 +31,14 @@ class TextPlace(Enum):
 
 @frozen(eq=False, kw_only=False)
 class AttentionLayer:
-    """One place where a denoiser attends to the text.
+    """One layer of a denoiser that attends to the text.
 
     Attributes:
-        name: Of the module in the denoiser.
-        module: Runs one scaled dot product attention a call.
-        level: How often the latents were halved before it.
-        text: Where its attention call holds the text.
-        picture_multiple: To what multiple the positions of the picture are filled up.
+        name: Module name in the denoiser.
+        module: Runs one scaled dot-product attention per call.
+        level: How often the latents are halved before this layer.
+        text: Where the attention call holds the text.
+        picture_multiple: Picture positions are padded to a multiple of this.
     """
 
     name: str
@@ -51,14 +51,15 @@ class AttentionLayer:
 def guiding_layers(
     layers: tuple[AttentionLayer, ...], native_latent_side: int
 ) -> tuple[AttentionLayer, ...]:
-    """Choose the layers whose maps tell best where things go.
+    """Choose the layers whose maps localise objects best.
 
     Args:
-        layers: All that attend to the text, in the order in which they run.
-        native_latent_side: Of the pictures that the model was trained on.
+        layers: All layers that attend to the text, in execution order.
+        native_latent_side: Side of the latents of the training pictures.
 
     Returns:
-        Those of one level, the nearest to a fourth of the latents and to 16 x 16.
+        The layers of the one level whose maps are closest to a fourth of the latents and to
+        16 x 16.
     """
     wanted_side = max(native_latent_side / MAP_DIVISOR, LEAST_MAP_SIDE)
 
@@ -70,13 +71,13 @@ def guiding_layers(
 
 
 def decoder_levels(layers: tuple[AttentionLayer, ...]) -> tuple[tuple[AttentionLayer, ...], ...]:
-    """Sort the layers of a UNet's decoder by the size of their maps.
+    """Group the layers of a UNet's decoder by map size.
 
     Args:
-        layers: All that attend to the text, in the order in which they run.
+        layers: All layers that attend to the text, in execution order.
 
     Returns:
-        One entry a level, coarse to fine; empty where there is no decoder.
+        One group per level, coarse to fine; empty if there is no decoder.
     """
     decoder = [layer for layer in layers if layer.name.startswith("up_blocks")]
     levels = sorted({layer.level for layer in decoder}, reverse=True)
@@ -84,12 +85,12 @@ def decoder_levels(layers: tuple[AttentionLayer, ...]) -> tuple[tuple[AttentionL
 
 
 def map_size(latent_height: int, latent_width: int, level: int) -> tuple[int, int]:
-    """Return the (h, w) of attention maps; every level halves the latents, rounding up."""
+    """Return the (h, w) of attention maps; each level halves the latents, rounding up."""
     return -(-latent_height // 2**level), -(-latent_width // 2**level)
 
 
 def unet_text_layers(unet: nn.Module) -> tuple[AttentionLayer, ...]:
-    """List the cross-attention of a ``UNet2DConditionModel``: down, middle, up."""
+    """List the cross-attention layers of a ``UNet2DConditionModel``: down, middle, up."""
     down, up = unet.get_submodule("down_blocks"), unet.get_submodule("up_blocks")
     lowest = len(list(down.children())) - 1
     blocks = [(f"down_blocks.{name}", block, int(name)) for name, block in down.named_children()]
@@ -110,15 +111,15 @@ def transformer_layers(
     picture_multiple: int = 1,
     is_packed: bool = False,
 ) -> tuple[AttentionLayer, ...]:
-    """List the attention of a diffusion transformer's blocks, in the order in which they run.
+    """List the attention layers of a diffusion transformer's blocks, in execution order.
 
     Args:
-        transformer: All of its maps are of one size.
-        blocks: Names of the lists of blocks.
-        attention: Name of the module within a block.
-        text: Where its attention calls hold the text.
-        picture_multiple: To what multiple the positions of the picture are filled up.
-        is_packed: Whether the latents come in patches already.
+        transformer: The denoiser; all of its maps have one size.
+        blocks: Names of the block lists.
+        attention: Name of the attention module within a block.
+        text: Where the attention calls hold the text.
+        picture_multiple: Picture positions are padded to a multiple of this.
+        is_packed: Whether the latents are already packed into patches.
     """
     level = 0 if is_packed else int(math.log2(_patch_size(transformer)))
     return tuple(

@@ -1,4 +1,4 @@
-"""From a tapped pass to what it says about the scene: maps and PoS."""
+"""Conversion of the attention of one pass to maps and PoS of a scene."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,17 +17,17 @@ from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 
 
 class AttentionReader:
-    """Turns attention probabilities into maps of mentions.
+    """Converts attention probabilities to maps of mentions.
 
     Args:
-        layers: Those that maps and PoS are read of.
-        spans: Where the text that the denoiser attends to holds the mentions; of several for one
-            mention all count.
-        relations: What the scene claims; muted ones are measured and not guided.
+        layers: The layers from which maps and PoS are read.
+        spans: Token spans of the mentions in the text that the denoiser attends to; a mention may
+            have several, and all of them count.
+        relations: Relations of the scene; muted ones are measured but not guided.
         smooths_maps: Whether the loss reads smoothed maps.
-        whole_text: Positions of all words, for losses in which words compete; empty for those of
-            the mentions alone.
-        decoder: Layers of further levels, for losses that read these.
+        whole_text: Positions of all words, for losses in which words compete; empty for losses
+            on mentions only.
+        decoder: Layers of further levels, for losses that read them.
     """
 
     def __init__(
@@ -56,18 +56,18 @@ class AttentionReader:
             known += [place for place in places if place not in known]
 
     def mean(self) -> LevelMeans:
-        """Return what takes the layers of one pass."""
+        """Return the accumulator for the layers of one pass."""
         return LevelMeans(self._wanted, self._levels)
 
     def read(self, taken: LevelMeans, latent_size: tuple[int, int]) -> WordAttention:
-        """Make maps of what was taken of a pass.
+        """Convert the accumulated attention of a pass to maps.
 
         Args:
-            taken: All layers of it.
-            latent_size: (h, w) of the latents that the denoiser was given.
+            taken: All layers of the pass.
+            latent_size: (h, w) of the denoiser's input latents.
 
         Raises:
-            BackendError: The numbers have turned invalid.
+            BackendError: The attention holds NaN or infinite values.
         """
         means = zip(taken.means(), self._levels, strict=True)
         columns, *decoder = (_as_maps(mean, layers, latent_size) for mean, layers in means)
@@ -77,20 +77,20 @@ class AttentionReader:
         )
 
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:
-        """Copy what was read out of the model's world."""
+        """Detach attention maps from the model and copy them to a snapshot."""
         return self._snapshot(attention.columns.numpy(force=True))
 
     def measured_relation(
         self, taken: LevelMeans, latent_size: tuple[int, int]
     ) -> AttentionSnapshot:
-        """Copy what was taken of a pass out of the model's world, where no loss reads it.
+        """Return a snapshot of a pass when no loss reads its maps.
 
         Args:
-            taken: All layers of it.
-            latent_size: (h, w) of the latents that the denoiser was given.
+            taken: All layers of the pass.
+            latent_size: (h, w) of the denoiser's input latents.
 
         Raises:
-            BackendError: The numbers have turned invalid.
+            BackendError: The attention holds NaN or infinite values.
         """
         columns = _as_maps(taken.first().detach(), self._levels[0], latent_size)
         refuse_invalid(columns)
@@ -100,7 +100,7 @@ class AttentionReader:
         return AttentionSnapshot(maps=mention_maps(columns, self._places), layers=self._names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
-        """Say how surely each relation holds that flat maps can show."""
+        """Return the PoS of each relation that can be measured on 2D maps."""
         return {
             relation.id: float(
                 relation_pos(relation.type, [snapshot.maps[end] for end in relation.ends])
@@ -109,12 +109,12 @@ class AttentionReader:
         }
 
     def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
-        """Pick out of ``pos`` what guidance goes by."""
+        """Return the entries of ``pos`` that belong to guided relations."""
         return {relation.id: pos[relation.id] for relation in self.guided if relation.id in pos}
 
 
 def _as_maps(
     mean: torch.Tensor, layers: Sequence[AttentionLayer], latent_size: tuple[int, int]
 ) -> torch.Tensor:
-    """Lay out the mean of a level's layers, (words, h * w), as maps, (words, h, w)."""
+    """Reshape the mean attention of one level, (words, h * w), to maps, (words, h, w)."""
     return mean.reshape(-1, *map_size(*latent_size, layers[0].level))

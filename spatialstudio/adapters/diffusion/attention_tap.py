@@ -1,12 +1,12 @@
-"""Reads cross-attention out of a forward pass that stays untouched.
+"""Capture of cross-attention during an unmodified forward pass.
 
-Every native attention processor ends in ``scaled_dot_product_attention``. For one pass something
-stands in for that function: it looks at what the wanted modules are about to attend to, and calls
-the function. The pass computes what it would have computed anyway, at full speed. Sliced, xformers,
-flash and sage attention are not seen.
+Every native attention processor ends in ``scaled_dot_product_attention``. For one pass a wrapper
+replaces that function, records the inputs of the selected modules, and calls the original. The
+output and the speed of the pass are unchanged. Sliced, xformers, flash and sage attention are not
+captured.
 
-Next to a model that fills the processor's caches, what counts is how often its code is left for
-other code. So what was seen waits, where it can, and is looked at when the pass has ended.
+Leaving the model's code evicts the processor's caches, so the records are processed after the pass
+where possible.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,21 +29,21 @@ from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.frozen import frozen
 
 MOST_WAITING_LAYER_BYTES = 16 * 1024**2
-"""Of logarithms: layers of small models are counted together, which spares calls."""
+"""Buffer size for log probabilities; batching the layers of small models saves calls."""
 
 
 @frozen(eq=False, kw_only=False)
 class LayerAttention:
-    """What one layer is about to attend to, in one row of the batch. Gradients flow.
+    """The attention inputs of one layer, for one row of the batch. Differentiable.
 
     Attributes:
-        layer: Where it was seen.
+        layer: The captured layer.
         query: (heads, positions, depth) of the picture.
-        key: (heads, text, depth) of the text; the softmax runs over these.
-        scale: Of their products.
-        mask: (heads, positions, text) float32, added to the products; None for none.
-        log_sums: (heads, positions) float32, logarithms of what the softmax divides by; None where
-            nobody told. No gradient flows and no mask is there where it is told.
+        key: (heads, text, depth) of the text; the softmax runs over the text.
+        scale: Factor of the query-key products.
+        mask: (heads, positions, text) float32, added to the products; None for no mask.
+        log_sums: (heads, positions) float32, logarithms of the softmax denominators; None if the
+            kernel did not return them. If set, there is no mask and no gradient.
     """
 
     layer: AttentionLayer
@@ -62,7 +62,7 @@ class LayerAttention:
         return scores.softmax(-1)
 
     def head_sum(self, columns: torch.Tensor) -> torch.Tensor:
-        """Return (columns, positions) float32, the heads' probabilities of columns, summed.
+        """Return (columns, positions) float32, the probabilities of columns summed over heads.
 
         Args:
             columns: Positions in the text.
@@ -70,13 +70,13 @@ class LayerAttention:
         return self.probabilities().sum(0)[:, columns].T
 
     def logarithms(self, columns: torch.Tensor) -> torch.Tensor:
-        """Return (heads, columns, positions) float32, of the probabilities of columns.
+        """Return (heads, columns, positions) float32, the log probabilities of columns.
 
         Args:
             columns: Positions in the text.
 
         Raises:
-            ValueError: Nobody told what the softmax divides by.
+            ValueError: The softmax denominators are not known.
         """
         if self.log_sums is None:
             raise ValueError("Logarithms of single columns need the sums of all.")
@@ -85,10 +85,10 @@ class LayerAttention:
 
 
 class MeanAttention:
-    """Averages layers of one map size over all heads, as they come.
+    """Running average over all heads of layers with one map size.
 
     Args:
-        columns: Positions in the text of which the attention is kept.
+        columns: Positions in the text whose attention is averaged.
     """
 
     def __init__(self, columns: Sequence[int] | torch.Tensor) -> None:
@@ -99,7 +99,7 @@ class MeanAttention:
         self._waiting_bytes = 0
 
     def take(self, seen: LayerAttention) -> None:
-        """Count another layer in, sooner or later."""
+        """Add a layer to the average; evaluation may be deferred."""
         self._heads += seen.query.shape[0]
         if seen.log_sums is None:
             self._add(seen.head_sum(self._columns))
@@ -111,9 +111,9 @@ class MeanAttention:
             self._add_waiting()
 
     def mean(self) -> torch.Tensor:
-        """Return (columns, positions) float32, every head of every layer counted the same.
+        """Return (columns, positions) float32, with equal weight for every head of every layer.
 
-        At least one layer must have been taken.
+        At least one layer must have been added.
         """
         self._add_waiting()
         assert self._sum is not None
@@ -130,11 +130,11 @@ class MeanAttention:
 
 
 class LevelMeans:
-    """Averages the layers of one pass, level by level.
+    """Running averages of the layers of one pass, per level.
 
     Args:
-        columns: Positions in the text of which the attention is kept.
-        levels: The layers of each; one may stand in several.
+        columns: Positions in the text whose attention is averaged.
+        levels: The layers of each level; a layer may belong to several.
     """
 
     def __init__(
@@ -143,30 +143,30 @@ class LevelMeans:
         self._means = [(layers, MeanAttention(columns)) for layers in levels]
 
     def take(self, seen: LayerAttention) -> None:
-        """Count another layer in wherever it belongs."""
+        """Add a layer to the average of each level it belongs to."""
         for layers, mean in self._means:
             if seen.layer in layers:
                 mean.take(seen)
 
     def first(self) -> torch.Tensor:
-        """Return (columns, positions) float32 of the first level alone."""
+        """Return (columns, positions) float32 of the first level only."""
         return self._means[0][1].mean()
 
     def means(self) -> list[torch.Tensor]:
-        """Return (columns, positions) float32 of every level."""
+        """Return (columns, positions) float32 for each level."""
         return [mean.mean() for _, mean in self._means]
 
 
 LAST_ROW = -1
 ONE_PASS_AT_A_TIME = RLock()
-"""The function that is stood in for is the whole process's."""
+"""Serialises passes, since the patched function is global to the process."""
 
 usual_attention = functional.scaled_dot_product_attention
 choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
 flash_attention = torch._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
 
 MOST_WAITING_BYTES = 8 * 1024**2
-"""Of queries that are looked at when the pass has ended; what else a call holds waits beside."""
+"""Buffer size for queries processed after the pass; other arguments of a call are not counted."""
 
 Take: TypeAlias = Callable[[LayerAttention], object]
 
@@ -180,17 +180,17 @@ def tapped(
     row: int = LAST_ROW,
     stops_early: bool = False,
 ) -> Iterator[None]:
-    """See the wanted layers of the one forward pass made inside the ``with`` block.
+    """Capture the selected layers in the one forward pass made inside the ``with`` block.
 
     Args:
-        layers: In the order in which they run.
-        take: Gets what each of them attends to, in that order.
-        latent_size: (h, w); needed where text and picture attend jointly.
-        row: Of the batch, the one that is read.
-        stops_early: Leave the block as soon as the last layer was seen.
+        layers: In execution order.
+        take: Called with the attention inputs of each layer, in that order.
+        latent_size: (h, w); required for joint attention of text and picture.
+        row: Batch row to read.
+        stops_early: Leave the block after the last selected layer.
 
     Raises:
-        BackendError: A layer ran in a way that cannot be seen.
+        BackendError: A layer ran in a way that cannot be captured.
     """
     tap = AttentionTap(LayerWatch(layers), [take], latent_size, row, stops_early=stops_early)
     with tap.on_duty():
@@ -204,10 +204,10 @@ class _AllSeen(Exception):  # noqa: N818 - ends a pass, tells of no error
 
 
 class LayerWatch:
-    """Knows which of some layers runs just now.
+    """Tracks which of the given layers is running.
 
     Args:
-        layers: In the order in which they run.
+        layers: In execution order.
     """
 
     def __init__(self, layers: Iterable[AttentionLayer]) -> None:
@@ -218,7 +218,7 @@ class LayerWatch:
 
     @contextmanager
     def on_duty(self) -> Iterator[None]:
-        """Watch the layers; within a longer duty this costs nothing."""
+        """Install the layer hooks; nested use costs nothing."""
         if self._is_on_duty:
             yield
             return
@@ -232,7 +232,7 @@ class LayerWatch:
             yield
 
     def claim(self) -> AttentionLayer | None:
-        """Return the layer that runs on this thread, once for every time it runs."""
+        """Return the layer that is running on this thread, once per execution; else None."""
         if self._running is None or get_ident() != self._thread:
             return None
         layer, self._running = self._running, None
@@ -249,14 +249,14 @@ class LayerWatch:
 
 
 class AttentionTap:
-    """Looks at what the wanted modules attend to while they run.
+    """Captures the attention inputs of the selected layers while they run.
 
     Args:
-        watch: Over the wanted layers.
-        takes: One a picture; each gets what the wanted layers attend to, in that order.
-        latent_size: (h, w); needed where text and picture attend jointly.
-        row: Of the batch, that of the first picture; those of the others follow.
-        stops_early: Whether the pass ends as soon as the last layer was seen.
+        watch: Tracks the selected layers.
+        takes: One callback per picture, called with each layer's attention inputs in order.
+        latent_size: (h, w); required for joint attention of text and picture.
+        row: Batch row of the first picture; the other pictures follow it.
+        stops_early: Whether the pass ends after the last selected layer.
     """
 
     def __init__(
@@ -281,7 +281,7 @@ class AttentionTap:
 
     @contextmanager
     def on_duty(self) -> Iterator[None]:
-        """Look on while one of the layers runs."""
+        """Capture attention calls inside the block."""
         with (
             ONE_PASS_AT_A_TIME,
             self._watch.on_duty(),
@@ -290,10 +290,10 @@ class AttentionTap:
             yield
 
     def see(self, run: Callable[[], Any]) -> Any:
-        """Look at one forward pass; return its output, or None when it ended early.
+        """Run one forward pass; return its output, or None if it stopped early.
 
         Raises:
-            BackendError: A layer ran in a way that cannot be seen.
+            BackendError: A layer ran in a way that cannot be captured.
         """
         output = None
         with suppress(_AllSeen):
@@ -303,7 +303,7 @@ class AttentionTap:
 
     @contextmanager
     def repeating(self, take: Take) -> Iterator[None]:
-        """Let another take what is seen in a part of the pass that is computed a second time."""
+        """Redirect captures to ``take`` while part of the pass is recomputed."""
         usual, self._takes, self._is_repeating = self._takes, [take], True
         try:
             yield
@@ -311,10 +311,10 @@ class AttentionTap:
             self._takes, self._is_repeating = usual, False
 
     def end_pass(self) -> None:
-        """Look at what waits, and say so when not all layers were seen.
+        """Process deferred records and check that every layer was captured.
 
         Raises:
-            BackendError: A layer ran in a way that cannot be seen.
+            BackendError: A layer ran in a way that cannot be captured.
         """
         self._take_waiting()
         if self._count != len(self._watch.layers):
@@ -324,7 +324,7 @@ class AttentionTap:
             )
 
     def _attend(self, attend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Stand in for ``scaled_dot_product_attention``; other threads go straight through."""
+        """Replace ``scaled_dot_product_attention``; calls from other threads pass through."""
         layer = self._watch.claim()
         if layer is None:
             return attend(*args, **kwargs)
@@ -341,7 +341,7 @@ class AttentionTap:
         return attend(*args, **kwargs)
 
     def _returns_sums(self, call: "_AttentionCall") -> bool:
-        """Ask once a pass for all calls of one size; they differ in nothing else."""
+        """Return whether calls of this size return the sums; cached for the pass."""
         sizes = call.query.shape, call.key.shape
         if sizes not in self._sums_by_size:
             self._sums_by_size[sizes] = call.returns_sums
@@ -373,7 +373,7 @@ class AttentionTap:
                 raise _AllSeen
 
     def _parts(self, layer: AttentionLayer) -> tuple[slice, slice] | None:
-        """Say which queries are the picture's and which keys the text's; None for all."""
+        """Return the query slice of the picture and the key slice of the text; None for all."""
         if layer.text is TextPlace.ALONE:
             return None
         if self._latent_size is None:
@@ -401,7 +401,7 @@ class _AttentionCall:
 
     @property
     def returns_sums(self) -> bool:
-        """Whether torch would run the processor's fused kernel, which sums up exponentials."""
+        """Whether torch would select the fused CPU kernel, which also returns the log-sum-exp."""
         if torch.is_grad_enabled() or self.query.device.type != "cpu":
             return False
         if self.attn_mask is not None or self.dropout_p or self.is_causal or self.enable_gqa:
@@ -410,11 +410,11 @@ class _AttentionCall:
         return bool(chosen == SDPBackend.FLASH_ATTENTION.value)
 
     def run_with_sums(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Run the kernel that torch would run.
+        """Run the kernel that torch would select.
 
         Returns:
-            What torch would return; and (batch, heads, positions) float32, the logarithms of the
-            sums of exponentials that the softmax divides by.
+            The usual output of torch, and (batch, heads, positions) float32, the logarithms of the
+            softmax denominators.
         """
         output, sums = flash_attention(self.query, self.key, self.value, scale=self.scale)
         return output, sums
@@ -426,13 +426,13 @@ class _AttentionCall:
         parts: tuple[slice, slice] | None = None,
         log_sums: torch.Tensor | None = None,
     ) -> LayerAttention:
-        """Take one row of the batch, where the picture attends to the text.
+        """Return the attention inputs of one batch row, from picture to text.
 
         Args:
-            layer: That makes the call.
-            row: Of the batch.
-            parts: Queries that are the picture's, keys that are the text's; None for all.
-            log_sums: Of this row, where they are told.
+            layer: The layer that makes the call.
+            row: Batch row.
+            parts: Slices of the picture's queries and the text's keys; None for all.
+            log_sums: Log denominators of this row, if known.
         """
         query, key = self.query[row], self.key[row]
         mask = None if self.attn_mask is None else self._additive_mask(row)

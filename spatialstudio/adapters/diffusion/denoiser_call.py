@@ -1,7 +1,7 @@
-"""A call that a pipeline makes of its denoiser, taken apart and put together again.
+"""One denoiser call of a pipeline, split into its parts and reassembled.
 
-Pipelines differ in how they ask for the two predictions of classifier-free guidance: both in one
-call, the prompt's half second or first, or in two calls, the prompt's first.
+Pipelines differ in how they batch the two predictions of classifier-free guidance: in one call with
+the conditional half second or first, or in two calls with the conditional one first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,16 +16,16 @@ from spatialstudio.domain.frozen import frozen
 Arguments: TypeAlias = Mapping[str, Any]
 
 SAMPLE = "hidden_states"
-"""What the sample is called where it is not the first positional argument."""
+"""Keyword of the sample where it is not the first positional argument."""
 
 
 class BatchOrder(Enum):
-    """How both predictions of classifier-free guidance are asked for.
+    """How a pipeline batches both predictions of classifier-free guidance.
 
     Attributes:
-        PROMPT_LAST: One call; the prompt's half stands second.
-        PROMPT_FIRST: One call; the prompt's half stands first.
-        APART: Two calls, the prompt's first.
+        PROMPT_LAST: One call; the conditional half comes second.
+        PROMPT_FIRST: One call; the conditional half comes first.
+        APART: Two calls; the conditional one comes first.
     """
 
     PROMPT_LAST = "prompt last"
@@ -34,7 +34,7 @@ class BatchOrder(Enum):
 
 
 def size_of_sample(sample: torch.Tensor, _arguments: Arguments) -> tuple[int, int]:
-    """Return the (h, w) of latents that come as a picture, (..., h, w)."""
+    """Return the (h, w) of latents in image layout, (..., h, w)."""
     return sample.shape[-2], sample.shape[-1]
 
 
@@ -43,9 +43,9 @@ class CallLayout:
     """How a pipeline calls its denoiser.
 
     Attributes:
-        order: How both predictions are asked for.
-        latent_size: Gives the (h, w) of the latents from the sample and the named arguments.
-        pictures: How many are drawn at once.
+        order: How both predictions are batched.
+        latent_size: Returns the (h, w) of the latents from the sample and the keyword arguments.
+        pictures: Number of pictures per call.
     """
 
     order: BatchOrder = BatchOrder.PROMPT_LAST
@@ -55,12 +55,12 @@ class CallLayout:
 
 @frozen(eq=False, kw_only=False)
 class DenoiserCall:
-    """One call. Stays on the thread of the model.
+    """One denoiser call. Not thread-safe: use on the model's thread.
 
     Attributes:
-        layout: How the pipeline calls.
-        args: As given; the sample is the first of them, or ``hidden_states`` among the named.
-        kwargs: As given.
+        layout: How the pipeline calls the denoiser.
+        args: Positional arguments; the first is the sample, unless passed as ``hidden_states``.
+        kwargs: Keyword arguments.
     """
 
     layout: CallLayout
@@ -75,21 +75,21 @@ class DenoiserCall:
 
     @property
     def latent_size(self) -> tuple[int, int]:
-        """The (h, w) of the latents, whatever their layout."""
+        """The (h, w) of the latents in any layout."""
         return self.layout.latent_size(self.sample, self.kwargs)
 
     @property
     def first_row(self) -> int:
-        """The row of the first picture that runs with the prompt."""
+        """The batch row of the first conditional picture."""
         rows = self.sample.shape[0]
         return rows - self.layout.pictures if self._prompt_is_last else 0
 
     def run(self, forward: Callable[..., Any]) -> Any:
-        """Make the call."""
+        """Call ``forward`` with the arguments of this call."""
         return forward(*self.args, **self.kwargs)
 
     def of_picture(self, index: int) -> "DenoiserCall":
-        """Return the call for one picture alone, with the prompt."""
+        """Return the conditional call for a single picture."""
         rows, row = self.sample.shape[0], self.first_row + index
         if rows == 1:
             return self
@@ -98,7 +98,7 @@ class DenoiserCall:
         return DenoiserCall(layout, _rows(self.args, rows, only), _rows(self.kwargs, rows, only))
 
     def without_prompt(self) -> "DenoiserCall | None":
-        """Return the call for the half without the prompt; None when it is not in this call."""
+        """Return the call for the unconditional half; None if this call does not contain it."""
         rows, count = self.sample.shape[0], self.layout.pictures
         if rows == count:
             return None
@@ -108,11 +108,11 @@ class DenoiserCall:
         )
 
     def joined(self, with_prompt: Sequence[Any], without: Any) -> Any:
-        """Put the outputs of parts together, as if the whole call had been made.
+        """Join the outputs of partial calls into the output of the whole call.
 
         Args:
             with_prompt: Outputs of ``of_picture``, in order.
-            without: Output of ``without_prompt``; None when there is no such half.
+            without: Output of ``without_prompt``; None if there is no such half.
         """
         halves = [*with_prompt] if without is None else [without, *with_prompt]
         if without is not None and not self._prompt_is_last:
@@ -123,7 +123,7 @@ class DenoiserCall:
         return (torch.cat(parts),)
 
     def with_sample(self, sample: torch.Tensor) -> "DenoiserCall":
-        """Return the call with another input, (rows, ...)."""
+        """Return the call with its input replaced, (rows, ...)."""
         given = self.args[0] if self.args else self.kwargs[SAMPLE]
         new = list(sample.unbind(0)) if isinstance(given, list) else sample
         if self.args:
@@ -131,10 +131,10 @@ class DenoiserCall:
         return DenoiserCall(self.layout, (), self.kwargs | {SAMPLE: new})
 
     def moved(self, shift: torch.Tensor) -> "DenoiserCall":
-        """Return the call with every picture's input moved.
+        """Return the call with the input of every picture shifted.
 
         Args:
-            shift: (pictures, ...) taken off the input, in both halves alike.
+            shift: (pictures, ...) subtracted from the input, in both halves alike.
         """
         sample = self.sample
         halves = sample.shape[0] // shift.shape[0]
@@ -146,7 +146,7 @@ class DenoiserCall:
 
 
 def _rows(value: Any, rows: int, wanted: slice) -> Any:
-    """Take some rows of everything in a call's arguments that has ``rows`` of them."""
+    """Slice every tensor in a call's arguments that has ``rows`` rows."""
     match value:
         case torch.Tensor() if value.ndim > 0 and value.shape[0] == rows:
             return value[wanted]

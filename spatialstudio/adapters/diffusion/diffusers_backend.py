@@ -1,4 +1,4 @@
-"""Draws with diffusers pipelines, guided and watched from outside."""
+"""Generation backend for diffusers pipelines, guided and recorded through hooks."""
 
 import tempfile
 import time
@@ -78,14 +78,14 @@ WHITE = 255
 
 
 def finished_picture(output: Any) -> RgbImage:
-    """Take the first picture, (H, W, 3), out of what a pipeline's call returns.
+    """Return the first picture, (H, W, 3), of a pipeline's output.
 
     Args:
-        output: Its pictures are (H, W, 3) in [0, 1]. Stable Diffusion 1 also tells which of them
-            its safety checker has made black.
+        output: Pipeline output with pictures (H, W, 3) in [0, 1]. Stable Diffusion 1 also reports
+            which of them its safety checker has blacked out.
 
     Raises:
-        BackendError: The picture was withheld, or its numbers are invalid.
+        BackendError: The safety checker withheld the picture, or it holds NaN or infinite values.
     """
     withheld = getattr(output, "nsfw_content_detected", None)
     if withheld and withheld[0]:
@@ -104,18 +104,18 @@ KERNELS: Mapping[str, Callable[[], bool]] = {
     "cudnn": torch.backends.cuda.cudnn_sdp_enabled,
     "math": torch.backends.cuda.math_sdp_enabled,
 }
-"""What torch may choose among on CUDA, where the choice can change a picture."""
+"""Kernels that torch selects from on CUDA, where the selection can change a picture."""
 
 
 def model_setup(
     denoiser: torch.nn.Module, device: torch.device, weights: Future[str]
 ) -> ModelSetup:
-    """Say how a model computes; waits for the hash of its weights.
+    """Return the compute setup of a model; waits for the hash of its weights.
 
     Args:
-        denoiser: The module that is called once a step.
-        device: Where it runs.
-        weights: Their hash; none is told when they have gone meanwhile.
+        denoiser: The module that is called once per step.
+        device: The device it runs on.
+        weights: Hash of the weights; left out if the files are gone by now.
     """
     dtype = next(denoiser.parameters()).dtype
     return ModelSetup(
@@ -126,7 +126,7 @@ def model_setup(
 
 
 def _attention(denoiser: torch.nn.Module, device: torch.device) -> str:
-    """Name the processors of a denoiser's attention, and the kernels behind them."""
+    """Name the attention processors of a denoiser and the kernels they use."""
     processors = (getattr(module, "processor", None) for module in denoiser.modules())
     names = sorted({type(each).__name__ for each in processors if each is not None})
     kernels = [name for name, is_on in KERNELS.items() if is_on()] if device.type == "cuda" else []
@@ -134,17 +134,17 @@ def _attention(denoiser: torch.nn.Module, device: torch.device) -> str:
 
 
 def build(surroundings: Surroundings) -> "DiffusersBackend":
-    """Make the backend with its libraries; a model is loaded by the first request."""
+    """Create the backend and import its libraries; the first request loads a model."""
     import_libraries()
     cache = surroundings.cache or Path(tempfile.gettempdir())
     return DiffusersBackend(cache / ATTENTION_FOLDER)
 
 
 class DiffusersBackend:
-    """A ``GenerationBackend`` that keeps the last model loaded.
+    """A ``GenerationBackend`` that keeps the most recently loaded model.
 
     Args:
-        archives: Where attention goes that is too large to travel; a folder a run, by its id.
+        archives: Root for attention archives; one subfolder per run, named by its id.
     """
 
     id = "diffusers"
@@ -157,7 +157,7 @@ class DiffusersBackend:
         self._loading = Lock()
 
     def devices(self) -> tuple[DeviceCard, ...]:
-        """List what it can run on, the fastest first."""
+        """List the available devices, fastest first."""
         return list_devices()
 
     def token_spans(self, scene: SceneGraph, model: ModelCard) -> tuple[TokenSpan, ...]:
@@ -165,12 +165,12 @@ class DiffusersBackend:
 
         Raises:
             BackendError: The model is damaged or missing.
-            PromptError: A mention lies beyond the text encoder's limit.
+            PromptError: A mention is beyond the text encoder's token limit.
         """
         return token_spans(self._streams_of(model), scene.prompt.text, scene.mentions)
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Take a prompt apart; see ``GenerationBackend``.
+        """Tokenize a prompt; see ``GenerationBackend``.
 
         Raises:
             BackendError: The model is damaged or missing.
@@ -178,7 +178,7 @@ class DiffusersBackend:
         return token_readings(self._streams_of(model), prompt)
 
     def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
-        """List where a model attends to the text; see ``GenerationBackend``.
+        """List the layers that attend to the text; see ``GenerationBackend``.
 
         Raises:
             BackendError: The model is damaged or missing.
@@ -186,11 +186,11 @@ class DiffusersBackend:
         return outline_layers(model, height, width)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
-        """Estimate from the model that is loaded; a small one is loaded where there is none.
+        """Estimate memory from the loaded model; loads a small one if none is loaded.
 
         Raises:
             BackendError: The model is damaged or missing.
-            RequestError: The model cannot do what the request asks for.
+            RequestError: The model does not support the request.
         """
         loaded, loaded_as = self._loaded, self._loaded_as
         wanted = _wanted(request, model)
@@ -210,12 +210,13 @@ class DiffusersBackend:
         token: CancelToken,
         report: ReportEvent,
     ) -> GenerationFinished:
-        """Draw; see ``GenerationBackend``.
+        """Generate a picture; see ``GenerationBackend``.
 
         Raises:
-            BackendError: The model is missing or damaged, memory is short, or numbers turn invalid.
-            RequestError: The model cannot do what the request asks for.
-            PromptError: A mention lies beyond the text encoder's limit.
+            BackendError: The model is missing or damaged, memory runs out, or values become NaN or
+                infinite.
+            RequestError: The model does not support the request.
+            PromptError: A mention is beyond the text encoder's token limit.
             Cancelled: The token was cancelled; no model call follows.
         """
         started = time.perf_counter()
@@ -244,14 +245,14 @@ class DiffusersBackend:
     def _ready(self, model: ModelCard, wanted: "_Wanted") -> LoadedPipeline:
         with self._loading:
             if self._loaded is None or self._loaded_as != wanted:
-                self._loaded = None  # let go of one model before the next is loaded
+                self._loaded = None  # free the previous model before loading the next
                 own = replace(model, dtype=wanted.dtype)
                 self._loaded = load_pipeline(own, wanted.device, offloads=wanted.offloads)
                 self._loaded_as = wanted
             return self._loaded
 
     def _streams_of(self, model: ModelCard) -> Sequence[TextStream]:
-        """Take the tokenizers of the model that is loaded; of others, those asked for last."""
+        """Return the tokenizers of the loaded model, else the most recently requested ones."""
         loaded = self._loaded
         if loaded is not None and loaded.folder == model.folder:
             return loaded.streams
@@ -262,7 +263,7 @@ class DiffusersBackend:
 
 @frozen(kw_only=False)
 class _Wanted:
-    """How a model is loaded for a request; an empty ``dtype`` is what suits the device."""
+    """Load options for a request; an empty ``dtype`` selects the device's default."""
 
     folder: Path
     device: torch.device
@@ -270,12 +271,12 @@ class _Wanted:
     offloads: bool
 
     def is_like(self, other: "_Wanted") -> bool:
-        """Tell whether what one takes is told from the other, as loaded."""
+        """Return True if folder and device match; dtype and offloading may differ."""
         return replace(self, offloads=other.offloads, dtype=other.dtype) == other
 
 
 class _Drawing:
-    """One request on its way from noise to picture."""
+    """The execution of one request, from noise to picture."""
 
     def __init__(
         self,
@@ -330,7 +331,7 @@ class _Drawing:
     def _begin_denoising(
         self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
     ) -> None:
-        """Set the steps, which every pipeline does as soon as the prompt is encoded."""
+        """Set the timesteps; pipelines call this right after they encode the prompt."""
         self._report(PromptEncoded(request_id=self._request.id))
         set_timesteps(*args, **kwargs)
 

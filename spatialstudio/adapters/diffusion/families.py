@@ -1,9 +1,9 @@
-"""What differs between families of diffusion models: a table.
+"""Table of the differences between families of diffusion models.
 
-Text layout and order of the batch were read off diffusers 0.42. Which layers to read is published
-for Stable Diffusion 1.4, SDXL and PixArt alone (Rezaei et al. 2025, arXiv:2506.23418); which share
-of the blocks is read in the others is a first guess. Sizes, steps and step sizes stand in
-``model_kinds.py``, what guidance is recommended in ``science/guidance/methods/``.
+Text layout and batch order follow diffusers 0.42. The layers to read are published only for Stable
+Diffusion 1.4, SDXL and PixArt (Rezaei et al. 2025, arXiv:2506.23418); the range of blocks read in
+the other families is an untested default. Sizes, steps and step sizes are in ``model_kinds.py``,
+recommended guidance settings in ``science/guidance/methods/``.
 """
 
 import inspect
@@ -34,13 +34,13 @@ from spatialstudio.domain.frozen import frozen
 
 
 class GuidanceScale(Enum):
-    """What a pipeline makes of the scale of classifier-free guidance; 1 is off for all of ours.
+    """How a pipeline takes the classifier-free guidance scale; in our requests, 1 is off.
 
     Attributes:
         COMMON: ``guidance_scale``, off at 1.
         FROM_ZERO: ``guidance_scale``, off at 0.
-        EMBEDDED: Given to the model as a number; with a negative prompt ``true_cfg_scale``.
-        TRUE: ``true_cfg_scale``, which needs a negative prompt, be it empty.
+        EMBEDDED: Embedded as a model input; ``true_cfg_scale`` with a negative prompt.
+        TRUE: ``true_cfg_scale``, which requires a negative prompt, possibly empty.
     """
 
     COMMON = "common"
@@ -50,7 +50,7 @@ class GuidanceScale(Enum):
 
 
 class LatentForm(Enum):
-    """In which form the pipeline hands latents to its scheduler.
+    """Layout in which the pipeline passes latents to its scheduler.
 
     Attributes:
         PICTURE: (batch, channels, h, w).
@@ -65,23 +65,24 @@ class LatentForm(Enum):
 
 @frozen
 class Family:
-    """How to guide and to run the models of one pipeline class.
+    """How to run and guide the models of one pipeline class.
 
     Attributes:
         pipeline_class: diffusers class name, as in ``model_index.json``.
-        text_layers: Lists the layers that attend to the text, in the order in which they run.
+        text_layers: Lists the layers that attend to the text, in execution order.
         streams: Lists how the text encoders read a prompt.
         smooths_maps: Whether the loss reads smoothed maps.
         calls: How the pipeline calls the denoiser.
-        scale: What it makes of the guidance scale.
-        latents: The form of its latents.
-        arguments: What its call always gets.
-        own_arguments: What its call gets beside, as the parts of a pipeline ask for.
-        side_multiple: What it wants sides to be multiples of whatever its autoencoder, pixels.
-        read_share: Of a transformer's blocks, where those that are read begin and end.
-        kept_by_block: Values a position and channel that one of its blocks keeps for a gradient.
-        held_by_pass: Values a position and channel that live at once in a pass without gradients.
-        held_by_decoder: Values a pixel and channel that live at once where pictures are decoded.
+        scale: How the pipeline takes the guidance scale.
+        latents: Layout of its latents.
+        arguments: Fixed call arguments.
+        own_arguments: Further call arguments that depend on the pipeline's components.
+        side_multiple: Picture sides must be multiples of this, besides the autoencoder's factor,
+            pixels.
+        read_share: Range of a transformer's blocks that are read, as fractions.
+        kept_by_block: Values per position and channel that one block saves for the gradient.
+        held_by_pass: Peak live values per position and channel in a pass without gradients.
+        held_by_decoder: Peak live values per pixel and channel while pictures are decoded.
     """
 
     pipeline_class: str
@@ -101,26 +102,26 @@ class Family:
 
     @property
     def kind(self) -> ModelKind:
-        """What files tell of such models."""
+        """The model kind as known from its files."""
         return MODEL_KINDS[self.pipeline_class]
 
 
 def _size_of_position_ids(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
-    """Read (h, w) off FLUX's positions, (..., tokens, axes): the second axis counts rows."""
+    """Read (h, w) from FLUX position ids, (..., tokens, axes); the second axis counts rows."""
     ids = given["img_ids"]
     return int(ids[..., 1].max()) + 1, int(ids[..., 2].max()) + 1
 
 
 def _size_of_shapes(_: torch.Tensor, given: Arguments) -> tuple[int, int]:
-    """Read (h, w) off Qwen-Image's list of (frames, h, w)."""
+    """Read (h, w) from Qwen-Image's list of (frames, h, w)."""
     _, height, width = given["img_shapes"][0][0]
     return height, width
 
 
 def _flux2_arguments(pipeline: Any) -> Mapping[str, Any]:
-    """Choose the text encoder's layers that FLUX.2 reads: its own, or of a shallower one as many.
+    """Choose the text encoder layers that FLUX.2 reads; a shallower encoder gets as many.
 
-    They are spread evenly, as every ninth of the 36 that published ones have.
+    They are evenly spaced, like every ninth of the 36 layers in published models.
     """
     encoder = pipeline.text_encoder.config
     count = int(pipeline.transformer.config.joint_attention_dim) // int(encoder.hidden_size)

@@ -28,9 +28,8 @@ class GuidablePipeline:
 
     Attributes:
         pipeline: The diffusers object.
-        family: Where its pipeline class differs from others.
-        extra_tokens: Added to the family's limit of the long text encoder; a call may ask for
-            longer or shorter texts.
+        family: How this pipeline class differs from others.
+        extra_tokens: Offset to the family's token limit of the long text encoder, from the call.
     """
 
     pipeline: Any
@@ -39,36 +38,36 @@ class GuidablePipeline:
 
     @property
     def denoiser(self) -> Any:
-        """The module that is called once a step."""
+        """The module that is called once per step."""
         return getattr(self.pipeline, self.family.kind.denoiser)
 
     @property
     def native_latent_side(self) -> int:
-        """Side of the latents that the model was trained on."""
+        """Side of the latents of the training pictures."""
         return self.family.kind.native_latent_side(self.denoiser.config)
 
     @property
     def native_side(self) -> int:
-        """Side of the pictures that the model was trained on, pixels."""
+        """Side of the training pictures, pixels."""
         return self.native_latent_side * int(self.pipeline.vae_scale_factor)
 
     @property
     def side_multiple(self) -> int:
-        """What the sides of its pictures are multiples of, pixels."""
+        """Factor that the picture sides must be multiples of, pixels."""
         patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
         if not self.is_unet:
             patch *= 2 ** self.guiding_layers[0].level
         return math.lcm(patch * int(self.pipeline.vae_scale_factor), self.family.side_multiple)
 
     def latent_size(self, height: int, width: int) -> tuple[int, int]:
-        """Return the (h, w) of latents that the denoiser is given for a picture in pixels."""
+        """Return the (h, w) of the denoiser's input latents for a picture size in pixels."""
         patch = 1 if self.family.latents is LatentForm.PICTURE else PACKED_SIDE
         pixels = patch * int(self.pipeline.vae_scale_factor)
         return height // pixels, width // pixels
 
     @cached_property
     def text_layers(self) -> tuple[AttentionLayer, ...]:
-        """All layers that attend to the text, in the order in which they run."""
+        """All layers that attend to the text, in execution order."""
         return self.family.text_layers(self.denoiser)
 
     @cached_property
@@ -80,7 +79,7 @@ class GuidablePipeline:
         return guiding_layers(chosen, self.native_latent_side)
 
     def layers_to_read(self, *, smaller: bool) -> tuple[AttentionLayer, ...]:
-        """Return the layers whose attention is read; smaller maps take less memory."""
+        """Return the layers to read; smaller maps take less memory."""
         usual = self.guiding_layers
         if not smaller:
             return usual
@@ -91,23 +90,23 @@ class GuidablePipeline:
         return tuple(layer for layer in coarser if layer.level == level)
 
     def decoder_to_read(self, *, smaller: bool) -> tuple[tuple[AttentionLayer, ...], ...]:
-        """Return the coarse layers of the decoder, and the finer; empty where it has no levels."""
+        """Return the coarse and the finer layers of the decoder; empty if it has no levels."""
         return decoder_levels(self.text_layers)[: 1 if smaller else DECODER_LEVELS]
 
     @property
     def is_unet(self) -> bool:
-        """Whether the denoiser is a UNet, else it is a transformer."""
+        """Whether the denoiser is a UNet; otherwise it is a transformer."""
         return self.family.kind.denoiser != TRANSFORMER
 
     @property
     def modules(self) -> tuple[torch.nn.Module, ...]:
-        """The parts that have weights."""
+        """The components that have weights."""
         parts = self.pipeline.components.values()
         return tuple(part for part in parts if isinstance(part, torch.nn.Module))
 
     @cached_property
     def part_sizes(self) -> tuple[int, ...]:
-        """Bytes of the weights of each of these parts."""
+        """Size of the weights of each component, bytes."""
         return tuple(
             sum(weight.numel() * weight.element_size() for weight in part.parameters())
             for part in self.modules
@@ -115,15 +114,15 @@ class GuidablePipeline:
 
     @cached_property
     def streams(self) -> tuple[TextStream, ...]:
-        """How its text encoders read a prompt."""
+        """How the text encoders read a prompt."""
         parts = self.pipeline.components.items()
         tokenizers = {name: part for name, part in parts if name.startswith(TOKENIZER) and part}
         *others, last = self.family.streams(tokenizers)
-        if not last.empty:  # CLIP stands in for a long text encoder that is left out
+        if not last.empty:  # CLIP replaces a long text encoder that is left out
             last = replace(last, limit=last.limit + self.extra_tokens)
         return (*others, last)
 
     @cached_property
     def decode_preview(self) -> DecodePreview:
-        """How clean latents become a small picture."""
+        """Decodes clean latents to a small picture."""
         return preview_decoder(self.pipeline.vae)

@@ -1,18 +1,19 @@
-"""Watches and guides an untouched diffusers pipeline while it denoises.
+"""Hooks that read and guide an unmodified diffusers pipeline during denoising.
 
-A wrapper around the denoiser's ``forward`` sees every model call. On a guided step the latents of
-each picture are moved first, by ``LatentUpdates``; the denoiser then gets the moved input, and
-through the wrapped ``scheduler.step`` the pipeline's own latents move by the same amount in their
-own units. The ordinary pass is read on every step, at next to no cost, so a step can rest on what
-the last one showed: guidance that has reached its goal makes no pass until a relation falls. Of
-pictures that are drawn at once, each rests by its own relations.
+A wrapper around the denoiser's ``forward`` sees every model call. On a guided step
+``LatentUpdates`` first updates the latents of each picture; the denoiser then runs on the updated
+input, and the patched ``scheduler.step`` applies the same shift to the pipeline's latents in their
+own units. The ordinary pass is read on every step at almost no cost, so that guidance can pause
+once its goal is reached and make no pass until a relation falls again. In a batch, each picture
+pauses by its own relations.
 
-Some samplers make several calls for a step. It is read and guided on the first; the others go on
-from where that has moved the latents to.
+Some samplers make several calls per step. The first is read and guided; the others continue from
+the shifted latents.
 
-A method may correct the predicted noise instead, on every call. And a step may take the prompt's
-prediction from the last guiding pass; then only the other half is computed anew, where that pass
-began, because classifier-free guidance would magnify what two different places have between them.
+A method may correct the predicted noise instead, on every call. A step may also reuse the
+conditional prediction of its last guiding pass. Then only the unconditional half is computed, on
+the same input as that pass, because classifier-free guidance would amplify the difference between
+two inputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -40,16 +41,16 @@ from spatialstudio.domain.relation import RelationId
 
 
 def move_along(scheduler: Any, shift: torch.Tensor) -> None:
-    """Tell a sampler, before its step, that its latents were moved; nothing else about it changes.
+    """Apply a shift of the latents to the sampler's own state before its step.
 
     Args:
-        scheduler: In the midst of a run.
-        shift: Taken off the latents, in the scheduler's units.
+        scheduler: Scheduler during a run.
+        shift: Subtracted from the latents, in the scheduler's units.
     """
     if not shift.any():
         return
     if getattr(scheduler, "last_sample", None) is not None:
-        scheduler.last_sample = None  # without it UniPC predicts, and does not correct
+        scheduler.last_sample = None  # makes UniPC skip its corrector on this step
     first_stage = getattr(scheduler, "sample", None)
     if isinstance(first_stage, torch.Tensor):
         scheduler.sample = first_stage - shift
@@ -57,16 +58,16 @@ def move_along(scheduler: Any, shift: torch.Tensor) -> None:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PictureReading:
-    """What was read of one picture on one step.
+    """The reading of one picture on one step.
 
     Attributes:
-        snapshot: Attention before any update; None when nothing was read.
+        snapshot: Attention before any update; None if nothing was read.
         pos: Relation id to PoS of the snapshot.
-        snapshot_after: Attention after the updates, from the step's ordinary pass; None where
-            guidance did not act, or that pass was not made where it has moved the latents to.
-        pos_after: Relation id to PoS of that; empty without.
-        loss: Before the update; None where the picture was not moved.
-        step_size: Step length applied, VP units; None where the picture was not moved.
+        snapshot_after: Attention after the updates, from the step's ordinary pass; None if guidance
+            did not act or that pass ran on the latents before the update.
+        pos_after: Relation id to PoS of ``snapshot_after``; empty if there is none.
+        loss: Before the update; None if the picture was not updated.
+        step_size: Step length applied, VP units; None if the picture was not updated.
         passes: Guiding passes made.
     """
 
@@ -81,22 +82,22 @@ class PictureReading:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class DenoisingStep:
-    """One step, filled in while it goes on. Stays on the thread of the model.
+    """One denoising step, filled in as it runs. Not thread-safe: use on the model's thread.
 
     Attributes:
-        index: Of the step, from 0.
-        call: The model call that is awaited or made, from 0 over the whole run.
-        prediction: Of the step's first call, as soon as that has ended.
-        readings: By the number of the picture, from 0.
-        guided: Numbers of the pictures that did not rest; none outside the guided window.
-        has_begun: Whether the denoiser was called; pipelines may call it once more for the
+        index: Step index, from 0.
+        call: Index of the pending or current model call, from 0 over the whole run.
+        prediction: Prediction of the step's first call, set when that call ends.
+        readings: By picture index, from 0.
+        guided: Indices of the pictures that guidance acts on; empty outside the guided window.
+        has_begun: Whether the denoiser was called; pipelines may call it again for the
             other half of classifier-free guidance.
-        shift: (pictures, ...) taken off the denoiser's input, or added to the predicted noise.
-        latent_size: (h, w) that the denoiser was given.
-        input_scale: From the scheduler's latents to the denoiser's input: 1 for samplers that are
-            variance-preserving, 1 / sqrt(sigma^2 + 1) for those like Euler.
+        shift: (pictures, ...) subtracted from the denoiser's input or added to the noise.
+        latent_size: (h, w) of the denoiser's input.
+        input_scale: Factor from the scheduler's latents to the denoiser's input: 1 for
+            variance-preserving samplers, 1 / sqrt(sigma^2 + 1) for samplers such as Euler.
         signal: The picture's share of the variance of variance-preserving latents, (0, 1].
-        spread: Variance of the denoiser's input: 1, or less amid rectified flow.
+        spread: Variance of the denoiser's input: 1, or less for rectified flow.
     """
 
     index: int
@@ -112,18 +113,18 @@ class DenoisingStep:
     spread: float = 1.0
 
     def reading(self, number: int = 0) -> PictureReading:
-        """Return what was read of a picture; without a number, of the first."""
+        """Return the reading of a picture, by default the first."""
         return self.readings.setdefault(number, PictureReading())
 
 
 @frozen(eq=False, kw_only=False)
 class Prediction:
-    """What the scheduler was given for a step. Stays on the thread of the model.
+    """The scheduler's input for a step. Not thread-safe: use on the model's thread.
 
     Attributes:
         output: (1, c, h, w) of the denoiser, classifier-free guidance applied.
         timestep: Scheduler time.
-        latents: (1, c, h, w) that the step starts from, in the scheduler's units.
+        latents: (1, c, h, w) at the start of the step, in the scheduler's units.
     """
 
     output: torch.Tensor
@@ -138,13 +139,13 @@ class GuidanceHook:
     """Reads and guides one run of a pipeline.
 
     Args:
-        reader: None when nothing is to be read.
-        guidance: None for none; needs a reader.
-        token: Asked before every model call.
-        finish_step: Takes each step when it has ended.
+        reader: None to read nothing.
+        guidance: None for no guidance; requires a reader.
+        token: Checked before every model call.
+        finish_step: Called with each step when it ends.
 
     Attributes:
-        has_moved: Whether guidance has moved a picture so far.
+        has_moved: Whether guidance has updated any picture so far.
     """
 
     def __init__(
@@ -169,11 +170,11 @@ class GuidanceHook:
     def attached(
         self, denoiser: torch.nn.Module, scheduler: Any, calls: CallLayout | None = None
     ) -> Iterator[None]:
-        """Watch one call of the pipeline that owns these two; afterwards they are as before.
+        """Patch denoiser and scheduler for one pipeline call and restore them afterwards.
 
         Args:
-            denoiser: Called once or twice a step.
-            scheduler: Of the pipeline.
+            denoiser: Called once or twice per step.
+            scheduler: The pipeline's scheduler.
             calls: How the pipeline calls the denoiser; None for both halves in one call.
         """
         self._calls = calls or CallLayout()
@@ -210,7 +211,7 @@ class GuidanceHook:
         return self._read(self._reader, denoise, self._moved(call))
 
     def _awake(self, reader: AttentionReader) -> tuple[int, ...]:
-        """Return the numbers of the pictures that guidance acts on now."""
+        """Return the indices of the pictures that guidance acts on now."""
         if self._guidance is None or not self._guidance.schedule.guides(self._now.index):
             return ()
         may_rest = self._guidance.schedule.may_rest
@@ -224,7 +225,7 @@ class GuidanceHook:
         denoise: Callable[[DenoiserCall], Any],
         call: DenoiserCall,
     ) -> Mapping[int, LatentUpdates]:
-        """Make the updates of the pictures that are guided, and note them."""
+        """Compute and record the updates of the guided pictures."""
         now = self._now
         if is_flow(self._scheduler):
             noise = float(self._scheduler.sigmas[now.call])
@@ -262,7 +263,7 @@ class GuidanceHook:
         call: DenoiserCall,
         updates: Mapping[int, LatentUpdates],
     ) -> Any:
-        """Put an output together, taking the prompt's predictions of the guiding passes."""
+        """Join an output, reusing the conditional predictions of the guiding passes."""
         with_prompt = [
             updates[n].output
             if n in updates
@@ -279,7 +280,7 @@ class GuidanceHook:
         call: DenoiserCall,
         first: int = 0,
     ) -> Any:
-        """Make an ordinary pass and read the rows of its pictures, which count from ``first``."""
+        """Run an ordinary pass and read the rows of its pictures, numbered from ``first``."""
         size, means = call.latent_size, [reader.mean() for _ in range(call.layout.pictures)]
         tap = AttentionTap(reader.watch, [mean.take for mean in means], size, call.first_row)
         with tap.on_duty():
@@ -289,7 +290,7 @@ class GuidanceHook:
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
-        """Keep a picture's last PoS and the step's readings."""
+        """Record a picture's last PoS and the step's readings."""
         now, pos = self._now, reader.pos(snapshot)
         reading = now.reading(number)
         self._last_pos[number] = pos
@@ -331,7 +332,7 @@ class GuidanceHook:
         return _with_finished(result)
 
     def _end_call(self, prediction: Prediction) -> None:
-        """Go on to the step's next call, or to the next step."""
+        """Advance to the next call of the step, or to the next step."""
         now = self._now
         now.prediction = first = now.prediction or prediction
         now.has_begun = False
@@ -343,11 +344,11 @@ class GuidanceHook:
 
 
 def _with_finished(result: Any) -> Any:
-    """Name a sampler's latents twice where it tells of no finished ones beside.
+    """Repeat the latents of samplers that return no denoised latents.
 
-    After the only step of a run they are the same.
+    Both are equal after the only step of a run.
     """
-    # WORKAROUND(https://github.com/huggingface/diffusers/issues/8689): PixArt-alpha asks for the
-    # second, whatever the sampler. Can go when it takes the first of samplers that tell one.
+    # WORKAROUND(https://github.com/huggingface/diffusers/issues/8689): PixArt-alpha reads the
+    # second output of every sampler. Remove when it reads the first of samplers with one output.
     tells_once = isinstance(result, tuple) and len(result) == 1
     return result * 2 if tells_once else result

@@ -1,4 +1,4 @@
-"""One call of a diffusers pipeline, guided and recorded, for the program and for notebooks."""
+"""Guidance and recording of one diffusers pipeline call, for the application and for notebooks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ from spatialstudio.science.guidance.methods import has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 ReportStep: TypeAlias = Callable[[tuple[StepEvent, ...]], None]
-"""Takes one event for each picture of the call when a step has ended."""
+"""Called at the end of a step with one event per picture of the call."""
 
 
 @frozen
@@ -46,14 +46,14 @@ class CallPlan:
     """What is guided and recorded in one call of a pipeline.
 
     Attributes:
-        run_id: Named in the events.
-        scene: Spans of its mentions are in the prompt that the pipeline is called with.
-        steps: Denoising steps asked for, >= 1.
-        guidance: How the layout is held.
-        capture: What is recorded; previews are of the first picture alone.
-        pictures: How many the call draws, >= 1.
-        smaller_maps: Whether coarser layers are read, to take less memory.
-        guidance_scale: Of classifier-free guidance, for advice when numbers turn invalid.
+        run_id: Run id for the events.
+        scene: Scene whose mention spans refer to the prompt of the call.
+        steps: Requested denoising steps, >= 1.
+        guidance: Guidance method and settings.
+        capture: What is recorded; previews show the first picture only.
+        pictures: Pictures per call, >= 1.
+        smaller_maps: Whether coarser layers are read, to save memory.
+        guidance_scale: Classifier-free guidance scale, for the hint on NaN or infinite values.
     """
 
     run_id: RequestId
@@ -72,15 +72,15 @@ class GuidedCall:
     Args:
         model: The pipeline.
         plan: What is guided and recorded.
-        token: Asked before every model call.
-        report_step: Takes each step when it has ended; what it raises ends the call.
+        token: Checked before every model call.
+        report_step: Called with each step when it ends; an exception from it ends the call.
 
     Attributes:
-        spans: Where the text encoders hold the mentions.
+        spans: Token spans of the mentions in the text encoders.
 
     Raises:
         RequestError: The guidance method is not known.
-        PromptError: A mention lies beyond the text encoder's limit.
+        PromptError: A mention is beyond the text encoder's token limit.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class GuidedCall:
 
     @contextmanager
     def attached(self) -> Iterator[None]:
-        """Patch the pipeline's denoiser and scheduler; afterwards both are as before.
+        """Patch the pipeline's denoiser and scheduler, and restore them afterwards.
 
         Raises:
-            BackendError: The attention cannot be read, or numbers have turned invalid.
+            BackendError: The attention cannot be read, or values became NaN or infinite.
         """
         model = self._model
         calls = replace(model.family.calls, pictures=self._plan.pictures)
@@ -182,7 +182,7 @@ class GuidedCall:
 
 
 def make_guidance(plan: CallPlan) -> Guidance | None:
-    """Return how a call is guided; None where the method is none or finds nothing to do.
+    """Return the guidance of a call; None without a method or without anything to guide.
 
     Raises:
         RequestError: The guidance method is not known.
@@ -204,5 +204,5 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
 
 
 def is_due(step: int, every: int) -> bool:
-    """Tell whether a step, from 0, is among those recorded; 0 records none."""
+    """Return True if a step, from 0, is recorded; an interval of 0 records none."""
     return every > 0 and step % every == 0

@@ -1,8 +1,7 @@
-"""Guides and records the calls that a user makes of their own diffusers pipeline.
+"""Guidance and recording for calls of a user's diffusers pipeline.
 
-For the length of a ``with`` block the pipeline is an instance of a subclass of its class whose
-``__call__`` first works out what the call is going to draw. Every patch of denoiser and scheduler
-lasts for one call only.
+Inside the ``with`` block the pipeline's class is replaced by a subclass whose ``__call__`` first
+determines what the call draws. Patches of denoiser and scheduler last for a single call.
 """
 
 import re
@@ -35,15 +34,15 @@ from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.noise_search import objects_only
 
 ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]
-"""From the denoising steps of a call to how it is guided."""
+"""Maps the number of denoising steps of a call to its guidance settings."""
 
 BeginCall: TypeAlias = Callable[[CallPlan], ReportStep]
-"""Called before each call of the pipeline with what it draws; returns what takes its steps."""
+"""Called before each pipeline call with its plan; returns the step callback."""
 
 PROMPT = "prompt"
 OTHER_PROMPTS = ("prompt_2", "prompt_3")
 FIXED_ARGUMENTS = ("system_prompt", "complex_human_instruction")
-"""Texts around the prompt; other ones would move its words."""
+"""Texts around the prompt; a different value would shift the prompt's words."""
 
 TEXT_LENGTH = "max_sequence_length"
 CLEANING = "clean_caption"
@@ -51,11 +50,11 @@ CLEANING_LIBRARIES = ("bs4", "ftfy")
 
 
 def guidable(pipeline: Any) -> GuidablePipeline:
-    """Return a pipeline with what is known of its family.
+    """Return a pipeline together with its family.
 
     Raises:
-        BackendError: Its class is not supported, its denoiser is compiled, or a tokenizer cannot
-            tell where words are.
+        BackendError: Its class is not supported, its denoiser is compiled, or a tokenizer does
+            not return character offsets.
     """
     names = (kind.__name__ for kind in type(pipeline).__mro__)
     family = next((FAMILIES[name] for name in names if name in FAMILIES), None)
@@ -85,7 +84,7 @@ def _check_denoiser(denoiser: Any) -> None:
 
 
 class _NeverCancelled:
-    """A ``CancelToken`` of calls that only an exception ends."""
+    """A ``CancelToken`` for calls that cannot be cancelled."""
 
     def raise_if_cancelled(self) -> None:
         """Return at once."""
@@ -96,13 +95,13 @@ class GuidedPipeline:
 
     Args:
         model: The pipeline, from ``guidable``.
-        scene: What the calls draw.
-        choose: How a call is guided, by its denoising steps.
+        scene: The scene that the calls draw.
+        choose: Maps the denoising steps of a call to its guidance settings.
         capture: What is recorded.
-        begin_call: Takes what is recorded.
+        begin_call: Receives the plan of each call.
 
     Raises:
-        PromptError: A mention lies beyond the text encoder's limit.
+        PromptError: A mention is beyond the text encoder's token limit.
         RequestError: The guidance method is not known.
     """
 
@@ -123,7 +122,7 @@ class GuidedPipeline:
 
     @contextmanager
     def attached(self) -> Iterator[None]:
-        """Guide the pipeline's calls; of nested blocks, the innermost does."""
+        """Guide the pipeline's calls; with nested blocks, the innermost one applies."""
         pipeline = self._model.pipeline
         blocks = _BLOCKS.setdefault(pipeline, [])
         try:
@@ -143,12 +142,13 @@ class GuidedPipeline:
         """Make one call of the pipeline.
 
         Args:
-            run: The call of the pipeline's own class.
-            given: Its arguments, as the user gave them.
+            run: ``__call__`` of the pipeline's original class.
+            given: The user's arguments.
 
         Raises:
-            RequestError: The call draws another prompt, or several, or reads it in another way.
-            BackendError: The attention cannot be read, or numbers have turned invalid.
+            RequestError: The call has a different prompt, several prompts, or arguments that change
+                how the prompt is read.
+            BackendError: The attention cannot be read, or values became NaN or infinite.
         """
         _check_denoiser(self._model.denoiser)
         usual = given.signature
@@ -179,9 +179,9 @@ class GuidedPipeline:
     def _scene_drawn(
         self, arguments: Mapping[str, Any], *, names_only: bool
     ) -> tuple[str, SceneGraph]:
-        """Return the prompt of a call, and the scene in the prompt that is drawn for it.
+        """Return the prompt of a call, and the scene relative to the prompt that is drawn.
 
-        A call with embeddings instead of a prompt is taken to draw the scene's own.
+        A call with embeddings instead of a prompt is assumed to draw the scene's own prompt.
         """
         scene = objects_only(self._scene) if names_only else self._scene
         known = self._scene.prompt.text
@@ -206,13 +206,13 @@ class GuidedPipeline:
 
 
 _BLOCKS: "WeakKeyDictionary[Any, list[GuidedPipeline]]" = WeakKeyDictionary()
-"""The open blocks of a pipeline, the innermost last."""
+"""The open blocks of each pipeline, innermost last."""
 
 PLAIN_CLASS = "_spatialstudio_plain_class"
 
 
 def _guided_class(plain: Any) -> Any:
-    """Make the subclass of a pipeline's class whose calls are guided by the innermost block."""
+    """Return a subclass of a pipeline's class whose calls the innermost block guides."""
 
     @wraps(plain.__call__)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -227,7 +227,7 @@ def _guided_class(plain: Any) -> Any:
 
 
 def _within(scene: SceneGraph, text: str, start: int) -> SceneGraph:
-    """Return a scene whose words stand in a longer prompt, from a character on."""
+    """Return a scene whose text is embedded in a longer prompt at a character offset."""
     mentions = tuple(
         replace(
             mention,
@@ -266,7 +266,7 @@ def _picture_count(arguments: Mapping[str, Any]) -> int:
 
 
 def _extra_tokens(usual: Signature, arguments: Mapping[str, Any]) -> int:
-    """Return how many tokens more than usual the call lets the long text encoder read."""
+    """Return by how many tokens the call changes the default limit of the long text encoder."""
     if TEXT_LENGTH not in usual.parameters:
         return 0
     return int(arguments[TEXT_LENGTH]) - int(usual.parameters[TEXT_LENGTH].default)
@@ -275,7 +275,7 @@ def _extra_tokens(usual: Signature, arguments: Mapping[str, Any]) -> int:
 def _check_reading(
     pipeline: Any, usual: Signature, arguments: Mapping[str, Any], prompt: str
 ) -> None:
-    """Refuse arguments by which words stand elsewhere than the tokenizers say.
+    """Reject arguments that move words away from the positions the tokenizers report.
 
     Raises:
         RequestError: There is such an argument.
@@ -303,7 +303,7 @@ def _check_reading(
 
 @contextmanager
 def _without_gradients(denoiser: torch.nn.Module) -> Iterator[None]:
-    """Let guiding passes compute no gradients of weights, and nothing twice; undone afterwards."""
+    """Freeze the weights and disable gradient checkpointing; restore both afterwards."""
     trained = [weights for weights in denoiser.parameters() if weights.requires_grad]
     try:
         with keep_checkpointing(denoiser):

@@ -1,4 +1,4 @@
-"""Tells when a picture has dissolved into numbers that are none, and what may help."""
+"""Detection of NaN and infinite values in a run, with advice for the user."""
 
 from math import isfinite
 
@@ -11,28 +11,28 @@ MESSAGE = "The latents contain invalid numbers (NaN or infinity)."
 
 
 class InvalidNumbers(BackendError):  # noqa: N818 - reads as a finding
-    """Numbers that are none; stays within the engine, which tells with it what may help."""
+    """NaN or infinite values; stays within the engine, which adds the advice."""
 
 
 def refuse_invalid(values: torch.Tensor) -> None:
-    """Do nothing while all values are finite.
+    """Raise if any value is NaN or infinite.
 
     Raises:
-        InvalidNumbers: One is not.
+        InvalidNumbers: A value is NaN or infinite.
     """
-    if isfinite(values.sum().item()):  # at a third of the cost; finite values may add up to more
+    if isfinite(values.sum().item()):  # a third of the cost; finite values may overflow
         return
     if not torch.isfinite(values).all():
         raise InvalidNumbers(MESSAGE)
 
 
 def what_may_help(*, was_moved: bool, dtype: torch.dtype, guidance_scale: float) -> str:
-    """Advise on what made the numbers invalid, the likeliest cause first.
+    """Return advice on the invalid values, likeliest cause first.
 
     Args:
-        was_moved: Whether guidance has moved the picture.
-        dtype: Of the model's weights.
-        guidance_scale: Of classifier-free guidance; 1 is off.
+        was_moved: Whether guidance has updated the picture.
+        dtype: Data type of the model's weights.
+        guidance_scale: Classifier-free guidance scale; 1 is off.
     """
     causes = {
         "Lower the strength of guidance": was_moved,

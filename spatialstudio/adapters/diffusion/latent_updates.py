@@ -1,12 +1,12 @@
-"""Moves one picture's latents against the gradient of a loss of its attention.
+"""Gradient updates of one picture's latents on an attention loss.
 
-A guiding pass runs with the prompt alone, up to the last layer that is read. All relations share
-one pass, or each takes a pass of its own on latents that the others have moved already. The
-denoiser's input is variance-preserving (VP) for every sampler, so the step length is too.
+A guiding pass runs the conditional half only, up to the last layer that is read. All relations
+share one pass, or each takes its own pass on latents that the previous ones have updated. The
+denoiser's input is variance-preserving (VP) for every sampler, and so is the step length.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418; refinement until the loss is low enough: Chefer et al.
-2023, arXiv:2301.13826, as diffusers does it, where the update that meets the goal is followed by
-one more; BoxDiff's, which lowers the inner part of its loss alone: Xie et al. 2023,
+2023, arXiv:2301.13826, as implemented in diffusers, where the update that meets the goal is
+followed by one more; BoxDiff's refinement of only the inner part of its loss: Xie et al. 2023,
 arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all relations.
 """
 
@@ -29,20 +29,20 @@ from spatialstudio.science.guidance.schedule import GuidanceSchedule
 Denoise = Callable[[DenoiserCall], Any]
 
 FLOAT16_LOSS_SCALE = 1024.0
-"""Keeps small gradients from vanishing on their way through a denoiser of float16."""
+"""Loss scale that keeps small gradients from underflowing in a float16 denoiser."""
 
 
 @frozen(eq=False)
 class Guidance:
-    """How a picture is held to its prompt.
+    """Guidance of a picture: loss, schedule and how the update is applied.
 
     Attributes:
-        loss: What the updates lower.
-        schedule: When they are made and how far they go.
-        refined: What refinement lowers before the update of its step; None for the loss itself.
-        corrects_prediction: True when the updates are added to the predicted noise, False when
-            they are taken off the latents.
-        reads_decoder: Whether the loss reads the levels of the decoder.
+        loss: The loss that the updates lower.
+        schedule: When updates are made and how far they go.
+        refined: Loss that refinement lowers before the step's update; None for ``loss``.
+        corrects_prediction: True if the updates are added to the predicted noise, False if
+            they are subtracted from the latents.
+        reads_decoder: Whether the loss reads the decoder's levels.
     """
 
     loss: GuidanceLoss
@@ -53,25 +53,25 @@ class Guidance:
 
     @property
     def leaves_input(self) -> bool:
-        """Whether the ordinary pass is made where the latents were before the updates."""
+        """Whether the ordinary pass runs on the latents before the updates."""
         return self.corrects_prediction or self.schedule.settings.reuses_prediction
 
 
 class LatentUpdates:
-    """The updates of one picture on one step. Stays on the thread of the model.
+    """The updates of one picture on one step. Not thread-safe: use on the model's thread.
 
     Args:
-        guidance: How the picture is held.
-        reader: What is read of a pass.
-        denoiser: Its memory is spared when the settings say so.
+        guidance: Guidance of the picture.
+        reader: Reads the attention of a pass.
+        denoiser: Checkpointed to save memory if the settings say so.
         denoise: Makes a model call.
-        own: The call for this picture, with the prompt.
+        own: The conditional call for this picture.
 
     Attributes:
-        shift: Like the sample, in float32; what is taken off it so far.
-        loss: Of the first pass; None when no update was made.
-        passes: Made so far.
-        output: Of the last pass, when whole passes were asked for.
+        shift: Shape of the sample, float32; total subtracted from it so far.
+        loss: Loss of the first pass; None if no update was made.
+        passes: Passes made so far.
+        output: Output of the last pass, if whole passes were requested.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class LatentUpdates:
         """Make all updates of a step.
 
         Args:
-            step: From 0.
-            length: Of one update, VP units.
+            step: Step index, from 0.
+            length: Step length of one update, VP units.
 
         Returns:
-            What the first pass attended to.
+            The attention of the first pass.
         """
         schedule, relations = self._guidance.schedule, self._reader.guided
         settings = schedule.settings
@@ -122,7 +122,7 @@ class LatentUpdates:
     def _refine(
         self, relations: Sequence[Relation], length: float, limit: float, loss: float | None
     ) -> None:
-        """Update until the loss is low enough; the update that finds it so is followed by one."""
+        """Update until the loss is low enough; one more update follows the one that reaches it."""
         if loss is None or loss <= limit:
             return
         for _ in range(self._guidance.schedule.settings.most_refinements - 1):
@@ -134,7 +134,7 @@ class LatentUpdates:
     def _refine_apart(
         self, refined: RefinedLoss, relations: Sequence[Relation], length: float, limit: float
     ) -> None:
-        """Lower a part of the loss until it is low enough; nothing moves where it already is."""
+        """Lower a part of the loss until it is low enough; make no update if it already is."""
         for _ in range(self._guidance.schedule.settings.most_refinements):
             loss = self._update(relations, length, refined, limit)
             if loss is None or loss <= limit:
@@ -147,16 +147,17 @@ class LatentUpdates:
         refined: RefinedLoss | None = None,
         limit: float | None = None,
     ) -> float | None:
-        """Make one pass and move against its gradient.
+        """Make one pass and update along its negative gradient.
 
         Args:
-            relations: Of the loss.
-            length: Of the update, VP units.
-            refined: What is lowered in place of the loss, and not told as such.
-            limit: Nothing moves where the first of such passes finds at most this; None for any.
+            relations: Relations in the loss.
+            length: Step length of the update, VP units.
+            refined: Loss to lower instead of the guidance loss; not reported as the loss.
+            limit: Skip the update if the first such pass finds a loss of at most this; None to
+                always update.
 
         Returns:
-            What was lowered; None when all goals are reached.
+            The loss before the update; None if all goals are reached.
         """
         schedule = self._guidance.schedule
         settings = schedule.settings
@@ -191,7 +192,7 @@ class LatentUpdates:
 
     @contextmanager
     def _spared(self, tap: AttentionTap) -> Iterator[None]:
-        """Let the denoiser keep the inputs of its blocks only, and compute the rest once more."""
+        """Enable gradient checkpointing: keep only block inputs and recompute the rest."""
 
         def run(block: Callable[..., Any], *args: Any) -> Any:
             def contexts() -> tuple[Any, Any]:
@@ -209,7 +210,7 @@ CHECKPOINTING_ATTRIBUTES = ("gradient_checkpointing", "_gradient_checkpointing_f
 
 @contextmanager
 def keep_checkpointing(denoiser: torch.nn.Module) -> Iterator[None]:
-    """Restore afterwards how a denoiser's modules checkpoint gradients."""
+    """Restore the gradient checkpointing state of a denoiser's modules afterwards."""
     kept = [
         (vars(module), {name: vars(module)[name] for name in names})
         for module in denoiser.modules()

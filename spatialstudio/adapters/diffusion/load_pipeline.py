@@ -1,4 +1,4 @@
-"""Loads diffusers folders: safetensors only, nothing from the network."""
+"""Loading of diffusers models from local files: safetensors only, no network access."""
 
 import warnings
 from collections.abc import Mapping
@@ -53,19 +53,19 @@ SIGNS = {
     "text_encoder": ("cond_stage_model.", "conditioner.embedders.0.", "text_encoders.clip_l."),
     "text_encoder_2": ("conditioner.embedders.1.", "text_encoders.clip_g."),
 }
-"""How the names of weights begin that a single file may hold beside the denoiser's."""
+"""Weight name prefixes of the components that a single file may hold besides the denoiser."""
 
 SIGNS_OF_CLASSES = {"T5EncoderModel": ("text_encoders.t5xxl.",)}
-"""Likewise, of what is known by its class: T5 is second in FLUX, third in Stable Diffusion 3."""
+"""Prefixes of components identified by class: T5 is second in FLUX, third in Stable Diffusion 3."""
 
 
 def read_pipeline(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
-    """Make the pipeline of a model; libraries' errors pass as they are.
+    """Create the pipeline of a model; library errors are not translated.
 
     Args:
-        pipeline_class: Of diffusers.
-        model: A folder, or a single file and the folder that completes it.
-        dtype: Of the weights.
+        pipeline_class: A diffusers pipeline class.
+        model: A folder, or a single file with the folder that completes it.
+        dtype: Data type of the weights.
     """
     check_parts(model.base or model.folder)
     with held_to_weights(all_files(model)):
@@ -96,14 +96,14 @@ def _read(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
 
 
 def files_read(model: ModelCard) -> tuple[Path, ...]:
-    """List the weights of a model: its one file, or those of its parts, in order."""
+    """List the weight files of a model: its single file, or the files of its parts in order."""
     if model.folder.is_file():
         return (model.folder,)
     return weight_files(model.folder, parts_in_use(read_index(model.folder)))
 
 
 def all_files(model: ModelCard) -> tuple[Path, ...]:
-    """List all weights that a model may be made of: its own, and those that complete it."""
+    """List all weight files of a model: its own and those of the folder that completes it."""
     if model.base is None:
         return files_read(model)
     return (*files_read(model), *weight_files(model.base, parts_in_use(read_index(model.base))))
@@ -112,7 +112,7 @@ def all_files(model: ModelCard) -> tuple[Path, ...]:
 def _read_denoiser(
     pipeline_class: Any, file: Path, base: Path, dtype: torch.dtype
 ) -> dict[str, Any]:
-    """Read the denoiser from a file, by its name in the pipeline; a folder tells its class."""
+    """Load the denoiser from a file, keyed by its pipeline attribute; the folder sets its class."""
     name = MODEL_KINDS[pipeline_class.__name__].denoiser
     _, denoiser_class = pipeline_class.load_config(base)[name]
     denoiser = getattr(diffusers, denoiser_class).from_single_file(
@@ -124,7 +124,7 @@ def _read_denoiser(
 def _read_folder(
     pipeline_class: Any, folder: Path, dtype: torch.dtype, given: Mapping[str, Any]
 ) -> Any:
-    """Read a pipeline's weights from a folder, but for the parts that are given."""
+    """Load a pipeline's weights from a folder, except for the given components."""
     parts = parts_in_use(read_index(folder))
     refuse_stray_shards(folder, parts)
     return pipeline_class.from_pretrained(
@@ -139,15 +139,15 @@ def _read_folder(
 
 
 def _without_weights(folder: Path) -> dict[str, Any]:
-    """Read the tokenizers, and name the parts that the model goes without."""
+    """Load the tokenizers, and set the components that the model omits to None."""
     return dict.fromkeys(parts_left_out(read_index(folder))) | read_tokenizers(folder)
 
 
 def _signs(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Say by which names of weights parts are known; parts that no single file holds are left out.
+    """Return the weight name prefixes that identify components; others are left out.
 
     Args:
-        parts: By name, their classes.
+        parts: Component name to class name.
     """
     signs = {
         name: SIGNS_OF_CLASSES.get(class_name) or SIGNS.get(name, ())
@@ -157,7 +157,7 @@ def _signs(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """Name the parts beside the denoiser that a single file holds."""
+    """Return the components other than the denoiser that a single file holds."""
     with safe_open(file, framework="pt") as content:
         names = list(content.keys())
     return {part for part, own in signs.items() if any(name.startswith(own) for name in names)}
@@ -165,8 +165,8 @@ def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
 
 NEEDED_PARTS = ("vae", "scheduler")
 FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
-"""What samplers are told that were made for pixels: latents go beyond [-1, 1] and are not cut off,
-and PNDM begins as it does for Stable Diffusion, by one call more instead of nine."""
+"""Overrides for schedulers configured for pixels: latents exceed [-1, 1] and are not clipped, and
+PNDM starts as in Stable Diffusion, with one extra call instead of nine."""
 
 SIGNS_OF_DAMAGE = (
     OSError,
@@ -176,20 +176,20 @@ SIGNS_OF_DAMAGE = (
     OverflowError,
     RuntimeError,
     SafetensorError,
-    AttributeError,  # of a library that has no such class
-    ImportError,  # of a class that needs another library
+    AttributeError,  # the library has no such class
+    ImportError,  # the class needs another library
 )
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedPipeline(GuidablePipeline):
-    """A pipeline that is ready to draw.
+    """A pipeline that is ready to generate.
 
     Attributes:
-        folder: Where it was read from: a folder, or one file.
-        device: Where it runs.
-        own_scheduler: As it came with the model.
-        weights_hash: Of its weights, as soon as they are read.
+        folder: Source of the weights: a folder or one file.
+        device: Device it runs on.
+        own_scheduler: The scheduler that came with the model.
+        weights_hash: Hash of the weights, available once they are read.
     """
 
     folder: Path
@@ -198,13 +198,13 @@ class LoadedPipeline(GuidablePipeline):
     weights_hash: Future[str]
 
     def set_scheduler(self, scheduler_id: str) -> None:
-        """Give the pipeline a fresh scheduler.
+        """Replace the pipeline's scheduler with a new one.
 
         Args:
             scheduler_id: diffusers class name; empty for the model's own.
 
         Raises:
-            RequestError: The model cannot be sampled with it.
+            RequestError: The model does not support this scheduler.
         """
         kinds = {type(self.own_scheduler).__name__: type(self.own_scheduler)}
         if scheduler_id:
@@ -225,13 +225,13 @@ class LoadedPipeline(GuidablePipeline):
             ) from error
 
     def count_steps(self, wanted: int) -> int:
-        """Return how many steps the scheduler makes of those wanted; PNDM adds one.
+        """Return how many steps the scheduler makes when asked for ``wanted``; PNDM adds one.
 
         Raises:
             RequestError: It needs more steps.
         """
         scheduler = self.pipeline.scheduler
-        config = {**scheduler.config, "use_dynamic_shifting": False}  # needs the picture's size
+        config = {**scheduler.config, "use_dynamic_shifting": False}  # depends on the picture size
         trial = type(scheduler).from_config(config)
         try:
             with np.errstate(invalid="ignore"):
@@ -247,30 +247,30 @@ class LoadedPipeline(GuidablePipeline):
 
 
 def import_libraries() -> None:
-    """Import what the embedded models need, which takes longer than to load them."""
+    """Import the libraries of the embedded models, which takes longer than loading them."""
     _import_pipeline(STABLE_DIFFUSION)
 
 
 def load_pipeline(
     model: ModelCard, device: torch.device, *, offloads: bool = False
 ) -> LoadedPipeline:
-    """Load a model's weights, frozen, in the number format that suits the device.
+    """Load a model with frozen weights, in the data type that suits the device.
 
     Args:
-        model: What to load.
-        device: Where it runs.
-        offloads: Whether its parts wait in the computer's memory until they are needed.
+        model: The model to load.
+        device: Device to run on.
+        offloads: Whether idle components stay in main memory.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or holds no safetensors.
-        BackendError: The model is of a family that is not known.
-        RequestError: The model asks for a number format that is not known.
+        BackendError: The model's family is not supported.
+        RequestError: The model's data type is not supported.
     """
     family = family_of(model)
     pipeline_class = _import_pipeline(family)
     dtype = pick_dtype(device, model.size_bytes, model.dtype)
     try:
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of old folders
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # for old folders
             pipeline = read_pipeline(pipeline_class, model, dtype)
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
@@ -284,7 +284,7 @@ def load_pipeline(
     for part in loaded.modules:
         part.requires_grad_(False).eval()
         if isinstance(part, diffusers.ModelMixin) and next(part.parameters()).dtype is not dtype:
-            part.to(dtype)  # diffusers leaves SD3 in the format of its file
+            part.to(dtype)  # diffusers leaves SD3 in the data type of its file
     if offloads:
         pipeline.enable_model_cpu_offload(device=device)
     else:
@@ -293,11 +293,11 @@ def load_pipeline(
 
 
 def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
-    """Load a model's tokenizers alone, and say how they are used.
+    """Load only a model's tokenizers and describe how they are used.
 
     Raises:
         ModelNotFound: The folder is missing or damaged.
-        BackendError: The model is of a family that is not known.
+        BackendError: The model's family is not supported.
     """
     family = family_of(model)
     try:
@@ -307,20 +307,20 @@ def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
 
 
 def _import_pipeline(family: Family) -> Any:
-    """Import a pipeline class; diffusers does so on first use only."""
+    """Import a pipeline class, which diffusers does lazily."""
     for library in (diffusers_logging, transformers_logging):
         logging: Any = library
-        logging.set_verbosity(logging.CRITICAL)  # what goes wrong is told as an error of ours
+        logging.set_verbosity(logging.CRITICAL)  # failures are raised as our own errors
         logging.disable_progress_bar()
     return import_pipeline(family.pipeline_class)
 
 
 def family_of(model: ModelCard) -> Family:
-    """Return what is special about a model's kind.
+    """Return the family of a model.
 
     Raises:
         ModelNotFound: The model is damaged or missing.
-        BackendError: It is of a family that is not known.
+        BackendError: Its family is not supported.
     """
     folder = model.base or model.folder
     if not (folder / INDEX_FILE).is_file() or not model.folder.exists():
@@ -349,11 +349,11 @@ def family_of(model: ModelCard) -> Family:
 
 
 def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
-    """Make the error of a model whose files cannot be used.
+    """Return the error for a model whose files cannot be used.
 
     Args:
         model: The model.
-        error: What reading it raised; None where something is missing.
+        error: Exception raised while reading it; None if something is missing.
     """
     if error is not None and is_explained(error):
         return unusable(f'model "{model.id}"', error)

@@ -1,9 +1,9 @@
-"""How much memory a run needs, told from the shape of its model before it starts.
+"""Memory estimate of a run from the shapes of its model, before it starts.
 
-Everything was counted on the published configurations and on tiny ones, tensor by tensor: what
-guiding passes save for the gradient, weights frozen, up to the last layer that is read; and what
-lives at the same time in passes without gradients. The shares below and those of the families are
-these counts, in values a position and channel.
+The constants are counted tensor by tensor on published and on tiny configurations: what guiding
+passes save for the gradient, with frozen weights, up to the last layer that is read; and the peak
+of live tensors in passes without gradients. The constants below and in the families are these
+counts, in values per position and channel.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,22 +40,22 @@ KEYS_AND_VALUES = 2
 HELD_STATES = 2
 HELD_BY_FEED_FORWARD = 5
 MASK_BYTES = 8
-"""A pair of words, whatever the heads."""
+"""Per token pair, independent of the number of heads."""
 
 RELATIVE_PLACES = "relative_attention_num_buckets"
 SPELLED_OUT = (RELATIVE_PLACES, "attn_logit_softcapping")
-"""What configurations name whose attention cannot be fused: those of T5 and Gemma."""
+"""Configuration fields of encoders whose attention cannot be fused: T5 and Gemma."""
 
 BUCKET_BYTES = 40
-"""A pair of words, whatever the heads: whole numbers, several times."""
+"""Per token pair, independent of the number of heads: several integer tensors."""
 
 
 def encoding_bytes(loaded: LoadedPipeline, item: int) -> int:
-    """Count the most that one text encoder holds beside its weights; they run in turn.
+    """Return the peak memory of a text encoder besides its weights; encoders run in turn.
 
     Args:
         loaded: The model.
-        item: Bytes of a number.
+        item: Bytes per value.
     """
     return max(_held(loaded.pipeline, stream, item) for stream in loaded.streams)
 
@@ -83,7 +83,7 @@ def _head_size(shape: Any) -> int:
 
 
 def _bytes_a_pair(shape: Any, item: int) -> int:
-    """Return what a pair of words takes in attention."""
+    """Return the attention memory per token pair."""
     if not any(hasattr(shape, name) for name in SPELLED_OUT):
         return MASK_BYTES
     scores = int(shape.num_attention_heads) * (2 * item + FLOAT32_BYTES)
@@ -92,33 +92,33 @@ def _bytes_a_pair(shape: Any, item: int) -> int:
 
 KEPT_BY_RESNET = 11.2
 KEPT_BY_TRANSFORMER = 18.6
-"""Of a UNet's transformer block."""
+"""For a UNet's transformer block."""
 
 CHECKPOINTED_UNET = 0.6
 HELD_BY_READING = 2
-"""Of a layer's probabilities, while they are read, or passed back."""
+"""Copies of a layer's probabilities during reading or backpropagation."""
 
 HELD_BY_GATED = 26
-"""Live at the same time where a UNet's block runs its gated feed-forward: 16 are its own."""
+"""Live values in the gated feed-forward of a UNet block, 16 of which are its own."""
 
 HELD_BY_RESNET = 16
-"""The same in a UNet's last resnet, where the finest level has no attention."""
+"""Live values in a UNet's last resnet, if the finest level has no attention."""
 
 HELD_BY_TINY_DECODER = 3.0
-"""A pixel and channel; those of families are much larger autoencoders'."""
+"""Per pixel and channel; the families' values are for much larger autoencoders."""
 
 PICTURE_VALUES = 12
-"""A pixel, in full precision: the finished picture and its copies on the way to bytes."""
+"""Per pixel, in float32: the finished picture and its copies during conversion to bytes."""
 
 TILE_SIDE = 512
 
 
 def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> MemoryEstimate:
-    """Estimate what a request takes, its savings counted in.
+    """Estimate the memory of a request, including its savings.
 
     Args:
         loaded: The model.
-        request: As it would be drawn.
+        request: The request to generate.
     """
     height, width = picture_size(loaded, request)
     latent_size = loaded.latent_size(height, width)
@@ -142,13 +142,13 @@ def ways_to_fit(
 
     Args:
         loaded: The model.
-        request: That did not fit.
-        available_bytes: For all of the run, weights included.
+        request: The request that did not fit.
+        available_bytes: Budget of the whole run, weights included.
 
     Returns:
-        Beside those of the request, each that fits alone; where there is none, the fewest that fit
-        together; empty when nothing helps on this device. Checkpointing, which takes time, is
-        listed again with half of the guided steps, which gives it back and spares no memory.
+        Each saving, besides those of the request, that suffices alone; if there is none, the
+        smallest combination that fits; empty if nothing helps on this device. Checkpointing, which
+        costs time, is listed again with half of the guided steps, which saves time but no memory.
     """
     given_up = request.sampling.savings
     left = [saving for saving in usable_savings(loaded, request) if saving not in given_up]
@@ -163,7 +163,7 @@ def ways_to_fit(
 
 
 def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[Saving, ...]:
-    """List the savings of memory that mean anything for a request, mildest first."""
+    """List the savings of memory that affect a request, mildest first."""
     is_guided = request.sampling.guidance.method_id != UNGUIDED
     has_accelerator = loaded.device.type != "cpu"
     usable = {
@@ -211,7 +211,7 @@ def _guiding_bytes(
 def _denoising_bytes(
     loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
 ) -> int:
-    """Count what an ordinary pass holds; both halves of a prediction may be made in one."""
+    """Return the memory of an ordinary pass, which may hold both halves of a prediction."""
     is_alone = loaded.family.calls.order is BatchOrder.APART or request.guidance_scale <= SCALE_OFF
     rows, item = 1 if is_alone else 2, _item_bytes(loaded, request)
     held = rows * item * _held_values(loaded, request, latent_size)
@@ -227,7 +227,7 @@ def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
 
 
 def _dtype(loaded: LoadedPipeline, request: GenerationRequest) -> torch.dtype:
-    """Return the number format that is asked for, else that of the model as it is loaded."""
+    """Return the requested data type, else that of the loaded model."""
     return DTYPES.get(request.sampling.dtype, loaded.denoiser.dtype)
 
 
@@ -242,7 +242,7 @@ def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence
 def _kept_by_unet(
     loaded: LoadedPipeline, last: AttentionLayer, latent_size: tuple[int, int], *, is_spared: bool
 ) -> float:
-    """Count the values that blocks keep up to the last layer that is read."""
+    """Count the values that blocks save for the gradient, up to the last layer that is read."""
     end = _block_of(last.name)
     before = [layer for layer in loaded.text_layers if _place(_block_of(layer.name)) <= _place(end)]
     blocks = sum(
@@ -306,7 +306,7 @@ def _probabilities(layer: AttentionLayer, latent_size: tuple[int, int], text: in
 
 
 def _text_length(loaded: LoadedPipeline, request: GenerationRequest) -> int:
-    """Return to how many positions of text the denoiser attends."""
+    """Return the number of text positions that the denoiser attends to."""
     prompt = request.scene.prompt.text
     return max(stream.first + stream.length(prompt) for stream in loaded.streams)
 
@@ -314,7 +314,7 @@ def _text_length(loaded: LoadedPipeline, request: GenerationRequest) -> int:
 def _held_values(
     loaded: LoadedPipeline, request: GenerationRequest, latent_size: tuple[int, int]
 ) -> float:
-    """Count the most values that live at the same time in a row's pass without gradients."""
+    """Count the peak of live values of one row in a pass without gradients."""
     text = 0 if loaded.is_unet else _text_length(loaded, request)
     widest = max(
         _channels(layer) * (_positions(latent_size, layer.level) + text)
@@ -329,7 +329,7 @@ def _held_values(
 def _decoding_bytes(
     loaded: LoadedPipeline, request: GenerationRequest, height: int, width: int
 ) -> int:
-    """Count what the autoencoder holds; that of SDXL gives float16 up for full precision."""
+    """Return the memory of decoding; SDXL upcasts a float16 autoencoder to float32."""
     vae, item = loaded.pipeline.vae, _item_bytes(loaded, request)
     if hasattr(loaded.pipeline, "upcast_vae") and vae.config.force_upcast:
         item = FLOAT32_BYTES if _dtype(loaded, request) is torch.float16 else item
@@ -353,18 +353,18 @@ def _decoded_values(
 
 MOST_FIXES = 3
 SIDE_UNIT = 64
-"""Sides of smaller pictures are multiples of it, pixels."""
+"""Sides of smaller pictures are multiples of this, pixels."""
 SMALLER_SIDES = (0.75, 0.5, 0.375, 0.25, 0.125)
-"""Shares of the sides that were asked for."""
+"""Fractions of the requested sides."""
 CLEARLY_LESS = 0.9
-"""Share of what passes took that failed, whatever is said to be free: estimates are about."""
+"""Fraction of the peak that failed, whatever is reported as free, since estimates are rough."""
 MESSAGE = "The device has too little memory for this picture."
 LAST_RESORT = "Choose a smaller picture or model, or close other programs."
 
 
 @contextmanager
 def tiled(autoencoder: Any, *, is_wanted: bool) -> Iterator[None]:
-    """Let an autoencoder that can work in tiles, if that is wanted."""
+    """Enable tiling in the block if requested and supported by the autoencoder."""
     if not is_wanted or not hasattr(autoencoder, "enable_tiling"):
         yield
         return
@@ -378,12 +378,12 @@ def tiled(autoencoder: Any, *, is_wanted: bool) -> Iterator[None]:
 def out_of_memory(
     loaded: LoadedPipeline | None, request: GenerationRequest, device: torch.device
 ) -> OutOfMemory:
-    """Say what would fit instead; called when the memory of the run was given back.
+    """Return an error that suggests what would fit; call it after the run's memory is freed.
 
     Args:
-        loaded: The model; None when it did not fit itself.
-        request: That ran out of memory.
-        device: On which it did.
+        loaded: The model; None if the model itself did not fit.
+        request: The request that ran out of memory.
+        device: The device that ran out of memory.
     """
     free = available_memory_bytes(device)
     unsure = OutOfMemory(
@@ -419,7 +419,7 @@ def _in_words(fix: MemoryFix) -> str:
 def _smaller_pictures(
     loaded: LoadedPipeline, request: GenerationRequest, limit_bytes: int
 ) -> tuple[MemoryFix, ...]:
-    """Return the largest picture of the same form that fits; none where the smallest does not."""
+    """Return the largest picture of the same aspect ratio that fits, if any does."""
     asked, unit = picture_size(loaded, request), lcm(loaded.side_multiple, SIDE_UNIT)
     for share in SMALLER_SIDES:
         height, width = (max(unit, int(side * share) // unit * unit) for side in asked)
@@ -436,7 +436,7 @@ def _estimated(loaded: LoadedPipeline, request: GenerationRequest, fix: MemoryFi
 
 
 def _last_fixes(request: GenerationRequest, device: torch.device) -> tuple[MemoryFix, ...]:
-    """Return what may help where nobody can tell what fits."""
+    """Return generic fixes for when no estimate is possible."""
     savings = () if device.type == "cpu" else (Saving.OFFLOAD, Saving.PROCESSOR)
     fixes = tuple(MemoryFix(savings=(saving,)) for saving in savings)
     asked = request.height or 0, request.width or 0

@@ -1,4 +1,4 @@
-"""Where a model attends to the text, known from its configuration: no weights are read."""
+"""The layers that attend to the text, from a model's configuration without its weights."""
 
 from concurrent.futures import Future
 from functools import lru_cache
@@ -24,20 +24,20 @@ from spatialstudio.domain.ports import ModelCard
 CONFIG_FILE = "config.json"
 OUTLINES_KEPT = 4
 NOWHERE = torch.device("meta")
-"""Where tensors have a shape and no values."""
+"""Device for tensors that have a shape but no values."""
 
 
 def outline_layers(model: ModelCard, height: int, width: int) -> ModelLayers:
-    """List where a model attends to the text while it draws pictures of a size.
+    """List the layers that attend to the text at a picture size.
 
     Args:
-        model: Whose configuration is read.
-        height: Of the pictures, pixels.
-        width: Likewise.
+        model: The model whose configuration is read.
+        height: Picture height, pixels.
+        width: Picture width, pixels.
 
     Raises:
         ModelNotFound: The model is damaged or missing.
-        BackendError: It is of a family that is not known.
+        BackendError: Its family is not supported.
     """
     try:
         outline = _outline(model)
@@ -63,7 +63,7 @@ def _outline(model: ModelCard) -> LoadedPipeline:
 
 @lru_cache(maxsize=OUTLINES_KEPT)
 def _denoiser(config: Path, weights: tuple[Path, ...]) -> torch.nn.Module:
-    """Build a denoiser without its weights, which limit its size."""
+    """Build a denoiser without weights; the size of the weight files limits its size."""
     config_values = read_settings(config)
     with NOWHERE, held_to_weights(weights):
         built: torch.nn.Module = getattr(diffusers, config_values["_class_name"]).from_config(

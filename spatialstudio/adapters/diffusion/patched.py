@@ -1,4 +1,4 @@
-"""Lets something stand in for a method of one object for a while."""
+"""Temporary replacement of a method on a single object."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from typing import Any
 
 @contextmanager
 def patched_attribute(owner: Any, method: str, wrapper: Callable[..., Any]) -> Iterator[None]:
-    """Let ``wrapper(original, ...)`` stand in for a method of one object; undone on errors too.
+    """Replace a method of one object by ``wrapper(original, ...)``; restored even on errors.
 
-    Who asks for the signature is told the original's.
+    The replacement reports the signature of the original.
     """
     original = getattr(owner, method)
     was_overridden = method in vars(owner)

@@ -1,4 +1,4 @@
-"""What the call of a pipeline gets for a request; every family names things differently."""
+"""Conversion of a request to the call arguments of each pipeline family."""
 
 import inspect
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ EMPTY_NEGATIVE = " "
 
 
 def pipeline_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> dict[str, Any]:
-    """Translate a request into the named arguments of the pipeline's call.
+    """Convert a request to the keyword arguments of the pipeline's call.
 
     Raises:
-        RequestError: The model cannot draw that size, or takes no negative prompt.
+        RequestError: The model does not support that size or a negative prompt.
     """
     height, width = picture_size(loaded, request)
     return {
@@ -39,7 +39,7 @@ def picture_size(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[in
     """Return (H, W) of the picture, pixels.
 
     Raises:
-        RequestError: The model cannot draw that size.
+        RequestError: The model does not support that size.
     """
     size = request.height or loaded.native_side, request.width or loaded.native_side
     if any(side % loaded.side_multiple for side in size):
@@ -71,7 +71,7 @@ def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapp
 
 
 def _takes_negative(loaded: LoadedPipeline) -> bool:
-    """Tell whether a negative prompt has an effect; it has none on models told the scale."""
+    """Return whether a negative prompt has an effect; not with an embedded guidance scale."""
     is_scale_conditioned = getattr(loaded.denoiser.config, "time_cond_proj_dim", None) is not None
     return not is_scale_conditioned and (
         "negative_prompt" in inspect.signature(loaded.pipeline.__call__).parameters

@@ -1,4 +1,4 @@
-"""Small pictures of clean latents, cheap enough for every step."""
+"""Small previews of clean latents, cheap enough for every step."""
 
 import math
 from collections.abc import Callable
@@ -20,17 +20,17 @@ WHITE = 255
 PATCH = 2
 
 DecodePreview: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
-"""From clean latents, (1, c, h, w), to (1, 3, H, W) in [-1, 1]."""
+"""Decodes clean latents, (1, c, h, w), to (1, 3, H, W) in [-1, 1]."""
 
 
 def preview_decoder(autoencoder: Any) -> DecodePreview:
-    """Choose how previews are decoded, so that they cost little beside a step of denoising.
+    """Choose a preview decoder that costs little compared with a denoising step.
 
-    A linear encoder is turned around. Other tiny autoencoders, which belong to large denoisers,
-    decode wholly; of the rest each latent becomes one colour.
+    A linear encoder is inverted. Other tiny autoencoders, which belong to large denoisers, run
+    their whole decoder; for the rest, each latent becomes one colour.
 
     Args:
-        autoencoder: Of the pipeline.
+        autoencoder: The pipeline's autoencoder.
     """
     if not isinstance(autoencoder, AutoencoderTiny):
         return _linear_decoder(autoencoder)
@@ -54,7 +54,7 @@ def _decode(autoencoder: Any, latents: torch.Tensor) -> torch.Tensor:
         deviation = (norm.running_var + config.batch_norm_eps).sqrt()
         scaled = scaled * _by_channel(deviation, scaled) + _by_channel(norm.running_mean, scaled)
         scaled = functional.pixel_shuffle(scaled, PATCH)
-    elif hasattr(config, "z_dim"):  # Qwen-Image: one frame of a film
+    elif hasattr(config, "z_dim"):  # Qwen-Image: one video frame
         scaled = scaled * _by_channel(config.latents_std, scaled)
         scaled = (scaled + _by_channel(config.latents_mean, scaled))[:, :, None]
     else:
@@ -64,12 +64,12 @@ def _decode(autoencoder: Any, latents: torch.Tensor) -> torch.Tensor:
 
 
 def _by_channel(values: Any, latents: torch.Tensor) -> torch.Tensor:
-    """Shape one value a channel to meet (batch, c, h, w) latents."""
+    """Reshape one value per channel to broadcast over (batch, c, h, w) latents."""
     return torch.as_tensor(values).to(latents)[:, None, None]
 
 
 def latent_channels(autoencoder: Any) -> int:
-    """Return how many channels the denoiser's latents have."""
+    """Return the number of channels of the denoiser's latents."""
     config = autoencoder.config
     if getattr(autoencoder, "bn", None):
         return int(config.latent_channels) * PATCH**2
@@ -78,7 +78,7 @@ def latent_channels(autoencoder: Any) -> int:
 
 @torch.no_grad()
 def _turned_around(autoencoder: Any) -> DecodePreview:
-    """Turn an encoder without blocks around: each latent becomes the patch that it stands for."""
+    """Invert an encoder without blocks: each latent becomes the patch that it encodes."""
     config = autoencoder.config
     side = 2 ** (len(config.encoder_block_out_channels) - 1)
     colours = config.in_channels
@@ -97,7 +97,7 @@ def _turned_around(autoencoder: Any) -> DecodePreview:
 
 @torch.no_grad()
 def _linear_decoder(autoencoder: Any) -> DecodePreview:
-    """Learn from the decoder itself which colour each latent channel adds."""
+    """Fit the colour that each latent channel contributes, from the decoder itself."""
     channels = latent_channels(autoencoder)
     units = torch.eye(channels, device=autoencoder.device)
     steps = torch.cat([units, -units, torch.zeros_like(units[:1])])
@@ -114,13 +114,13 @@ FLOW_PREDICTION = "flow_prediction"
 
 
 class Predicted(Enum):
-    """What a denoiser predicts, as schedulers call it.
+    """The prediction type of a denoiser, as schedulers name it.
 
     Attributes:
         NOISE: The noise.
-        CLEAN: The finished latents.
-        VELOCITY: The way from these to the noise.
-        RETURN: The way back, which schedulers for EDM call "epsilon".
+        CLEAN: The clean latents.
+        VELOCITY: The velocity from the clean latents to the noise.
+        RETURN: The negative velocity, which EDM schedulers call "epsilon".
     """
 
     NOISE = "epsilon"
@@ -136,14 +136,14 @@ def predicted_clean_latents(
     latents: torch.Tensor,
     input_scale: float,
 ) -> torch.Tensor:
-    """Estimate the finished latents from one prediction.
+    """Estimate the clean latents from one prediction.
 
     Args:
-        scheduler: Its configuration says what is predicted.
+        scheduler: Its configuration gives the prediction type.
         output: Prediction of the shape of ``latents``, classifier-free guidance applied.
         timestep: Scheduler time.
         latents: In the scheduler's units.
-        input_scale: From those to variance-preserving units; 1 where they already are.
+        input_scale: Factor from those to variance-preserving units; 1 if they already are.
 
     Returns:
         Of the shape of ``latents``.
@@ -170,9 +170,9 @@ def signal_of(scheduler: Any, timestep: torch.Tensor, input_scale: float) -> flo
     """Return the picture's share of the variance of variance-preserving latents, (0, 1].
 
     Args:
-        scheduler: Not one of rectified flow.
+        scheduler: Any scheduler except rectified flow.
         timestep: Scheduler time.
-        input_scale: From its latents to variance-preserving units; 1 where they already are.
+        input_scale: Factor from its latents to variance-preserving units; 1 if they already are.
     """
     if is_edm(scheduler):
         return min((input_scale * float(scheduler.config.sigma_data)) ** 2, 1.0)
@@ -184,17 +184,17 @@ def signal_of(scheduler: Any, timestep: torch.Tensor, input_scale: float) -> flo
 def corrected(
     scheduler: Any, output: torch.Tensor, noise: torch.Tensor, signal: float
 ) -> torch.Tensor:
-    """Add to the noise that a prediction implies, whatever it predicts.
+    """Add to the noise that a prediction of any type implies.
 
     Args:
-        scheduler: Its configuration says what is predicted.
+        scheduler: Its configuration gives the prediction type.
         output: Prediction of the shape of the latents.
-        noise: Of the same shape; what is added to the noise.
+        noise: Of the same shape; added to the noise.
         signal: The picture's share of the variance, (0, 1].
 
     Returns:
-        The prediction that implies the corrected noise. Where hardly any picture is left, the
-        correction is that of the noisiest step of Stable Diffusion.
+        The prediction that implies the corrected noise. If hardly any signal is left, the
+        correction is limited to that of the noisiest step of Stable Diffusion.
     """
     share = math.sqrt(max(signal, LEAST_SIGNAL))
     if is_flow(scheduler):
@@ -211,13 +211,13 @@ def corrected(
 
 
 def is_flow(scheduler: Any) -> bool:
-    """Tell whether a scheduler mixes latents and noise by rectified flow."""
+    """Return True if a scheduler uses rectified flow."""
     prediction = getattr(scheduler.config, "prediction_type", FLOW_PREDICTION)
     return bool(prediction == FLOW_PREDICTION)
 
 
 def is_edm(scheduler: Any) -> bool:
-    """Tell whether a scheduler is for models of EDM."""
+    """Return True if a scheduler is for EDM models."""
     return isinstance(scheduler, EDM_SAMPLERS)
 
 
@@ -227,15 +227,15 @@ def _predicted_by(scheduler: Any) -> Predicted:
 
 
 def as_picture(latents: torch.Tensor, form: LatentForm, size: tuple[int, int]) -> torch.Tensor:
-    """Bring latents into the form of a picture.
+    """Convert latents to image layout.
 
     Args:
-        latents: (batch, ...) as the pipeline hands them to its scheduler.
-        form: Which form that is.
-        size: (h, w) of the positions that the denoiser sees.
+        latents: (batch, ...) as the pipeline passes them to its scheduler.
+        form: Layout of ``latents``.
+        size: (h, w) of the positions in the denoiser.
 
     Returns:
-        (batch, c, h, w), or twice these sides where patches were packed into channels.
+        (batch, c, h, w); h and w are doubled if patches were packed into channels.
     """
     rows, (height, width) = latents.shape[0], size
     match form:

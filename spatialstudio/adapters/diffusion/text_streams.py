@@ -1,7 +1,7 @@
-"""What each family's text encoders are given of a prompt, and where it lands.
+"""The input of each family's text encoders and its place in the denoiser's text.
 
-A pipeline may wrap the prompt (a chat template, an instruction), lower its case, cut tokens off in
-front, or join the sequences of several encoders. A ``TextStream`` says so for one encoder.
+A pipeline may wrap the prompt (chat template, instruction), lower-case it, drop leading tokens, or
+concatenate the sequences of several encoders. A ``TextStream`` describes this for one encoder.
 """
 
 import inspect
@@ -15,10 +15,10 @@ from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 
 Tokenizers: TypeAlias = Mapping[str, Any]
-"""Attribute of the pipeline, which is also the folder's name, to fast tokenizer."""
+"""Maps a pipeline attribute, which is also a folder name, to a fast tokenizer."""
 
 PLACEHOLDER = "\ue000"
-"""Stands for the prompt in a template; of a private area, so no template holds it."""
+"""Placeholder for the prompt in a template; a private-use character that no template contains."""
 
 T5_TOKENS_SD3 = 256
 T5_TOKENS_FLUX = 512
@@ -47,16 +47,16 @@ class TextStream:
     Attributes:
         encoder_id: Attribute of the pipeline.
         tokenizer: Fast tokenizer of that encoder.
-        limit: Tokens that it reads, special ones counted.
-        template: The text it is given, with ``PLACEHOLDER`` for the prompt.
-        is_plain: Whether the prompt is stripped and put into lower case.
-        drops: Tokens cut off in front, before the encoder's sequence begins.
+        limit: Token limit, special tokens included.
+        template: Encoder input, with ``PLACEHOLDER`` for the prompt.
+        is_plain: Whether the prompt is stripped and lower-cased.
+        drops: Leading tokens dropped before the encoder's sequence begins.
         first: Position in the denoiser's text where that sequence begins.
-        is_filled: Whether the denoiser's text is filled up to its limit.
-        fills_behind: Whether it is so behind the words, whatever the tokenizer would do.
-        keeps_layers: Whether the pipeline asks the encoder for the states of all its layers.
-        multiple: To what multiple of tokens the denoiser itself fills the text up.
-        empty: Places behind all that, which stand for an encoder that is left out.
+        is_filled: Whether the denoiser's text is padded to its limit.
+        fills_behind: Whether to pad after the words, overriding the tokenizer's side.
+        keeps_layers: Whether the pipeline requests the hidden states of all encoder layers.
+        multiple: The denoiser pads the text to a multiple of this many tokens.
+        empty: Trailing positions that replace an encoder that is left out.
     """
 
     encoder_id: str
@@ -73,20 +73,20 @@ class TextStream:
     empty: int = 0
 
     def length(self, prompt: str) -> int:
-        """Return how many tokens of a prompt are left, special and filled up ones counted."""
+        """Return the token count of a prompt, special and padding tokens included."""
         if self.is_filled:
             return self.limit - self.drops + self.empty
         read = min(len(self.tokenizer(self.text(prompt)).input_ids), self.limit) - self.drops
         return -(-read // self.multiple) * self.multiple
 
     def text(self, prompt: str) -> str:
-        """Return what the tokenizer is given."""
+        """Return the tokenizer's input."""
         return self.template.replace(
             PLACEHOLDER, prompt.lower().strip() if self.is_plain else prompt
         )
 
     def place(self, prompt: str, character: int) -> int:
-        """Return where a character of the prompt stands in that text."""
+        """Return the offset of a prompt character in the tokenizer's input."""
         before = self.template.index(PLACEHOLDER)
         if not self.is_plain:
             return before + character
@@ -98,7 +98,7 @@ ListStreams: TypeAlias = Callable[[Tokenizers], tuple[TextStream, ...]]
 
 
 def clip_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """One or two CLIP encoders whose sequences lie over one another."""
+    """Return the streams of one or two CLIP encoders whose sequences overlap."""
     return tuple(
         TextStream(
             encoder_id=name.replace("tokenizer", "text_encoder"),
@@ -111,7 +111,7 @@ def clip_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def clip_and_t5_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Two CLIP encoders over one another, then T5, be it left out: each word stands twice."""
+    """Return two overlapping CLIP streams, then T5 if present, so each word appears twice."""
     clips = {name: own for name, own in tokenizers.items() if name != "tokenizer_3"}
     streams = clip_streams(clips)
     if "tokenizer_3" not in tokenizers:
@@ -126,7 +126,7 @@ def clip_and_t5_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def flux_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """T5 alone; of CLIP only one vector for the whole prompt is used."""
+    """Return the T5 stream; of CLIP only one pooled vector is used."""
     return (
         TextStream(
             encoder_id="text_encoder_2",
@@ -137,17 +137,17 @@ def flux_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def pixart_alpha_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """T5 of a plain prompt."""
+    """Return the T5 stream of PixArt-alpha, which reads a plain prompt."""
     return (_only(tokenizers, T5_TOKENS_PIXART_ALPHA, is_plain=True),)
 
 
 def pixart_sigma_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """T5 of a plain prompt."""
+    """Return the T5 stream of PixArt-Sigma, which reads a plain prompt."""
     return (_only(tokenizers, T5_TOKENS_PIXART_SIGMA, is_plain=True),)
 
 
 def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Gemma after a long instruction, of which the denoiser gets nothing but the start token."""
+    """Return the Gemma stream after a long instruction, of which only the start token is kept."""
     signature = inspect.signature(diffusers.SanaPipeline.__call__)
     instruction = "\n".join(signature.parameters["complex_human_instruction"].default)
     drops = len(tokenizers["tokenizer"].encode(instruction)) - 2
@@ -164,13 +164,13 @@ def sana_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def lumina_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Gemma after an instruction that the denoiser gets too."""
+    """Return the Gemma stream after an instruction that the denoiser also receives."""
     settings = {"template": LUMINA_PROMPT, "is_filled": False, "keeps_layers": True}
     return (_only(tokenizers, GEMMA_TOKENS_LUMINA, **settings),)
 
 
 def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Qwen within a template whose beginning is cut off."""
+    """Return the Qwen stream in a template whose beginning is dropped."""
     return (
         _only(
             tokenizers,
@@ -184,14 +184,14 @@ def qwen_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
 
 
 def z_image_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Qwen within its chat template, thinking allowed; the denoiser fills it up a little."""
+    """Return the Qwen stream in its chat template with thinking; the denoiser pads it slightly."""
     template = _chat_template(tokenizers["tokenizer"], thinks=True)
     settings = {"template": template, "is_filled": False, "keeps_layers": True}
     return (_only(tokenizers, QWEN_TOKENS, multiple=Z_IMAGE_MULTIPLE, **settings),)
 
 
 def flux2_streams(tokenizers: Tokenizers) -> tuple[TextStream, ...]:
-    """Qwen within its chat template, thinking not allowed."""
+    """Return the Qwen stream in its chat template without thinking."""
     template = _chat_template(tokenizers["tokenizer"], thinks=False)
     return (_only(tokenizers, QWEN_TOKENS, template=template, keeps_layers=True),)
 

@@ -1,4 +1,4 @@
-"""Where a text encoder's sequence holds the words of a mention, by character offsets."""
+"""Positions of a mention's tokens in a text encoder's sequence, from character offsets."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,24 +15,24 @@ from spatialstudio.domain.prompt import (
 )
 
 Offsets: TypeAlias = Sequence[tuple[int, int]]
-"""First character and the one after the last, of every token."""
+"""Start and end character of every token, half-open."""
 
 
 def token_spans(
     streams: Sequence[TextStream], prompt: str, mentions: Sequence[ObjectMention]
 ) -> tuple[TokenSpan, ...]:
-    """Find every mention's tokens; all sub-tokens of all its words count.
+    """Locate the tokens of every mention, including all sub-tokens of its words.
 
     Args:
         streams: How the model's text encoders read the prompt.
-        prompt: As the pipeline gets it.
-        mentions: Their spans are in ``prompt``.
+        prompt: The pipeline's prompt.
+        mentions: Mentions with spans in ``prompt``.
 
     Returns:
-        One span for every encoder that reads a mention whole; positions in its own sequence.
+        One span for each encoder that reads a mention completely, as positions in its sequence.
 
     Raises:
-        PromptError: A mention lies beyond what any text encoder reads, or none sees it.
+        PromptError: A mention is beyond the limit of every text encoder, or no encoder reads it.
     """
     found: list[TokenSpan] = []
     cut: set[MentionId] = set()
@@ -51,7 +51,7 @@ def token_spans(
 
 
 def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tuple[TokenSpan, ...]:
-    """Move spans from the encoders' sequences to the text that the denoiser attends to."""
+    """Convert spans from the encoders' sequences to the text that the denoiser attends to."""
     first = {stream.encoder_id: stream.first for stream in streams}
     return tuple(
         replace(span, indices=tuple(first[span.encoder_id] + index for index in span.indices))
@@ -60,11 +60,11 @@ def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tu
 
 
 def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:
-    """List the positions of words that compete for the denoiser, without start, end and template.
+    """List the positions of competing words, without start, end and template tokens.
 
-    Source: Chefer et al. 2023, arXiv:2301.13826, and their code: all between start and end for
-    Stable Diffusion 1, filling included; for Stable Diffusion 2, the prompt's words alone. Ours:
-    the prompt's words alone for all families that they leave out.
+    Source: Chefer et al. 2023, arXiv:2301.13826, and their code: everything between start and end
+    for Stable Diffusion 1, padding included; for Stable Diffusion 2, the prompt's words only. Ours:
+    the prompt's words only, for all families that they do not cover.
     """
     own = (place for stream in streams for place in _Reading(stream, prompt).positions())
     return tuple(sorted(set(own)))
@@ -73,12 +73,12 @@ def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...
 def words_by_position(
     streams: Sequence[TextStream], prompt: str, *, with_filling: bool
 ) -> dict[int, str]:
-    """Say what stands at each position of the text that the denoiser attends to.
+    """Return the word at each position of the text that the denoiser attends to.
 
     Args:
         streams: How the model's text encoders read the prompt.
-        prompt: As the pipeline gets it.
-        with_filling: Whether templates, start, end and filling count beside the prompt's words.
+        prompt: The pipeline's prompt.
+        with_filling: Whether to include template, start, end and padding tokens.
     """
     found: dict[int, str] = {}
     for stream in streams:
@@ -87,12 +87,12 @@ def words_by_position(
 
 
 def token_readings(streams: Sequence[TextStream], prompt: str) -> tuple[TokenReading, ...]:
-    """Say how every text encoder takes a prompt apart, and how much of it is read."""
+    """Return how each text encoder tokenizes a prompt, and how much of it is read."""
     return tuple(_Reading(stream, prompt).of_prompt() for stream in streams)
 
 
 class _Reading:
-    """A prompt as one text encoder sees it."""
+    """The tokens of a prompt in one text encoder."""
 
     def __init__(self, stream: TextStream, prompt: str) -> None:
         text, tokenizer = stream.text(prompt), stream.tokenizer
@@ -104,11 +104,11 @@ class _Reading:
         ).offset_mapping
 
     def cuts(self, mention: ObjectMention) -> bool:
-        """Tell whether some of a mention lies beyond the limit."""
+        """Return True if part of a mention is beyond the limit."""
         return len(self._tokens(self._all, mention)) > len(self._tokens(self._read, mention))
 
     def indices(self, mention: ObjectMention) -> tuple[int, ...]:
-        """Return the positions of a mention in the encoder's sequence; empty when not seen."""
+        """Return a mention's positions in the encoder's sequence; empty if it is not read."""
         shift = self._filled_in_front() - self._stream.drops
         places = [token + shift for token in self._tokens(self._read, mention)]
         return tuple(place for place in places if place >= 0)
@@ -116,7 +116,7 @@ class _Reading:
     def positions(self) -> Iterable[int]:
         """Return the positions of the prompt's words in the denoiser's text.
 
-        Where the text is filled up with its own end, as in Stable Diffusion 1, the filling counts.
+        If the padding token is the end token, as in Stable Diffusion 1, padding is included.
         """
         stream, tokenizer = self._stream, self._stream.tokenizer
         has_start = tokenizer.bos_token_id is not None
@@ -125,7 +125,7 @@ class _Reading:
         return self.words(with_filling=False)
 
     def words(self, *, with_filling: bool) -> dict[int, str]:
-        """Return the pieces of text by their positions in the denoiser's text."""
+        """Return the text of each position in the denoiser's text."""
         stream, text = self._stream, self._stream.text(self._prompt)
         front = self._filled_in_front() - stream.drops
         start, stop = stream.place(self._prompt, 0), stream.place(self._prompt, len(self._prompt))
@@ -139,7 +139,7 @@ class _Reading:
         return {place: word for place, word in (filling | pieces).items() if place >= stream.first}
 
     def of_prompt(self) -> TokenReading:
-        """Return the prompt's own tokens; template, start and end are left out."""
+        """Return the prompt's own tokens, without template, start and end."""
         own = self._own(self._all)
         others = len(self._all) - len(own)
         return TokenReading(

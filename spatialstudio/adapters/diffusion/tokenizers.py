@@ -1,4 +1,4 @@
-"""Reads a model's tokenizers in whatever form they were published."""
+"""Reading of a model's tokenizers in every published file format."""
 
 import struct
 from collections.abc import Iterator, Mapping
@@ -27,24 +27,23 @@ LENGTH = "<I"
 
 NUMBER, LENGTH_FIRST = 0, 2
 WIDTHS = {1: 8, 5: 4}
-"""Bytes of the kinds of fields that are always of one size."""
+"""Size in bytes of the fixed-width wire types."""
 
 KIND_BITS, KIND_MASK = 3, 0b111
 DIGIT_BITS, DIGIT_MASK, MORE_FOLLOWS = 7, 0x7F, 0x80
 NUMBER_BYTES = 10
-"""The most that a whole number takes."""
+"""Maximum length of a varint, bytes."""
 
 ZERO = bytes(4)
 
 
 @frozen
 class SentencePieces:
-    """The vocabulary of one file.
+    """The vocabulary of a SentencePiece file.
 
     Attributes:
-        pieces: Each with its score, the logarithm of how likely it is; in order of their numbers.
-        character_map: How characters are made plain first, as SentencePiece compiles it; None for
-            not at all.
+        pieces: Pieces with their log probabilities, in id order.
+        character_map: Character normalisation compiled by SentencePiece; None for no normalisation.
     """
 
     pieces: tuple[tuple[str, float], ...]
@@ -71,7 +70,7 @@ def read_pieces(file: Path) -> SentencePieces:
 
 
 def _character_map(message: bytes) -> bytes | None:
-    """Return a map as it is, which begins with the length of its tree and ends in a text."""
+    """Validate a character map: the length of a trie, the trie, then UTF-8 text."""
     if not message:
         return None
     (length,) = struct.unpack_from(LENGTH, message)
@@ -89,7 +88,7 @@ def _piece(message: bytes) -> tuple[str, float]:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Take a message apart into the numbers of its fields and what they hold; whole numbers not."""
+    """Yield the field numbers and contents of a protobuf message, except varint fields."""
     place = 0
     while place < len(message):
         key, place = _number(message, place)
@@ -111,7 +110,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _number(message: bytes, place: int) -> tuple[int, int]:
-    """Read a whole number, seven bits a byte, the lowest first; and say where it ends."""
+    """Decode a little-endian base-128 varint; return its value and end position."""
     value = 0
     for count, digit in enumerate(message[place : place + NUMBER_BYTES]):
         value |= (digit & DIGIT_MASK) << (DIGIT_BITS * count)
@@ -123,22 +122,22 @@ def _number(message: bytes, place: int) -> tuple[int, int]:
 WHOLE_FILE = "tokenizer.json"
 PIECES_FILE = "spiece.model"
 FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
-"""Files that tell all words, beside pieces; without them, transformers would make some up."""
+"""Complete vocabularies other than pieces; without one, transformers would build its own."""
 
 CONFIG_FILE = "tokenizer_config.json"
 LIMIT = "model_max_length"
 SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
 SENTINELS = 100
-"""Of T5, where its configuration does not say; the denoiser never meets them."""
+"""Default number of T5 sentinels; the denoiser never sees them."""
 
 MOST_SENTINELS = 10_000
 
 
 def read_tokenizers(folder: Path) -> dict[str, Any]:
-    """Read the tokenizers of a diffusers folder; libraries' errors pass as they are.
+    """Read the tokenizers of a diffusers folder; library errors are not translated.
 
     Returns:
-        By the names of their folders.
+        Folder name to tokenizer.
     """
     parts = parts_in_use(read_index(folder))
     return {
@@ -160,7 +159,7 @@ def _read(folder: Path, class_name: str) -> Any:
 
 
 def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
-    """Make a tokenizer of T5, whose sentinels follow the pieces, the last one first."""
+    """Create a T5 tokenizer; its sentinels follow the pieces in reverse order."""
     config = read_settings(config_file) if config_file.is_file() else {}
     sentinels = int(config.get("extra_ids", SENTINELS))
     if not 0 <= sentinels <= MOST_SENTINELS:
@@ -179,5 +178,5 @@ def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:
 
 
 def _text(token: str | Mapping[str, Any]) -> str:
-    """Return a special token as it is written; older files tell more of it."""
+    """Return a special token as text; older files store it as a mapping."""
     return token if isinstance(token, str) else str(token["content"])
