@@ -1,1 +1,1 @@
-"""Runs, libraries, metadata and records on disk."""
+"""Storage of runs, libraries, metadata and benchmark records."""

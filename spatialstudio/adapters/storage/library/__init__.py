@@ -1,1 +1,1 @@
-"""The library: an index over run files."""
+"""The run library: an index over run files, with trash and thumbnails."""

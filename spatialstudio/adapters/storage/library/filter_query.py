@@ -1,4 +1,4 @@
-"""Turns a filter into SQL over the index's tables."""
+"""Translation of a library filter to SQL."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +16,10 @@ from spatialstudio.domain.library import (
 from spatialstudio.domain.verdict import Outcome
 
 Clause = tuple[str, tuple[str | float, ...]]
-"""A condition in SQL, and the values for its question marks."""
+"""An SQL condition and its parameter values."""
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-"""Letters of scripts that put no spaces between words."""
+"""Letters of scripts without spaces between words."""
 
 _COLUMNS = {
     Field.VERDICT: "outcome",
@@ -49,11 +49,11 @@ _FLAGS = {
     Flag.TRASHED: "deleted IS NOT NULL",
 }
 _LAST = "\U0010ffff"
-"""Sorts behind all that may follow the beginning of a date."""
+"""Sorts after any continuation of a date prefix."""
 
 
 def where(wanted: Filter) -> Clause:
-    """Return the condition that the filter's runs meet; deleted ones only where it asks."""
+    """Return the SQL condition of a filter; it excludes deleted runs unless asked for."""
     clauses = list(_clauses(wanted))
     if not any(Flag.TRASHED in condition.wanted for condition in wanted.conditions):
         clauses.insert(0, ("deleted IS NULL", ()))
@@ -116,12 +116,12 @@ def _word(word: Word) -> Clause:
     quoted = '"' + word.text.replace('"', '""') + '"'
     match = quoted if word.is_phrase else f"{quoted} *"
     if not any(character.isalnum() for character in word.text):
-        return "1", ()  # nothing but signs, which no index holds
+        return "1", ()  # only punctuation, which the full-text index does not hold
     return "id IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,)
 
 
 def _plain(text: object) -> str:
-    """Take from a text what would mean something to LIKE."""
+    """Escape the wildcards of LIKE."""
     return re.sub(r"([\\%_])", r"\\\1", str(text))
 
 

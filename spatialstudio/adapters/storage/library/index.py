@@ -1,6 +1,6 @@
-"""The index of a library: SQLite tables that say nothing that the files do not say.
+"""The index of a library: SQLite tables derived entirely from the files.
 
-It can be deleted at any time. What is damaged in it is read from the files again.
+It can be deleted at any time. Damaged rows are read from the files again.
 """
 
 import sqlite3
@@ -80,11 +80,11 @@ COMMIT;
 
 
 def open_tables(path: Path | None) -> sqlite3.Connection:
-    """Open the index in a file, or one in memory; what is there and no index is made anew.
+    """Open the index in a file or in memory; anything there that is not an index is recreated.
 
     Raises:
         OSError: The folder cannot be written.
-        sqlite3.Error: Likewise.
+        sqlite3.Error: The database cannot be written.
     """
     if path is None:
         return _connected(IN_MEMORY, is_new=True)
@@ -100,9 +100,9 @@ def open_tables(path: Path | None) -> sqlite3.Connection:
 
 
 def open_empty(path: Path | None, former: sqlite3.Connection) -> sqlite3.Connection:
-    """Return an index without runs in place of one that is open; in memory where no file can be.
+    """Replace an open index with an empty one; in memory if no file can be written.
 
-    Other programs that have the file open see it empty, where it can be emptied in its place.
+    Other programs that have the file open see the empty index if it can be cleared in place.
     """
     try:
         former.executescript(_REBUILD)
@@ -118,7 +118,7 @@ def open_empty(path: Path | None, former: sqlite3.Connection) -> sqlite3.Connect
 
 
 def is_whole(connection: sqlite3.Connection) -> bool:
-    """Say whether these are the tables of this version, undamaged."""
+    """Return True if the tables match this version and are undamaged."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (health,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -129,7 +129,7 @@ def is_whole(connection: sqlite3.Connection) -> bool:
 
 
 def is_about_writing(error: sqlite3.DatabaseError) -> bool:
-    """Say whether an error means that the file cannot be written, as on a full disk."""
+    """Return True if the file could not be written, as on a full disk."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code & _PRIMARY_CODE in _UNWRITABLE
 
@@ -139,7 +139,7 @@ def _files_of(path: Path) -> tuple[Path, ...]:
 
 
 def _is_missing_or_own(file: Path) -> bool:
-    """Say whether a file can be left to SQLite, which waits for pipes and writes through links."""
+    """Return True for a missing or regular file; SQLite blocks on pipes and follows links."""
     try:
         return S_ISREG(file.lstat().st_mode)
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def _connected(name: str, *, is_new: bool = False) -> sqlite3.Connection:
 
 
 def _definitions(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
-    """Return how all tables, indexes and triggers were defined."""
+    """Return the definitions of all tables, indexes and triggers."""
     return frozenset(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
 
 
@@ -183,7 +183,7 @@ def _own_definitions() -> frozenset[tuple[object, ...]]:
 
 
 MOST_VALUES = 500
-"""Values in one statement; SQLite allows more, but not everywhere."""
+"""Values per statement; some SQLite builds allow no more."""
 
 _INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
   strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, deleted,
@@ -198,16 +198,16 @@ _WHOLE_NUMBERS = range(-(2**63), 2**63)
 
 @frozen
 class IndexedRun:
-    """What the index takes in.
+    """A run as the index stores it.
 
     Attributes:
-        path: Of the picture, relative to the library, forward slashes.
+        path: Picture path relative to the library, with forward slashes.
         stamp: Changes when one of the run's files does.
-        summary: What it is listed by.
-        marks: What the user says of it.
-        repetition: How near it came to the run that it repeats; None when nobody compared.
-        deleted: When it went into the trash, UTC; None for a run that is not there.
-        is_damaged: Whether its files could not be read, apart from the picture.
+        summary: Fields that the run is listed and searched by.
+        marks: The user's marks.
+        repetition: Comparison with the run it repeats; None if not compared.
+        deleted: Time of deletion, UTC; None for a run outside the trash.
+        is_damaged: Whether files other than the picture could not be read.
     """
 
     path: str
@@ -220,16 +220,16 @@ class IndexedRun:
 
 
 class LibraryIndex:
-    """The tables of one library. Safe to use from any thread.
+    """The tables of one library. Thread-safe.
 
     Args:
-        path: Of the database; None keeps it in memory.
+        path: Database file; None keeps it in memory.
         root: The library's folder.
-        read: Reads the run of a path anew, where its row is damaged; None when it is gone.
+        read: Reads the run at a path again if its row is damaged; returns None if it is gone.
 
     Raises:
         OSError: The folder of the database cannot be written.
-        sqlite3.Error: Likewise.
+        sqlite3.Error: The database cannot be written.
     """
 
     def __init__(
@@ -243,19 +243,18 @@ class LibraryIndex:
         self._last = self._highest()
 
     def close(self) -> None:
-        """Give the database back."""
+        """Close the database."""
         with self._lock:
             self._connection.close()
 
     def stamps(self) -> dict[str, str]:
-        """Return path to stamp of all runs that are there."""
+        """Return path to stamp of all runs that are present."""
         return dict(self._rows("SELECT path, stamp FROM run WHERE is_missing = 0"))
 
     def put(self, runs: Iterable[IndexedRun]) -> None:
-        """Take runs in, in place of what was known of their paths; known paths keep their ids.
+        """Insert runs or replace those with known paths, which keep their ids.
 
-        An id is never given to another run, so that nobody who knows one from before the tables
-        were made anew takes one run for another.
+        An id is never reused for another run, not even after the tables are rebuilt.
         """
         with self._transaction() as connection:
             for run in runs:
@@ -266,43 +265,43 @@ class LibraryIndex:
                 _insert(connection, run, key)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Forget runs."""
+        """Delete runs from the index."""
         with self._transaction() as connection:
             _remove(connection, paths)
 
     def miss(self, paths: Sequence[str]) -> None:
-        """Note that pictures are gone."""
+        """Mark the pictures of runs as missing."""
         with self._transaction() as connection:
             connection.executemany(
                 "UPDATE run SET is_missing = 1 WHERE path = ?", [(path,) for path in paths]
             )
 
     def clear(self) -> None:
-        """Forget everything, in new tables; in memory where they cannot be written."""
+        """Recreate the tables empty; in memory if they cannot be written."""
         with self._lock:
             self._last = max(self._last, self._highest())
             self._connection = open_empty(self._path, self._connection)
 
     def leave_file(self) -> None:
-        """Go on in memory, empty, as the file cannot be written any more."""
+        """Continue with an empty index in memory once the file cannot be written."""
         with self._lock:
             self._last = max(self._last, self._highest())
             self._connection.close()
             self._path, self._connection = None, open_tables(None)
 
     def is_whole(self) -> bool:
-        """Say whether the tables are there and undamaged; rows are not looked at."""
+        """Return True if the tables exist and are undamaged; rows are not checked."""
         with self._lock:
             return is_whole(self._connection)
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
-        """Return the runs that a filter asks for, newest first."""
+        """Return the runs that match a filter, newest first."""
         clause, values = where(wanted)
         query = f"SELECT id FROM run WHERE {clause} {_NEWEST_FIRST}"
         return tuple(row[0] for row in self._rows(query, values))
 
     def listing(self, wanted: Filter) -> Listing:
-        """Return the same runs with as much as a grid of them needs."""
+        """Return the matching runs with the fields that a grid of thumbnails needs."""
         clause, values = where(wanted)
         query = f"SELECT {', '.join(_LISTED.names or ())} FROM run WHERE {clause} {_NEWEST_FIRST}"
         with self._lock:
@@ -316,7 +315,7 @@ class LibraryIndex:
         )
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
-        """Return runs by their ids, in that order; those that are gone are left out."""
+        """Return runs by id, in the given order; unknown ids are left out."""
         found: dict[int, LibraryEntry] = {}
         for start in range(0, len(ids), MOST_VALUES):
             some = ids[start : start + MOST_VALUES]
@@ -327,33 +326,33 @@ class LibraryIndex:
         return tuple(found[entry_id] for entry_id in ids if entry_id in found)
 
     def entry_at(self, path: str) -> LibraryEntry | None:
-        """Return the run whose picture lies somewhere; None when there is none."""
+        """Return the run of the picture at a path; None if there is none."""
         rows = self._rows("SELECT path, is_missing, listing FROM run WHERE path = ?", (path,))
         return next(self._entries(rows), None)
 
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
-        """Return the run that a request has drawn; None when there is none."""
+        """Return the run of a request; None if there is none."""
         query = "SELECT path, is_missing, listing FROM run WHERE request = ?"
         return next(self._entries(self._rows(query, (request_id,))), None)
 
     def children(self, run_id: str) -> tuple[LibraryEntry, ...]:
-        """Return the runs that were made from one and are not deleted, newest first."""
+        """Return the runs derived from a run and not deleted, newest first."""
         query = f"""SELECT path, is_missing, listing FROM run
             WHERE parent = ? AND deleted IS NULL {_NEWEST_FIRST}"""
         return tuple(self._entries(self._rows(query, (run_id,))))
 
     def missing(self) -> tuple[LibraryEntry, ...]:
-        """Return the runs whose pictures are gone."""
+        """Return the runs whose pictures are missing."""
         query = "SELECT path, is_missing, listing FROM run WHERE is_missing = 1"
         return tuple(self._entries(self._rows(query)))
 
     def missing_of(self, request_id: RequestId) -> tuple[str, ...]:
-        """Return the last known paths of the runs of a request whose pictures are gone."""
+        """Return the last known paths of a request's runs whose pictures are missing."""
         query = "SELECT path FROM run WHERE request = ? AND is_missing = 1 ORDER BY path"
         return tuple(str(row[0]) for row in self._rows(query, (request_id,)))
 
     def tags(self) -> tuple[str, ...]:
-        """Return all tags in use, the most used first."""
+        """Return all tags in use, most frequent first."""
         query = "SELECT name FROM tag GROUP BY name ORDER BY count(*) DESC, name"
         return tuple(row[0] for row in self._rows(query))
 
@@ -372,7 +371,7 @@ class LibraryIndex:
                 )
 
     def _reread(self, path: str) -> IndexedRun | None:
-        """Take a run in from its files, as its row is damaged; without them the row goes."""
+        """Reindex a run whose row is damaged from its files; delete the row if they are gone."""
         run = self._read(path)
         if run is None:
             self.remove([path])
@@ -381,7 +380,7 @@ class LibraryIndex:
         return run
 
     def _highest(self) -> int:
-        """Return the highest id in use; 0 where none is, or the table is damaged."""
+        """Return the highest id in use; 0 if there is none or the table is damaged."""
         try:
             (last,) = self._connection.execute("SELECT max(id) FROM run").fetchone()
         except sqlite3.DatabaseError:
@@ -400,13 +399,13 @@ class LibraryIndex:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # NOTE: a full disk has ended it already
+                if self._connection.in_transaction:  # NOTE: a full disk ends the transaction early
                     self._connection.execute("ROLLBACK")
                 raise
 
 
 def _listed(listing: object, path: str) -> IndexedRun | None:
-    """Read what a row keeps of a run; None when it is damaged."""
+    """Decode the listing column of a row; None if it is damaged."""
     if not isinstance(listing, bytes):
         return None
     try:
@@ -465,9 +464,9 @@ def _key_of(connection: sqlite3.Connection, path: str) -> int | None:
 
 
 def _batch_of(summary: RunSummary) -> int:
-    """Return a number that runs of one prompt and model share, and no others in all likelihood.
+    """Return a hash shared by the runs of one prompt and model.
 
-    A picture of which nobody knows how it was made is alone.
+    The hash of a picture without known settings is unique to its id.
     """
     shared = summary.prompt if summary.has_settings else summary.id
     text = f"{summary.model_id}\n{shared}".encode("utf-8", "surrogatepass")
@@ -479,9 +478,9 @@ def _ratio_of(summary: RunSummary) -> float:
 
 
 def _storable(value: object) -> object:
-    """Return what SQLite takes of a value.
+    """Return a value that SQLite can store.
 
-    Halves of characters, which are no text, become "?", and whole numbers beyond 64 bits decimal.
+    Lone surrogates become "?", and integers beyond 64 bits become decimal text.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Brings libraries of earlier versions up to date, one dated step after the other.
+"""Migrations of libraries from earlier versions, as a sequence of dated steps.
 
-What was done stands in ``.library.json``. A step keeps what it takes away in ``.backup/``; it is
-whole or was never begun, and doing it twice does no harm. Links are not followed: a step reads,
-writes and moves inside the library only.
+Completed steps are listed in ``.library.json``. A step moves what it replaces to ``.backup/``, and
+is atomic and idempotent. Links are not followed: a step reads, writes and moves only inside the
+library.
 """
 
 import logging
@@ -24,7 +24,7 @@ BACKUP = ".backup"
 
 
 def migrate(root: Path) -> tuple[str, ...]:
-    """Do the steps that a library lacks; return their names.
+    """Run the steps that a library lacks; return their names.
 
     Raises:
         StoreError: The library cannot be written.
@@ -49,10 +49,10 @@ def _done(root: Path) -> tuple[str, ...]:
 
 
 def _folders_to_files(root: Path, backup: Path) -> None:
-    """Store every run of version 1, which was a folder, as files of today.
+    """Convert every run of version 1, stored as a folder, to the current files.
 
-    A damaged run stays as it is, where its owner can find it, and so does one that could only be
-    stored outside of the library. When one cannot be written, the others are tried first.
+    A damaged run stays in place for its owner, and so does one whose files would lie outside the
+    library. If one run cannot be written, the others are still converted.
 
     Raises:
         StoreError: A run cannot be written or moved.

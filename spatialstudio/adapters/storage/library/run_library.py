@@ -1,7 +1,7 @@
-"""The library of a folder of runs: listed, found, marked, thrown away and put back.
+"""The library of a folder of runs: list, search, mark, delete and restore.
 
-Files are the truth. ``refresh`` compares them with the index: a folder whose time of change is
-the same as last time is passed over, as every file here is written by renaming.
+The files are authoritative. ``refresh`` compares them with the index; a folder with an unchanged
+modification time is skipped, since every write here renames a file.
 """
 
 import logging
@@ -56,33 +56,33 @@ T = TypeVar("T")
 
 IN_MEMORY = "The library index is held in memory: its folder cannot be written."
 BATCH = 500
-"""Runs that are taken into the index at once."""
+"""Runs per index transaction."""
 
 
 def build(_: Surroundings) -> "Libraries":
-    """Make the opener of libraries."""
+    """Create the opener of libraries."""
     return Libraries()
 
 
 class Libraries:
-    """Opens libraries; implements ``RunLibraries``."""
+    """Opener of libraries; implements ``RunLibraries``."""
 
     id = "files"
 
     def open(self, root: Path, cache: Path, draws_stickers: Callable[[str], bool]) -> "RunLibrary":
-        """Open the library in a folder, which need not be there yet.
+        """Open the library in a folder, which may not exist yet.
 
         Args:
             root: The folder of runs.
-            cache: Where index and thumbnails may be kept; when it cannot be written, the index
-                is kept in memory.
-            draws_stickers: Says of the id of a model whether the sticker models know its pictures.
+            cache: Folder for index and thumbnails; if it cannot be written, the index stays in
+                memory.
+            draws_stickers: Returns whether the sticker models can judge the pictures of a model id.
         """
         return RunLibrary(root, cache, draws_stickers)
 
 
 class RunLibrary:
-    """One library; implements the port of the same name. Safe to use from any thread."""
+    """One library; implements the port of the same name. Thread-safe."""
 
     def __init__(
         self, root: Path, cache: Path, draws_stickers: Callable[[str], bool] = bool
@@ -99,14 +99,14 @@ class RunLibrary:
         self._repair()
 
     def close(self) -> None:
-        """Give the index back."""
+        """Close the index."""
         self._index.close()
 
     def refresh(self, *, thorough: bool = False) -> LibraryChange:
-        """Look for what came, changed, moved or went since the last time.
+        """Find runs that were added, changed, moved or removed since the last refresh.
 
         Args:
-            thorough: Whether to look into folders as well that seem unchanged.
+            thorough: Whether to scan folders with an unchanged modification time too.
         """
         if thorough:
             self._looked.clear()
@@ -129,10 +129,10 @@ class RunLibrary:
         return replace(self._take_in(found, known), nameless=sum(map(nameless_in, looked)))
 
     def reindex(self) -> int:
-        """Build the index anew from the files; return how many runs there are.
+        """Rebuild the index from the files; return the number of runs.
 
-        Runs whose pictures are gone stand in no file: they are taken over from the old index, where
-        that can still be read.
+        Runs with missing pictures have no files; they are copied from the old index if it can be
+        read.
         """
         missing: tuple[LibraryEntry, ...] = ()
         with suppress(sqlite3.Error, StoreError):
@@ -144,49 +144,49 @@ class RunLibrary:
         return count
 
     def find(self, wanted: Filter) -> tuple[EntryId, ...]:
-        """Return the runs that a filter asks for, newest first."""
+        """Return the runs that match a filter, newest first."""
         return self._mended(lambda: self._index.find(wanted))
 
     def listing(self, wanted: Filter) -> Listing:
-        """Return the same runs with as much as a grid of them needs."""
+        """Return the matching runs with the fields that a grid of thumbnails needs."""
         return self._mended(lambda: self._index.listing(wanted))
 
     def entries(self, ids: Sequence[EntryId]) -> tuple[LibraryEntry, ...]:
-        """Return runs by their ids, in that order; those that are gone are left out."""
+        """Return runs by id, in the given order; unknown ids are left out."""
         return self._index.entries(ids)
 
     def entry_at(self, picture: Path) -> LibraryEntry | None:
-        """Return the run of a picture; None when it is not in the library."""
+        """Return the run of a picture; None if it is not in the library."""
         if not picture.is_relative_to(self.root):
             return None
         return self._index.entry_at(picture.relative_to(self.root).as_posix())
 
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
-        """Return the run that a request has drawn; None when there is none."""
+        """Return the run of a request; None if there is none."""
         return self._index.of_request(request_id)
 
     def tags(self) -> tuple[str, ...]:
-        """Return all tags in use, the most used first."""
+        """Return all tags in use, most frequent first."""
         return self._index.tags()
 
     def add(self, picture: Path) -> None:
-        """Take in a run that was just stored or changed."""
+        """Index a run that was just stored or changed."""
         if picture.is_relative_to(self.root):
             path = picture.relative_to(self.root).as_posix()
             if run := self._read_one(path):
                 self._mended(lambda: self._index.put([run]))
 
     def mark(self, picture: Path, marks: Marks) -> None:
-        """Keep what the user says of a run, in its sidecar and in the index.
+        """Save the user's marks of a run in its sidecar and in the index.
 
         Raises:
-            StoreError: There is no run, or it cannot be written.
+            StoreError: The run does not exist or cannot be written.
         """
         self._runs.mark(picture, marks)
         self.add(picture)
 
     def throw(self, pictures: Sequence[Path]) -> Deletion:
-        """Move runs into the trash.
+        """Move runs to the trash.
 
         Raises:
             StoreError: The library cannot be written.
@@ -198,13 +198,13 @@ class RunLibrary:
         return deletion
 
     def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
-        """Put runs back where they were, and return their pictures.
+        """Restore runs to their former places and return their pictures.
 
         Args:
             inside: Their pictures in the trash.
 
         Raises:
-            StoreError: One is no longer there, or the library cannot be written.
+            StoreError: A run is no longer in the trash, or the library cannot be written.
         """
         pictures = self._trash.restore(inside)
         self.forget(inside)
@@ -213,22 +213,22 @@ class RunLibrary:
         return pictures
 
     def deletions(self) -> tuple[Deletion, ...]:
-        """List what can be put back, the newest first."""
+        """List the deletions that can be restored, newest first."""
         return self._trash.deletions()
 
     def empty_trash(self, older_than: timedelta = timedelta(0)) -> int:
-        """Delete for good what was thrown away long enough ago; return how many runs."""
+        """Permanently delete runs that have been in the trash long enough; return their number."""
         gone = self._trash.empty(older_than)
         self.forget(gone)
         return len(gone)
 
     def forget(self, pictures: Sequence[Path]) -> None:
-        """Take runs whose pictures are gone off the list."""
+        """Remove runs with missing pictures from the index."""
         paths = [path.relative_to(self.root).as_posix() for path in pictures]
         self._mended(lambda: self._index.remove(paths))
 
     def recall(self, missing: Sequence[LibraryEntry]) -> None:
-        """List runs again whose pictures are gone."""
+        """Add runs with missing pictures to the index again."""
         runs = [
             IndexedRun(
                 path=entry.path.relative_to(self.root).as_posix(),
@@ -244,11 +244,11 @@ class RunLibrary:
         self._index.miss([run.path for run in runs])
 
     def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
-        """Return the runs that repeat one exactly and were compared with it, newest first."""
+        """Return the runs that repeat a run exactly and were compared with it, newest first."""
         return tuple(entry for entry in self._index.children(run.id) if entry.repetition)
 
     def move(self, picture: Path, folder: Path) -> Path:
-        """Move a run into another folder; return the picture's new path.
+        """Move a run to another folder; return the picture's new path.
 
         Raises:
             StoreError: The folder cannot be written.
@@ -260,14 +260,14 @@ class RunLibrary:
         return target
 
     def picture(self, path: Path) -> RgbImage | None:
-        """Return a picture, (H, W, 3) uint8; None when the file cannot be read."""
+        """Return a picture, (H, W, 3) uint8; None if the file cannot be read."""
         try:
             return PillowImages().read(path)
         except ImageError:
             return None
 
     def thumbnail(self, picture: Path) -> RgbImage | None:
-        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        """Return a thumbnail, (h, w, 3) uint8; None if the file cannot be read."""
         return self._thumbnails.get(picture)
 
     def _open_index(self) -> LibraryIndex:
@@ -278,7 +278,7 @@ class RunLibrary:
             return LibraryIndex(None, self.root, self._read_one)
 
     def _mended(self, ask: Callable[[], T]) -> T:
-        """Ask the index; one that is damaged or cannot be written any more is built anew first."""
+        """Run a query; if the index is damaged or cannot be written, rebuild it and retry."""
         try:
             return ask()
         except sqlite3.DatabaseError as error:
@@ -293,7 +293,7 @@ class RunLibrary:
         return ask()
 
     def _repair(self) -> None:
-        """Finish what earlier programs and versions left; a read-only library stays as it is."""
+        """Complete interrupted writes and migrations; a read-only library is left unchanged."""
         if not self.root.is_dir() or not os.access(self.root, os.W_OK):
             return
         steps = [lambda: migrate(self.root), self._trash.recover]
@@ -317,7 +317,7 @@ class RunLibrary:
                 if run.deleted is None and (request := run.summary.request_id):
                     missing_at = self._index.missing_of(request)
                     if run.path in missing_at:
-                        continue  # it was away, as on a disk that was not there
+                        continue  # it is back, as after remounting a disk
                     old = requests.pop(request, None) or next(iter(missing_at), None)
                     moved |= {} if old is None else {old: run.path}
             self._index.put(runs)
@@ -334,12 +334,12 @@ class RunLibrary:
         )
 
     def _read_one(self, path: str) -> IndexedRun | None:
-        """Read what the index needs of the run at a path; None when there is none."""
+        """Read the index data of the run at a path; None if there is none."""
         stamp = runs_in((self.root / path).parent, self.root).get(path)
         return next(iter(self._read({path: stamp})), None) if stamp else None
 
     def _read(self, stamps: Mapping[str, str]) -> list[IndexedRun]:
-        """Read what the index needs of runs, given by path and stamp."""
+        """Read the index data of runs, given by path and stamp."""
         thrown = self._trash.thrown() if any(map(is_in_trash, stamps)) else {}
         return [
             read_run(
@@ -350,12 +350,12 @@ class RunLibrary:
         ]
 
     def _deleted(self, gone: Set[str]) -> set[str]:
-        """Return those that are gone, but not missing: deleted, or no longer in the trash."""
+        """Return the paths that are gone because they were deleted or left the trash."""
         were = {thrown.was for thrown in self._trash.thrown().values()}
         return {path for path in gone if is_in_trash(path) or self.root / path in were}
 
     def _is_back(self, missing: LibraryEntry) -> bool:
-        """Whether a run is there again, at its old place or another."""
+        """Return True if a run exists again, at its old path or another."""
         request = missing.summary.request_id
         is_elsewhere = bool(request) and self._index.of_request(request) is not None
         return is_elsewhere or self.entry_at(missing.path) is not None

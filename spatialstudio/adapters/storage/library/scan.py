@@ -1,4 +1,4 @@
-"""Looks through a library's folders: which runs are there, and what their files tell."""
+"""Scan of a library's folders for runs and their index data."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ from spatialstudio.domain.safe_files import is_regular
 
 
 def folders_in(root: Path) -> Iterator[Path]:
-    """Yield a library's folder and all below it; hidden ones and links are left out."""
+    """Yield a library's folder and all subfolders, except hidden and linked ones."""
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -52,10 +52,10 @@ def folders_in(root: Path) -> Iterator[Path]:
 
 
 def runs_in(folder: Path, root: Path) -> dict[str, str]:
-    """Return the runs right in a folder: the picture's path in the library, and its stamp.
+    """Map each run directly in a folder, by its picture's path in the library, to its stamp.
 
-    The stamp changes when picture or sidecar do. Files whose names are no text are left out, as no
-    index can name them, and so is all that is not a regular file, links resolved.
+    The stamp changes when picture or sidecar do. Names that are not valid text are left out because
+    no index can hold them, and so is anything that does not resolve to a regular file.
     """
     found: dict[str, str] = {}
     seen: dict[str, os.stat_result] = {}
@@ -76,7 +76,7 @@ def runs_in(folder: Path, root: Path) -> dict[str, str]:
 
 
 def nameless_in(folder: Path) -> int:
-    """Return how many pictures right in a folder are left out as their names are no text."""
+    """Return how many pictures directly in a folder are left out for names that are not text."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - names alone
     except OSError:
@@ -91,14 +91,14 @@ def read_run(
     thrown: TrashedRun | None = None,
     draws_stickers: Callable[[str], bool] = bool,
 ) -> IndexedRun:
-    """Read what the index needs of a run, from the best of its files that is there.
+    """Read the index data of a run from the best available of its files.
 
     Args:
         picture: The file.
         path: Of the picture in the library.
-        stamp: As ``runs_in`` told.
-        thrown: Where it was and since when it is in the trash; None for a run that is not there.
-        draws_stickers: Says of the id of a model whether the sticker models know its pictures.
+        stamp: As returned by ``runs_in``.
+        thrown: Original place and time of deletion; None for a run outside the trash.
+        draws_stickers: Returns whether the sticker models can judge the pictures of a model id.
     """
     kept = _sidecar(picture)
     sidecar = kept or Sidecar(summary=_by_picture(picture), marks=Marks())
@@ -115,9 +115,9 @@ def read_run(
 
 
 def _fitting(sidecar: Sidecar, draws_stickers: Callable[[str], bool]) -> RunSummary:
-    """Leave out verdicts of the sticker models, by default, on a picture that none of them drew.
+    """Drop verdicts that sticker models gave by default on pictures of other models.
 
-    A record that names its detector was made when such a picture needed one chosen by hand.
+    If a record names its detector, that detector was chosen explicitly for such a picture.
     """
     summary = sidecar.summary
     is_default = not sidecar.names_detector and sidecar.detector_ids <= {STICKER_DETECTOR_ID}
@@ -130,7 +130,7 @@ _ENDINGS = (PICTURE_ENDING, SIDECAR_ENDING)
 
 
 def _regular(entry: os.DirEntry[str]) -> dict[str, os.stat_result]:
-    """Return the status of a regular file by its name; nothing for all else and broken links."""
+    """Map a regular file's name to its status; empty for anything else and broken links."""
     try:
         status = entry.stat()
     except OSError:
@@ -139,7 +139,7 @@ def _regular(entry: os.DirEntry[str]) -> dict[str, os.stat_result]:
 
 
 def _is_text(path: str) -> bool:
-    """Say whether a path is text: bytes that are none become halves of characters."""
+    """Return True if a path is valid text, without surrogate escapes."""
     return not any("\ud800" <= character <= "\udfff" for character in path)
 
 
@@ -148,15 +148,15 @@ def _mark(stat: os.stat_result) -> str:
 
 
 def _is_of_run(picture: Path) -> bool:
-    """Say whether a picture belongs to a run, sound or not: whether its trace or record is there.
+    """Return True if a picture has the trace or record of a run, damaged or not.
 
-    A file of another ending may be that of another program.
+    A file with another ending may belong to another program.
     """
     return is_there(picture.with_suffix(TRACE_ENDING)) or run_folder_of(picture) is not None
 
 
 def _sidecar(picture: Path) -> Sidecar | None:
-    """Read the sidecar, else the trace; None when neither can be read."""
+    """Read the sidecar, else the trace; None if neither can be read."""
     path = picture.with_suffix(SIDECAR_ENDING)
     try:
         return read_listing(read_part(path), path.name)
@@ -174,7 +174,7 @@ def _sidecar(picture: Path) -> Sidecar | None:
 
 
 def _by_picture(picture: Path) -> RunSummary:
-    """Tell of a picture without its other files what it tells itself."""
+    """Return the summary that a picture without its other files contains."""
     try:
         settings = settings_in(read_part(picture))
     except StudioError:
@@ -197,7 +197,7 @@ def _by_picture(picture: Path) -> RunSummary:
 
 
 def _modified(picture: Path) -> datetime:
-    """Return when a file was changed; the beginning of time where no calendar reaches."""
+    """Return a file's modification time; the minimum datetime if out of range."""
     try:
         return datetime.fromtimestamp(picture.stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Small pictures of runs, kept in the user's cache; they can be deleted at any time."""
+"""Thumbnails of runs in the user's cache; they can be deleted at any time."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -18,17 +18,17 @@ QUALITY = 85
 
 
 class Thumbnails:
-    """Makes each thumbnail once; a picture that changed gets a new one.
+    """Cached thumbnails; a picture that changed gets a new one.
 
     Args:
-        folder: Of the cache.
+        folder: The cache folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, picture: Path) -> RgbImage | None:
-        """Return a small picture, (h, w, 3) uint8; None when the file cannot be read."""
+        """Return a thumbnail, (h, w, 3) uint8; None if the file cannot be read."""
         try:
             stat = picture.stat()
         except (OSError, ValueError):
@@ -56,7 +56,7 @@ class Thumbnails:
             with draft.open("xb") as file:
                 small.save(file, "WEBP", quality=QUALITY)
             draft.replace(kept)
-        except OSError:  # a cache that cannot be written is no failure
+        except OSError:  # the cache is optional
             pass
         return np.array(small)
 

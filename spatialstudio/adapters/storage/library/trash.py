@@ -1,10 +1,10 @@
-"""The library's own trash: deleted runs wait in a hidden folder of the same disk.
+"""The library's trash: deleted runs in a hidden folder on the same disk.
 
-    .trash/<deletion>/deletion.json      when, and where each picture was
+    .trash/<deletion>/deletion.json      time of deletion and original paths
     .trash/<deletion>/0.png, 0.strace, 0.json, 1.png, ...
 
-Where the picture is decides: when a program ends in the middle, ``recover`` brings the other files
-after it. The library may come from somebody else: links are not followed, a deletion is named by
+The place of the picture is authoritative: after an interruption, ``recover`` moves the other files
+to it. The library may come from someone else: links are not followed, a deletion is identified by
 its folder, and nothing outside the library is moved, written or deleted, whatever its file says.
 """
 
@@ -38,7 +38,7 @@ from spatialstudio.domain.safe_files import is_inside, is_regular
 FOLDER = ".trash"
 RECORD = "deletion.json"
 MAX_RUNS = 200_000
-"""Of one deletion; a record that names more is damaged."""
+"""Limit per deletion; a record with more runs is damaged."""
 
 _GONE = "The deleted run is no longer in the trash."
 _GONE_HINT = "It was deleted permanently or restored."
@@ -49,8 +49,8 @@ class TrashedRun(NamedTuple):
     """A run in the trash.
 
     Attributes:
-        was: Where its picture lay.
-        deleted: When it was deleted, UTC.
+        was: Original path of its picture.
+        deleted: Time of deletion, UTC.
     """
 
     was: Path
@@ -59,7 +59,7 @@ class TrashedRun(NamedTuple):
 
 @frozen
 class _Record:
-    """What the file of a deletion says; paths are relative to the library."""
+    """The content of a deletion's file; paths are relative to the library."""
 
     id: str
     deleted: datetime
@@ -78,10 +78,10 @@ class Trash:
         self._folder = root / FOLDER
 
     def throw(self, pictures: Sequence[Path]) -> Deletion:
-        """Move runs into the trash, all their files.
+        """Move all files of runs to the trash.
 
         Raises:
-            StoreError: The library cannot be written, or a link leads out of it.
+            StoreError: The library cannot be written, or a link points outside it.
         """
         paths = tuple(picture.relative_to(self._root).as_posix() for picture in pictures)
         for folder in {self._folder, *(picture.parent for picture in pictures)}:
@@ -96,16 +96,16 @@ class Trash:
         return self._deletion(record)
 
     def restore(self, inside: Sequence[Path]) -> tuple[Path, ...]:
-        """Put runs back where they were, and return their pictures.
+        """Restore runs to their former places and return their pictures.
 
-        A place that is taken by now gives the run a number.
+        If a name is taken, the run gets a numbered one.
 
         Args:
             inside: Their pictures in the trash.
 
         Raises:
-            StoreError: One is no longer there, the library cannot be written, or a link leads out
-                of it.
+            StoreError: A run is no longer in the trash, the library cannot be written, or a link
+                points outside it.
         """
         thrown = self.thrown()
         if any(place not in thrown or not place.exists() for place in inside):
@@ -123,7 +123,7 @@ class Trash:
         return tuple(restored)
 
     def folders(self) -> Iterator[Path]:
-        """Yield a folder for each deletion."""
+        """Yield the folder of each deletion."""
         if self._folder.is_symlink():
             return
         try:
@@ -134,7 +134,7 @@ class Trash:
         yield from (Path(path) for path in inner if is_regular(Path(path) / RECORD))
 
     def thrown(self) -> Mapping[Path, TrashedRun]:
-        """Return what the deletions say of the pictures that lie in the trash."""
+        """Return the origin of each picture in the trash."""
         return {
             inside: TrashedRun(was, deletion.deleted)
             for deletion in self.deletions()
@@ -142,12 +142,12 @@ class Trash:
         }
 
     def deletions(self) -> tuple[Deletion, ...]:
-        """List what can be put back, the newest first."""
+        """List the deletions that can be restored, newest first."""
         records = sorted(self._records(), key=lambda record: record.deleted, reverse=True)
         return tuple(self._deletion(record) for record in records)
 
     def empty(self, older_than: timedelta = timedelta(0)) -> tuple[Path, ...]:
-        """Delete for good what was thrown away long enough ago; return where the pictures lay."""
+        """Permanently delete old enough deletions; return the original paths of the pictures."""
         limit = datetime.now(UTC) - older_than
         old = [deletion for deletion in self.deletions() if deletion.deleted <= limit]
         pictures = tuple(path for deletion in old for path in deletion.inside if path.exists())
@@ -156,7 +156,7 @@ class Trash:
         return pictures
 
     def recover(self) -> None:
-        """Finish what a program that ended suddenly began."""
+        """Complete interrupted deletions and restorations."""
         for record in self._records():
             with suppress(OSError):
                 self._recover(record)
@@ -198,12 +198,12 @@ class Trash:
 
 
 def is_in_trash(path: str) -> bool:
-    """Say whether a path in a library is one of its trash."""
+    """Return True if a library path is inside its trash."""
     return path.startswith(f"{FOLDER}/")
 
 
 def move_run(picture: Path, folder: Path) -> Path:
-    """Move a run into another folder, all its files; return the picture's new path.
+    """Move all files of a run to another folder; return the picture's new path.
 
     Raises:
         StoreError: The folder cannot be written.
@@ -220,7 +220,7 @@ def _read_record(folder: Path) -> _Record:
 
     Raises:
         OSError: It cannot be read.
-        StoreError: It is damaged, that of another folder, or names what no library lists.
+        StoreError: It is damaged, belongs to another folder, or names paths that no library lists.
     """
     record = decode(_Record, read_json(folder / RECORD), {})
     if record.id != folder.name or len(record.paths) > MAX_RUNS:
@@ -231,7 +231,7 @@ def _read_record(folder: Path) -> _Record:
 
 
 def _is_listed(path: str) -> bool:
-    """Say whether a library could have listed a picture of that path."""
+    """Return True if a library could list a picture at that path."""
     place = Path(path)
     return (
         place.suffix == PICTURE_ENDING
@@ -242,7 +242,7 @@ def _is_listed(path: str) -> bool:
 
 
 def _numbers_in(folder: Path) -> set[int]:
-    """Return the numbers of which at least one file lies in the folder of a deletion."""
+    """Return the numbers of all runs with a file in a deletion's folder."""
     stems = (path.stem for path in folder.iterdir() if path.suffix in ENDINGS)
     return {int(stem) for stem in stems if _is_number(stem)}
 
@@ -252,7 +252,7 @@ def _is_number(stem: str) -> bool:
 
 
 def _move(picture: Path, target: Path) -> None:
-    """Move a run's files; the picture first, as its place decides."""
+    """Move a run's files, the picture first because its place is authoritative."""
     if picture.exists():
         shutil.move(picture, target)
     _follow(picture, target)
@@ -265,7 +265,7 @@ def _delete_when_empty(folder: Path) -> None:
 
 
 def _delete(folder: Path) -> None:
-    """Delete the files that a deletion has written, and their folder unless others are in it."""
+    """Delete a deletion's files, and its folder if it holds no others."""
     with suppress(OSError):
         own = [path for path in folder.iterdir() if _is_own(path)]
         for path in (*own, folder / RECORD):
@@ -286,7 +286,7 @@ def _follow(old: Path, new: Path) -> None:
 
 
 def _free(picture: Path) -> Path:
-    """Return the path, or the first with a number of which nothing is there."""
+    """Return the path itself, or the first numbered variant with no existing file."""
     number, free = 1, picture
     while any(free.with_suffix(ending).exists() for ending in ENDINGS):
         number += 1

@@ -1,1 +1,1 @@
-"""Metadata dialects of picture files."""
+"""Metadata of picture files in the dialects of several programs."""

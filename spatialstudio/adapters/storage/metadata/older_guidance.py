@@ -1,20 +1,20 @@
-"""Guidance settings in files that were written before methods had options.
+"""Conversion of guidance settings from files written before methods had options.
 
-There the options of the methods of that time were fields of the guidance settings themselves.
+In those files the methods' options are fields of the guidance settings.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 _FIELDS = {"paper_loss": {"psg", "psg-presence"}, "presence_weight": {"psg-presence"}}
-"""Field to the methods whose option it is now; for the others it had no effect."""
+"""Maps a field to the methods whose option it is now; it had no effect on the others."""
 
 
 def with_options(guidance: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the JSON object of guidance settings with the older fields among its options.
+    """Return the JSON object of guidance settings with the older fields moved to its options.
 
     Args:
-        guidance: As it stands in a file; one that has options is returned as it is.
+        guidance: As read from a file; returned unchanged if it has options.
     """
     if "options" in guidance or not guidance.keys() & _FIELDS:
         return guidance

@@ -1,4 +1,4 @@
-"""Values out of other programs' JSON and text: of the wanted kind, or not told."""
+"""Type-checked values from the JSON and text of other programs; wrong types count as missing."""
 
 import json
 import math
@@ -13,9 +13,9 @@ from spatialstudio.domain.safe_json import parse_limited
 LARGEST_NUMBER = 2**64
 LARGEST_JSON_BYTES = 4 * MEBIBYTE
 MOST_VALUES = 200_000
-"""Of one text of JSON; a large graph of ComfyUI has ten thousand."""
+"""Limit per JSON text; a large ComfyUI graph has ten thousand."""
 LONGEST_NUMBER = 40
-"""Characters; longer texts are no numbers that anybody wrote."""
+"""Limit in characters for texts parsed as numbers."""
 
 
 @frozen(eq=False)
@@ -23,10 +23,10 @@ class Dialect:
     """How a program writes its settings into pictures.
 
     Attributes:
-        order: Its place in the row of dialects; the first that understands a picture is believed,
-            so the surest come first.
-        read: Returns the settings, given a picture's texts by name; None when they are not in this
-            form.
+        order: Priority among the dialects; the first that recognises a picture wins, so the most
+            specific ones come first.
+        read: Returns the settings from a picture's texts by name; None if they are in another
+            dialect.
     """
 
     order: int
@@ -34,7 +34,7 @@ class Dialect:
 
 
 def parse_json_text(text: str) -> Any:
-    """Return the values of a text of JSON; None when it is none, or too large or deep."""
+    """Parse a JSON text; None if it is invalid, too large or too deep."""
     try:
         content = text.encode("utf-8", "surrogatepass")
         return parse_limited(content, LARGEST_JSON_BYTES, MOST_VALUES, with_constants=True)
@@ -43,18 +43,18 @@ def parse_json_text(text: str) -> Any:
 
 
 def parse_object(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a text; an empty one when there is none."""
+    """Parse a JSON object; an empty one if the text holds none."""
     value = parse_json_text(text) if text.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else {}
 
 
 def parse_text(value: object) -> str:
-    """Return a text as it is, and nothing of anything else."""
+    """Return a text unchanged, and an empty one for any other type."""
     return value if isinstance(value, str) else ""
 
 
 def parse_int(value: object) -> int | None:
-    """Return a whole number, also from a text or from a float without fraction."""
+    """Return an integer, also from a text or from a float without fraction."""
     number = parse_float(value)
     if number is None or not number.is_integer():
         return None
@@ -75,7 +75,7 @@ def parse_float(value: object) -> float | None:
 
 
 def parse_extras(values: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
-    """Return all that is told beside the known names, in words."""
+    """Return all values with unknown names, as text."""
     return {
         str(name): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in values.items()

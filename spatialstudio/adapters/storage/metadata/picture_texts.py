@@ -1,4 +1,4 @@
-"""Texts in picture files: gathers those of PNG, JPEG and WebP by name, and writes ours."""
+"""Text metadata of picture files: reading from PNG, JPEG and WebP, and writing."""
 
 import codecs
 import re
@@ -33,10 +33,10 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 JPEG_QUALITY = 95
 WEBP_QUALITY = 90
 LARGEST_SEGMENT_BYTES = 65_000
-"""Of EXIF or XMP in a JPEG file, whose segments end at 64 KiB."""
+"""Limit for EXIF or XMP in a JPEG file, whose segments end at 64 KiB."""
 LONGEST_TEXT_BYTES = 4 * MEBIBYTE
 MOST_TEXT_BYTES = 16 * MEBIBYTE
-"""Of all texts in one file."""
+"""Limit for all texts in one file."""
 
 _PNG_TEXT, _PNG_PACKED, _PNG_INTERNATIONAL, _PNG_EXIF = b"tEXt", b"zTXt", b"iTXt", b"eXIf"
 _PNG_TEXTS = frozenset({_PNG_TEXT, _PNG_PACKED, _PNG_INTERNATIONAL, _PNG_EXIF})
@@ -50,11 +50,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def read_texts(source: bytes | BinaryIO) -> dict[str, str]:
-    """Gather the texts of a picture file by name; of one that cannot be read, none.
+    """Read the texts of a picture file by name; empty if it cannot be read.
 
-    Names of PNG's text chunks, of EXIF's fields ("UserComment", "Make", ...), and
-    "XML:com.adobe.xmp"; pixels are not decoded. A text of more than ``LONGEST_TEXT_BYTES`` is left
-    out, as is what exceeds ``MOST_TEXT_BYTES`` together.
+    The names are those of PNG text chunks, EXIF fields ("UserComment", "Make", ...), and
+    "XML:com.adobe.xmp"; pixels are not decoded. Texts longer than ``LONGEST_TEXT_BYTES``, or beyond
+    a total of ``MOST_TEXT_BYTES``, are left out.
 
     Args:
         source: The file, or its content.
@@ -78,7 +78,7 @@ def picture_bytes(image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> by
     Args:
         image: (H, W, 3) uint8 sRGB.
         kind: "PNG", "JPEG" or "WEBP".
-        texts: What to write into it; None for a clean copy that holds nothing but pixels.
+        texts: Metadata to embed; None for a clean copy with pixels only.
 
     Raises:
         ExportError: The texts are too long for a JPEG file.
@@ -107,7 +107,7 @@ def _all_texts(file: BinaryIO) -> Iterator[tuple[str, str]]:
             yield from _exif_texts(exif)
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about odd files, of which there are many
+        warnings.simplefilter("ignore")  # about unusual files, which are common
         stand_in: IO[bytes] = BoundedFile(file)  # type: ignore[assignment]
         with Image.open(stand_in, formats=FORMATS) as image:
             packet, exif = image.info.get("xmp"), image.info.get("exif")
@@ -118,9 +118,9 @@ def _all_texts(file: BinaryIO) -> Iterator[tuple[str, str]]:
 
 
 def _png_data(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yield kind and content of the chunks that hold texts, where their checksums are right.
+    """Yield kind and content of the text chunks with a valid checksum.
 
-    NOTE: Pillow finds those behind the pixels only once it has decoded them.
+    NOTE: Pillow reads chunks after the pixels only once it has decoded them.
     """
     left = MOST_TEXT_BYTES
     for kind, place, length in png_chunks(file):
@@ -133,7 +133,7 @@ def _png_data(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _png_text(kind: bytes, data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield name and text of a PNG's chunk; nothing when it is damaged."""
+    """Yield name and text of a PNG text chunk; nothing if it is damaged."""
     name, _, rest = data.partition(b"\0")
     if kind == _PNG_INTERNATIONAL:
         flags, (_language, _, rest) = rest[:2], rest[2:].partition(b"\0")
@@ -150,7 +150,7 @@ def _png_text(kind: bytes, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _unpacked(packed: bytes, method: int) -> bytes:
-    """Return a compressed text; empty when it is damaged or too long."""
+    """Decompress a text; empty if it is damaged or too long."""
     unpacker = zlib.decompressobj()
     try:
         plain = unpacker.decompress(packed, LONGEST_TEXT_BYTES + 1) if method == 0 else b""
@@ -171,13 +171,13 @@ def _exif_texts(packed: bytes) -> Iterator[tuple[str, str]]:
     details = exif.get_ifd(ExifTags.IFD.Exif)
     for name in (USER_COMMENT, "MakerNote"):
         tag = ExifTags.Base[name]
-        value = details.get(tag, exif.get(tag))  # NOTE: Fooocus writes it among the outer fields
+        value = details.get(tag, exif.get(tag))  # NOTE: Fooocus writes it to the outer IFD
         if isinstance(value, bytes | str):
             yield name, _decoded(value)
 
 
 def _as_meant(text: str) -> str:
-    """Read a text of Latin letters again where its writer meant UTF-8, against the PNG standard."""
+    """Decode Latin-1 text again as UTF-8, which some programs write against the PNG standard."""
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -185,7 +185,7 @@ def _as_meant(text: str) -> str:
 
 
 def _decoded(comment: bytes | str) -> str:
-    """Read an EXIF comment: eight bytes that name its characters, then the text."""
+    """Decode an EXIF comment: eight bytes that name the encoding, then the text."""
     if isinstance(comment, str):
         return comment
     if comment.startswith(_UNICODE):
@@ -235,5 +235,5 @@ def _too_long() -> ExportError:
 
 
 def _written(text: str) -> str:
-    """Return what text files may hold: halves of characters, which are no text, become "?"."""
+    """Return a text that can be encoded; lone surrogates become "?"."""
     return _SURROGATES.sub("?", text)

@@ -1,4 +1,4 @@
-"""Reads how a picture says that it was made, in any of the dialects that are known."""
+"""Reader of generation metadata in pictures, in all supported dialects."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
@@ -29,7 +29,7 @@ _UNBOUNDED = frozenset({"record", "left_out"})
 
 
 def build(_: Surroundings) -> "PictureMetadata":
-    """Make the reader and writer of metadata."""
+    """Create the reader and writer of metadata."""
     return PictureMetadata()
 
 
@@ -39,7 +39,7 @@ class PictureMetadata:
     id = "embedded"
 
     def read(self, path: Path) -> PictureSettings | None:
-        """Read how a picture was made; None when it does not tell.
+        """Read the generation settings of a picture; None if it has none.
 
         Raises:
             ImageError: The file cannot be read.
@@ -48,12 +48,12 @@ class PictureMetadata:
             return settings_in(file)
 
     def encode(self, image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
-        """Return a picture file of a kind, with or without metadata; see ``picture_bytes``."""
+        """Encode a picture file, with or without metadata; see ``picture_bytes``."""
         return picture_bytes(image, kind, texts)
 
 
 def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:
-    """Read how a picture was made from its file or the content of it; None when it does not tell.
+    """Read the generation settings from a file or its content; None if there are none.
 
     Never raises, whatever the bytes are.
     """
@@ -67,13 +67,13 @@ def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:
 
 @cache
 def dialects() -> tuple[Dialect, ...]:
-    """Return the dialects of all modules of their folder, in the order in which they are tried."""
+    """Return the dialects of all modules in their folder, in the order they are tried."""
     found: Iterator[tuple[Dialect, ...]] = constants_in(DIALECTS, "DIALECTS", tuple)
     return tuple(sorted(chain.from_iterable(found), key=attrgetter("order")))
 
 
 def _bounded(settings: PictureSettings) -> PictureSettings:
-    """Leave out what is longer than any prompt may be; ``record`` has limits of its own."""
+    """Drop values longer than any prompt may be; ``record`` has its own limits."""
     empty = PictureSettings(dialect=settings.dialect)
     names = [each.name for each in fields(settings) if each.name not in _UNBOUNDED]
     long = [name for name in names if _length(getattr(settings, name)) > MOST_CHARACTERS]
@@ -84,7 +84,7 @@ def _bounded(settings: PictureSettings) -> PictureSettings:
 
 
 def _length(value: object) -> int:
-    """Count the characters of a text, or of all texts in a row or table."""
+    """Count the characters of a text, or of all texts in a sequence or mapping."""
     match value:
         case str():
             return len(value)

@@ -1,1 +1,1 @@
-"""Files of published benchmarks."""
+"""File formats of published benchmarks."""

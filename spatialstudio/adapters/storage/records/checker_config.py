@@ -1,4 +1,4 @@
-"""Reads the checker's settings files of SpatialBench-UC as they are (YAML)."""
+"""Reader of the checker settings of SpatialBench-UC in their original format (YAML)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,21 +27,21 @@ SHARES = {
     "min_stability": ("stability", "consistency_threshold"),
     "geometry_slope": ("confidence", "geom_slope"),
 }
-"""Our settings in [0, 1], and where the file holds them."""
+"""Our settings in [0, 1], with their keys in the file."""
 
 CHANGED_PRESET = f"{REPRODUCE.preset}, other thresholds"
-"""What settings are called that differ from the published ones."""
+"""Preset name of settings that differ from the published ones."""
 
 WEIGHTS = ("detection", "geometry", "stability", "agreement")
 AMOUNTS = ("factor", "sigma", "scale")
-"""What the file calls the amount of a perturbation, whatever its kind."""
+"""Keys for the amount of a perturbation, depending on its kind."""
 
 
 def read_checker_config(path: Path) -> CheckerSettings:
-    """Read a settings file; what it leaves out stays as published.
+    """Read a settings file; missing values default to the published ones.
 
     Raises:
-        SettingsError: It cannot be read, or holds a value that cannot be used.
+        SettingsError: It cannot be read or holds an invalid value.
     """
     try:
         tables = _parsed(read_regular(path, LARGEST_BYTES).decode("utf-8-sig"))
@@ -64,7 +64,7 @@ def read_checker_config(path: Path) -> CheckerSettings:
 
 
 def _parsed(text: str) -> Any:
-    """Parse YAML without aliases, which a few lines can repeat a billion times.
+    """Parse YAML without aliases, which a few lines can expand a billion times.
 
     Raises:
         YAMLError: It is not YAML.

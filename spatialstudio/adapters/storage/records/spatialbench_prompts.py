@@ -1,7 +1,7 @@
-"""Draws the prompts of SpatialBench-UC again, to the byte.
+"""Byte-exact reproduction of the SpatialBench-UC prompts.
 
-Fifty ordered pairs of objects are sampled; each gives "left of" and "above", and for either the
-counterpart that says the same with the objects swapped.
+Fifty ordered pairs of objects are sampled; each gives "left of" and "above", and for each of these
+the counterpart with the objects swapped and the same meaning.
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1, articles ("a
 apple") included.
@@ -28,7 +28,7 @@ OBJECTS_FILE = Path("benchmarks") / "spatialbench-uc" / "objects.txt"
 
 
 def read_objects(resources: Path) -> tuple[str, ...]:
-    """Read the names of the release's objects, in its order.
+    """Read the object names of the release, in its order.
 
     Raises:
         StoreError: The file is missing.
@@ -47,8 +47,8 @@ def draw_prompts(
     """Return the content of a ``prompts.jsonl``.
 
     Args:
-        objects: Names to choose from; the order matters.
-        seed: Of Python's random numbers.
+        objects: Names to sample from; the order matters.
+        seed: Seed of Python's random number generator.
         sampled_pairs: Ordered pairs of objects; each gives four prompts.
     """
     pairs = random.Random(seed).sample(list(permutations(objects, 2)), sampled_pairs)

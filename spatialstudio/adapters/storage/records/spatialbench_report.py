@@ -1,4 +1,4 @@
-"""Writes verdicts and figures in the schema of SpatialBench-UC: JSON lines, JSON and CSV."""
+"""Writer of verdicts and metrics in the SpatialBench-UC schema: JSON lines, JSON and CSV."""
 
 import json
 import platform
@@ -53,7 +53,7 @@ REASON_TEXTS: Mapping[AbstentionReason, Callable[[Verdict, CheckerSettings], str
     ),
     AbstentionReason.NO_DEPTH: lambda *_: "no_depth",
 }
-"""How the release words each reason; the last two are ours."""
+"""Reason texts of the release; the last two are ours."""
 
 
 def write_report(
@@ -67,7 +67,7 @@ def write_report(
     """Write all files of a judged run, or none.
 
     Raises:
-        TargetExists: A file is already there, and it is not to be replaced.
+        TargetExists: A file already exists and ``overwrite`` is False.
         StoreError: The folder cannot be written or is full.
     """
     records = [_record(one, report.settings) for one in judged]
@@ -88,12 +88,12 @@ def write_report(
 
 
 def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
-    """Word a verdict's reason as the release does; None when it was decided."""
+    """Return a verdict's reason in the release's wording; None if it was decided."""
     return REASON_TEXTS[verdict.reason](verdict, settings) if verdict.reason else None
 
 
 def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
-    """Return the line of a picture; what judging does not touch stays as it was read."""
+    """Return the record of a picture; fields that judging does not change are kept."""
     item = one.sample.item
     verdict = one.verdict
     components = verdict.components if verdict else NO_CONFIDENCE

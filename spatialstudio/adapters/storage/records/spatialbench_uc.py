@@ -1,11 +1,11 @@
-"""Reads and writes run folders of SpatialBench-UC in the release's own schema.
+"""Reader and writer of SpatialBench-UC run folders in the release's schema.
 
-A run folder holds ``manifest.jsonl``, a line for each picture drawn, and ``eval/`` with
-``per_sample.jsonl``, a line for each picture judged, detections included. An evaluation's folder
-inside a run, such as ``eval_precal/``, can be named instead of the run.
+A run folder holds ``manifest.jsonl``, one line per generated picture, and ``eval/`` with
+``per_sample.jsonl``, one line per judged picture, detections included. The path of an evaluation
+folder inside a run, such as ``eval_precal/``, is accepted instead of the run's.
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1. Its evaluation
-leaves out what it cannot judge; here a picture without a record is an error among the others.
+omits pictures that it cannot judge; here a picture without a record counts as an error.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,17 +59,17 @@ EVALUATION_FOLDER = "eval"
 PRECALIBRATION_FOLDER = "eval_precal"
 LARGEST_BYTES = 64 * MEBIBYTE
 MOST_VALUES = 1_000_000
-"""Of one file; a run of 800 pictures has 80,000."""
+"""Limit per file; a run of 800 pictures has 80,000."""
 RELEASE_SIDE = 512
-"""Pixels of a picture whose line does not tell its size."""
+"""Picture side in pixels if its line gives no size."""
 FAILED_DETECTOR: Mapping[str, Any] = {"type": "failed", "detections": ()}
-"""Stands for a second detector that was asked and left nothing but its agreement of one half."""
+"""Placeholder for a second detector of which only an agreement of one half is recorded."""
 
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def build(surroundings: Surroundings) -> "SpatialBenchRuns":
-    """Make the reader and writer."""
+    """Create the reader and writer."""
     return SpatialBenchRuns(surroundings.resources)
 
 
@@ -86,7 +86,7 @@ class SpatialBenchRuns:
 
         Raises:
             StoreError: The folder holds no such run, or its manifest is damaged.
-            SettingsError: Its settings cannot be used.
+            SettingsError: Its settings are invalid.
         """
         run_folder, evaluation = _find(folder)
         records = dict(_records(evaluation / RECORDS_FILE))
@@ -106,7 +106,7 @@ class SpatialBenchRuns:
         """Read a settings file of the release.
 
         Raises:
-            SettingsError: It cannot be read, or holds a value that cannot be used.
+            SettingsError: It cannot be read or holds an invalid value.
         """
         return read_checker_config(path)
 
@@ -122,13 +122,13 @@ class SpatialBenchRuns:
         """Write ``per_sample.jsonl``, ``metrics.json`` and the report's tables: all, or none.
 
         Raises:
-            TargetExists: A file is already there, and it is not to be replaced.
+            TargetExists: A file already exists and ``overwrite`` is False.
             StoreError: The folder cannot be written or is full.
         """
         write_report(run, judged, report, folder, overwrite=overwrite)
 
     def files_of(self, folder: Path) -> tuple[Path, ...]:
-        """List the files of a run, and of the evaluation of it that is read.
+        """List the files of a run and of its evaluation.
 
         Raises:
             StoreError: The folder holds no such run.
@@ -137,10 +137,10 @@ class SpatialBenchRuns:
         return tuple(path for home in {run_folder, evaluation} for path in home.iterdir())
 
     def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the release's ``prompts.jsonl``, drawn again.
+        """Write the release's ``prompts.jsonl``, generated again.
 
         Raises:
-            TargetExists: The file is already there, and it is not to be replaced.
+            TargetExists: The file already exists and ``overwrite`` is False.
             StoreError: The file cannot be written.
         """
         content = draw_prompts(read_objects(self._resources))
@@ -149,7 +149,7 @@ class SpatialBenchRuns:
 
 
 def _find(folder: Path) -> tuple[Path, Path]:
-    """Return the run's folder and the evaluation's."""
+    """Return the folders of the run and of the evaluation."""
     candidates = ((folder, folder / EVALUATION_FOLDER), (folder.parent, folder), (folder, folder))
     for run_folder, evaluation in candidates:
         if (run_folder / MANIFEST_FILE).exists() and (evaluation / RECORDS_FILE).exists():
@@ -161,7 +161,7 @@ def _find(folder: Path) -> tuple[Path, Path]:
 
 
 def _manifest(path: Path) -> list[dict[str, Any]]:
-    """Read what was drawn; of a picture that was drawn again, the last line counts."""
+    """Read the manifest; for a picture generated again, the last line counts."""
     lines = list(_json_lines(path))
     drawn = {str(line["sample_id"]): line for line in lines if line and "sample_id" in line}
     if not drawn or not all(line and "sample_id" in line for line in lines):
@@ -170,7 +170,7 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
 
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any] | None]:
-    """Read a file of one object a line; None for a damaged line."""
+    """Read a file with one JSON object per line; None for a damaged line."""
     try:
         content = read_regular(path, LARGEST_BYTES)
     except FileTooLarge as error:
@@ -276,7 +276,7 @@ def _detection(found: Mapping[str, Any], names: Mapping[str, str], detector_id: 
 
 
 def _settings(config: Path, records: Mapping[str, dict[str, Any]]) -> CheckerSettings:
-    """Read the run's settings; without their file, the margin that its records name."""
+    """Read the run's settings; without a settings file, the margin from its records."""
     if config.exists():
         return read_checker_config(config)
     margins = (_margin(record) for record in records.values())
@@ -294,7 +294,7 @@ def _margin(record: Mapping[str, Any]) -> float | None:
 
 
 def _counts_full_reasons(evaluation: Path) -> bool:
-    """Tell by a run's own figures how they count reasons; without them, by the folder's name."""
+    """Return how a run's metrics count reasons; without metrics, decide by the folder name."""
     try:
         figures = parse_limited(read_regular(evaluation / METRICS_FILE, LARGEST_BYTES))
         return any("(" in reason for reason in figures["undecidable_reasons"])

@@ -1,1 +1,1 @@
-"""Run files and their formats."""
+"""Run files, application state and their formats."""

@@ -1,4 +1,4 @@
-"""Packs named arrays into the bytes of one .npz file and back, bit by bit; never a pickle."""
+"""Bit-exact packing of named arrays to .npz bytes and back, without pickle."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -20,7 +20,7 @@ from spatialstudio.domain.safe_files import MEBIBYTE
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 LARGEST_BYTES = 192 * MEBIBYTE
-"""Of all arrays in a file."""
+"""Limit for all arrays of a file."""
 MOST_ARRAYS = 20_000
 
 _ENDING = ".npy"
@@ -36,12 +36,12 @@ def pack_arrays(arrays: Mapping[str, AnyArray]) -> bytes:
 def unpack_arrays(
     content: bytes, name: str, largest_bytes: int = LARGEST_BYTES
 ) -> dict[str, AnyArray]:
-    """Return the arrays of a .npz, in the order in which they were packed.
+    """Return the arrays of an .npz, in the order in which they were packed.
 
     Args:
         content: The bytes of the file.
-        name: Of the file, for the message.
-        largest_bytes: What the arrays may take together.
+        name: File name for the error message.
+        largest_bytes: Limit on the total size of the arrays.
 
     Raises:
         StoreError: The bytes are no array file, too large to open safely, or hold objects

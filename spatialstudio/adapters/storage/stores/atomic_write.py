@@ -1,8 +1,8 @@
-"""Brings the files of a run into a folder together: all of them, or none.
+"""Atomic write of all files of a run to a folder: all of them, or none.
 
-Everything is written under hidden names and given to the disk. Then the picture gets its name:
-that moment decides. A program that ends before it leaves hidden files, which ``recover`` takes
-away; one that ends after it leaves files that ``recover`` only has to rename.
+All files are written under hidden names and flushed to disk. Renaming the picture is the commit. An
+interruption before it leaves hidden files, which ``recover`` deletes; an interruption after it
+leaves files that ``recover`` only has to rename.
 """
 
 import os
@@ -25,7 +25,7 @@ COMPANION_ENDINGS = (TRACE_ENDING, SIDECAR_ENDING)
 ENDINGS = (PICTURE_ENDING, *COMPANION_ENDINGS)
 
 STALE_S = 3600
-"""Hidden files that are older belong to no program that still runs."""
+"""Age beyond which a hidden file belongs to no running program, seconds."""
 
 _PART = ".part"
 
@@ -34,12 +34,12 @@ def write_run_files(folder: Path, name: str, files: Mapping[str, bytes]) -> Path
     """Write the files of a run under the first free name like ``name``.
 
     Args:
-        folder: Where to; it exists.
-        name: Without ending.
-        files: Ending to content; the picture among them.
+        folder: Target folder; it exists.
+        name: File name without extension.
+        files: Extension to content, the picture included.
 
     Returns:
-        The picture's file, once the disk has everything.
+        The picture's file, once all files are on disk.
 
     Raises:
         OSError: The folder cannot be written or is full; then nothing is left behind.
@@ -67,9 +67,9 @@ def write_run_files(folder: Path, name: str, files: Mapping[str, bytes]) -> Path
 
 
 def recover(folder: Path) -> None:
-    """Finish or take back what a program that ended suddenly left in a folder.
+    """Complete or roll back interrupted writes in a folder.
 
-    Hidden files that other programs name differently stay.
+    Hidden files with names of other programs stay.
     """
     for part in folder.glob(f".*{_PART}"):
         name, dot, ending = part.name.removeprefix(".").removesuffix(_PART).rpartition(".")
@@ -80,7 +80,7 @@ def recover(folder: Path) -> None:
 
 
 def finish(folder: Path, name: str) -> None:
-    """Name the companions of a picture that is there."""
+    """Rename the companion files of an existing picture."""
     for ending in COMPANION_ENDINGS:
         part, final = _hidden(folder, name, ending), folder / f"{name}{ending}"
         try:
@@ -88,12 +88,12 @@ def finish(folder: Path, name: str) -> None:
                 part.unlink(missing_ok=True)
             elif is_regular(part):
                 part.rename(final)
-        except FileNotFoundError:  # another program has just done the same
+        except FileNotFoundError:  # renamed concurrently by another program
             continue
 
 
 def _reserve(part: Path, folder: Path, name: str) -> bool:
-    """Take a name against other programs; the order of the two looks closes every gap."""
+    """Reserve a name against other programs; the order of the two checks prevents a race."""
     try:
         part.touch(exist_ok=False)
     except FileExistsError:
@@ -120,7 +120,7 @@ def _picture(folder: Path, name: str) -> Path:
 
 
 def is_stale(part: Path) -> bool:
-    """Say whether a hidden file was left by a program that no longer runs."""
+    """Return True if a hidden file was left by a program that no longer runs."""
     try:
         return time.time() - part.lstat().st_mtime > STALE_S
     except FileNotFoundError:

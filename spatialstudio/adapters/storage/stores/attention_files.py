@@ -1,4 +1,4 @@
-"""Reads the attention that was too large to travel, from where the model has left it."""
+"""Reader of the attention archives that the model process writes to disk."""
 
 from pathlib import Path
 
@@ -15,16 +15,16 @@ _HINT = "Draw the picture again and capture every word."
 
 
 def build(surroundings: Surroundings) -> "AttentionFolders":
-    """Make the reader; without a cache it finds nothing."""
+    """Create the reader; without a cache it finds nothing."""
     cache = surroundings.cache
     return AttentionFolders(None if cache is None else cache / ATTENTION_FOLDER)
 
 
 class AttentionFolders:
-    """Implements ``AttentionFiles``: a folder a run, a numpy file a layer.
+    """Implements ``AttentionFiles``: one folder per run, one NumPy file per layer.
 
     Args:
-        root: Holds the folders; None where nothing is kept.
+        root: Parent of the folders; None if attention is not stored.
     """
 
     def __init__(self, root: Path | None) -> None:
@@ -34,7 +34,7 @@ class AttentionFolders:
         """Map one layer's attention into memory; see ``AttentionFiles``.
 
         Raises:
-            StoreError: It is no longer there, or damaged.
+            StoreError: The file is missing or damaged.
         """
         names = (request_id, file.name)
         if self._root is None or not all(map(is_path_component, names)):

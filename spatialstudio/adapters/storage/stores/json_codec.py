@@ -1,8 +1,8 @@
-"""Turns the domain's frozen dataclasses into plain JSON and back, strictly.
+"""Strict codec between the domain's frozen dataclasses and plain JSON.
 
-One codec serves every type, led by the type hints: dataclasses by field, enums by value, relation
-types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that what a later
-version adds leaves older files readable. Arrays do not go through JSON: they are collected
+One codec serves every type, driven by the type hints: dataclasses by field, enums by value,
+relation types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that older
+files remain readable after a field is added. Arrays are kept out of the JSON: they are collected
 under the path of their field, and the JSON holds that path.
 """
 
@@ -47,15 +47,15 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 
 
 def encode(value: object, arrays: MutableMapping[str, AnyArray], path: str = "") -> Json:
-    """Turn a domain value into plain JSON.
+    """Convert a domain value to plain JSON.
 
     Args:
-        value: A dataclass of the domain, or what stands in its fields.
+        value: A dataclass of the domain, or the value of one of its fields.
         arrays: Receives the arrays, by the path of their field.
-        path: Where ``value`` stands; empty for the whole.
+        path: Path of ``value``; empty for the root.
 
     Raises:
-        TypeError: The value holds something that no domain type holds.
+        TypeError: The value contains a type that is not part of the domain.
     """
     match value:
         case RelationType() | SweepField():
@@ -84,25 +84,25 @@ def _encode_fields(
 
 
 def decode(kind: type[T], plain: Json, arrays: Mapping[str, AnyArray]) -> T:
-    """Build a domain value from plain JSON, trusting nothing.
+    """Build a domain value from untrusted plain JSON.
 
     Args:
         kind: The dataclass to build.
-        plain: What ``encode`` returned.
+        plain: The result of ``encode``.
         arrays: The arrays that ``encode`` collected.
 
     Raises:
-        StoreError: A field is missing, unknown or of the wrong type; the sentence names it.
+        StoreError: A field is missing, unknown or of the wrong type; the message names it.
     """
     return cast("T", _read(kind, plain, Place(path="", arrays=arrays)))
 
 
 @frozen(eq=False)
 class Place:
-    """Where in a file the reader stands.
+    """The reader's position in a file.
 
     Attributes:
-        path: Field names and positions from the top, joined by dots.
+        path: Field names and indices from the root, joined by dots.
         arrays: The file's arrays.
     """
 
@@ -114,7 +114,7 @@ class Place:
         return Place(path=_inside(self.path, name), arrays=self.arrays)
 
     def complaint(self, trouble: str) -> StoreError:
-        """Return the error that says what is wrong here."""
+        """Return an error located at this place."""
         where = f'The field "{self.path}"' if self.path else "The file"
         return StoreError(f"{where} {trouble}.", hint=_DAMAGED)
 
@@ -218,7 +218,7 @@ def _read_dataclass(hint: Any, plain: Json, place: Place) -> object:
 
 
 def _build(kind: Any, values: Mapping[str, object]) -> object:
-    """Make a dataclass of the values of its fields and of those of its inline fields."""
+    """Create a dataclass from the values of its fields and of its inline fields."""
     own = {}
     for each in fields(kind):
         if is_inline(each):
@@ -282,7 +282,7 @@ def _hints(kind: type[object]) -> dict[str, Any]:
 
 
 def _optional(kind: type[object]) -> set[str]:
-    """Name the fields that have a default."""
+    """Return the names of the fields that have a default."""
     return {
         each.name
         for owner in _owners(kind)
@@ -292,7 +292,7 @@ def _optional(kind: type[object]) -> set[str]:
 
 
 def _owners(kind: Any) -> Iterator[Any]:
-    """Yield a dataclass and those of its inline fields, whose fields stand beside its own."""
+    """Yield a dataclass and the dataclasses of its inline fields, stored at the same level."""
     yield kind
     for each in fields(kind):
         if is_inline(each):
@@ -310,13 +310,13 @@ def _has_origin(origin: object) -> Callable[[Any], bool]:
 _UPGRADES: Mapping[Any, Callable[[dict[str, Json]], Mapping[str, Json]]] = {
     GuidanceSettings: with_options
 }
-"""What brings the JSON object of an older file into today's form, by dataclass."""
+"""Converters from the JSON objects of older files to the current form, by dataclass."""
 
 _READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (lambda hint: isinstance(hint, NewType), lambda h, p, at: _read(h.__supertype__, p, at)),
     (lambda hint: hint == OptionValue, _read_scalar),
     (_has_origin(UnionType), _read_optional),
-    (_has_origin(Union), _read_optional),  # NOTE: Python 3.11 spells NewType | None so
+    (_has_origin(Union), _read_optional),  # NOTE: Python 3.11 represents NewType | None this way
     (_has_origin(tuple), _read_tuple),
     (_has_origin(Mapping), _read_mapping),
     (_has_origin(np.ndarray), _read_array),

@@ -1,4 +1,4 @@
-"""JSON as bytes, in files that people can read as well."""
+"""Encoding of JSON as human-readable bytes, and safe parsing."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
 COPY_HINT = "Restore the run from a copy; its picture may still be good."
 RESTORE_HINT = "Restore the run from a copy; its other files may still be good."
 MAX_RECORD_BYTES = 16 * MEBIBYTE
-"""Of JSON without arrays; the record of a run of a thousand steps takes half a mebibyte."""
+"""Limit for JSON without arrays; the record of a run of a thousand steps takes half a mebibyte."""
 
 
 def json_bytes(plain: Json) -> bytes:
-    """Return JSON as bytes that people can read as well.
+    """Return JSON as human-readable bytes.
 
-    Long text is written in ASCII: one wide character would quadruple what reading it takes.
+    Long text is written in ASCII: one wide character would quadruple the memory of reading it.
     """
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
     if len(text) > MAX_RECORD_BYTES and not text.isascii():
@@ -31,17 +31,17 @@ def json_bytes(plain: Json) -> bytes:
 
 
 def hash_of_json(plain: Json) -> str:
-    """Return the sha256 of what JSON says, however it is laid out."""
+    """Return the sha256 of JSON values, independent of formatting."""
     text = json.dumps(plain, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def parse_json(content: bytes, name: str, max_bytes: int = MAX_RECORD_BYTES) -> Json:
-    """Return the values of a JSON file, within the limits of ``parse_limited``.
+    """Parse the content of a JSON file, within the limits of ``parse_limited``.
 
     Args:
-        content: Of the file.
-        name: Of the file, for messages.
+        content: Content of the file.
+        name: File name for messages.
         max_bytes: The largest size that is parsed.
 
     Raises:

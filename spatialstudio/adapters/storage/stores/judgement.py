@@ -1,7 +1,8 @@
-"""Brings a new evaluation or comparison into both files that tell it, picture and sidecar.
+"""Atomic update of picture and sidecar with a new evaluation or comparison.
 
-The latter waits under a hidden name until the picture tells its hash: that moment decides.
-A program that ends before it leaves the run as it was; after it, ``recover`` has only to rename.
+The sidecar is written under a hidden name; replacing the picture, which holds the sidecar's hash,
+is the commit. An interruption before it leaves the run unchanged; after it, ``recover`` only has to
+rename.
 """
 
 from contextlib import suppress
@@ -30,8 +31,8 @@ def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
 
     Args:
         picture: The picture's file.
-        sidecar: Of the file beside it.
-        content: Of the picture's file, which tells the hashes of the sidecar's parts.
+        sidecar: Content of the sidecar.
+        content: Content of the picture's file, with the hashes of the sidecar's parts.
 
     Raises:
         StoreError: The folder cannot be written or is full.
@@ -49,9 +50,9 @@ def keep_judgement(picture: Path, sidecar: bytes, content: bytes) -> None:
 
 
 def recover_judgement(picture: Path) -> None:
-    """Finish or take back what a program left that ended suddenly while it kept a judgement.
+    """Complete or roll back an interrupted update of a run.
 
-    In a folder that cannot be written all stays as it is.
+    In a folder that cannot be written nothing changes.
     """
     waiting = _waiting(picture)
     if not is_regular(waiting):
@@ -64,7 +65,7 @@ def recover_judgement(picture: Path) -> None:
 
 
 def recover_judgements(folder: Path) -> None:
-    """Likewise for all runs right in a folder."""
+    """Complete or roll back interrupted updates of all runs directly in a folder."""
     for waiting in folder.glob(f".*{_WAITING}"):
         name = waiting.name.removeprefix(".").removesuffix(_WAITING)
         recover_judgement(folder / f"{name}{PICTURE_ENDING}")
@@ -85,6 +86,6 @@ def _is_recorded(picture: Path, waiting: Path) -> bool:
 def _rename(waiting: Path, final: Path) -> None:
     try:
         waiting.replace(final)
-    except FileNotFoundError:  # another program has just done the same
+    except FileNotFoundError:  # renamed concurrently by another program
         return
     sync_folder(final.parent)

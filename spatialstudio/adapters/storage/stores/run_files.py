@@ -1,10 +1,10 @@
-"""Keeps each run as three files of one name that other programs can use as well.
+"""Storage of each run as three files with one name, in formats other programs can read.
 
-    2026-11-20_103240_a-cat-above-a-dog_7.png      the picture; how it was made stands in it
-    2026-11-20_103240_a-cat-above-a-dog_7.strace   how it came about, see ``trace_file``
+    2026-11-20_103240_a-cat-above-a-dog_7.png      the picture, with its settings as metadata
+    2026-11-20_103240_a-cat-above-a-dog_7.strace   its generation step by step, see ``trace``
     2026-11-20_103240_a-cat-above-a-dog_7.json     its evaluation and marks, see ``sidecar``
 
-A run is named by its picture's path. Runs of version 1, which were folders, are read as well.
+A run is identified by its picture's path. Runs of version 1, which were folders, can be read.
 """
 
 import os
@@ -94,32 +94,32 @@ _PROBE = ".probe"
 
 
 def build(_: Surroundings) -> "RunFiles":
-    """Make the store."""
+    """Create the store."""
     return RunFiles()
 
 
 class RunFiles:
-    """Keeps runs as files; implements ``RunStore``. Safe to use from any thread."""
+    """Stores runs as files; implements ``RunStore``. Thread-safe."""
 
     id = "files"
 
     def prepare(self, folder: Path) -> None:
-        """Make sure that runs can be kept in a folder, before work is spent on one.
+        """Check before a run starts that its folder can be created and written.
 
         Raises:
-            StoreError: The folder cannot be made or written.
+            StoreError: The folder cannot be created or written.
         """
         with explained_writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f".{uuid4().hex}{_PROBE}"
-            probe.touch(exist_ok=False)  # a link of that name is not followed
+            probe.touch(exist_ok=False)  # does not follow a link of that name
             probe.unlink(missing_ok=True)
 
     def save(self, record: RunRecord, events: Sequence[GenerationEvent], folder: Path) -> Path:
-        """Write a run into ``folder``; it appears whole or not at all.
+        """Write a run into ``folder``, completely or not at all.
 
         Returns:
-            The picture's file, under the name that was free.
+            The picture's file, under the first free name.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -146,14 +146,13 @@ class RunFiles:
             return atomic_write.write_run_files(folder, record.id, files)
 
     def load(self, path: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
-        """Read a run back: the record with its evaluation, and the events.
+        """Load a run: the record with its evaluation, and the events.
 
         Args:
-            path: Of any of its files; of a folder, which gives the newest run in it; or of a run
-                of version 1.
+            path: Any of its files; a folder, for the newest run in it; or a run of version 1.
 
         Raises:
-            StoreError: There is no run, or a file of it is damaged.
+            StoreError: There is no run, or one of its files is damaged.
         """
         if old := run_folder_of(path):
             return load_run_folder(old)
@@ -169,7 +168,7 @@ class RunFiles:
             raise StoreError(f"The trace has no {error}.", hint=RESTORE_HINT) from error
 
     def judge(self, path: Path, evaluation: Evaluation) -> None:
-        """Keep what was found in a run's picture, beside it and in it.
+        """Save the evaluation of a run's picture in the sidecar, and its hash in the picture.
 
         Raises:
             StoreError: There is no run, or the folder cannot be written.
@@ -185,7 +184,7 @@ class RunFiles:
         keep_judgement(picture, content, _picture(record, evaluation, image, hashes))
 
     def mark(self, path: Path, marks: Marks) -> None:
-        """Keep what the user says of a run.
+        """Save the user's marks of a run.
 
         Raises:
             StoreError: There is no run, or the folder cannot be written.
@@ -195,7 +194,7 @@ class RunFiles:
         write_whole(picture.with_suffix(atomic_write.SIDECAR_ENDING), content)
 
     def note_repetition(self, path: Path, repetition: Reproduction) -> None:
-        """Keep how near a run came to the one that it repeats, beside its picture and in it.
+        """Save the comparison of a run with the one it repeats, in sidecar and picture.
 
         Raises:
             StoreError: There is no run, or the folder cannot be written.
@@ -206,7 +205,7 @@ class RunFiles:
         keep_judgement(picture, content, picture_bytes(PillowImages().read(picture), "PNG", texts))
 
     def marks(self, path: Path) -> Marks:
-        """Return what the user says of a run; nothing when there is no file that tells.
+        """Return the user's marks of a run; empty if there is no sidecar.
 
         Raises:
             StoreError: The file is damaged.
@@ -215,7 +214,7 @@ class RunFiles:
         return beside.marks if beside else Marks()
 
     def verify(self, path: Path) -> tuple[Fault, ...]:
-        """Check every part of a run against its hashes; empty when all is well."""
+        """Check every part of a run against its hashes; empty if all match."""
         if old := run_folder_of(path):
             return tuple(faults_of({"trace": lambda: load_run_folder(old)}))
         try:
@@ -225,7 +224,7 @@ class RunFiles:
         return verify_run(picture)
 
     def request_in(self, record: str) -> GenerationRequest:
-        """Return the request that the record in one of our pictures holds.
+        """Return the request in the record of one of our pictures.
 
         Raises:
             StoreError: The record is damaged, or of a newer version.
@@ -233,9 +232,9 @@ class RunFiles:
         return read_picture_record(record).request
 
     def runs_in(self, folder: Path) -> tuple[Path, ...]:
-        """Return the pictures of all runs in a folder and below it, by name; hidden ones left out.
+        """Return the pictures of all runs in a folder and its subfolders, by name.
 
-        Linked folders are not entered.
+        Hidden pictures and linked folders are skipped.
         """
         found = []
         for root, inner, names in os.walk(folder):
@@ -248,7 +247,7 @@ class RunFiles:
         return tuple(found)
 
     def is_run(self, path: Path) -> bool:
-        """Say whether a file belongs to a run: whether a trace of its name is there."""
+        """Return True if a file belongs to a run, which has a trace of the same name."""
         if path.suffix in atomic_write.ENDINGS and is_regular(
             path.with_suffix(atomic_write.TRACE_ENDING)
         ):
@@ -256,7 +255,7 @@ class RunFiles:
         return is_regular(path) and run_folder_of(path) is not None
 
     def files_of(self, path: Path) -> tuple[Path, ...]:
-        """List the files that a run consists of, from the path of any of them.
+        """List all files of a run, given the path of any of them.
 
         Raises:
             StoreError: There is no run.
@@ -268,10 +267,10 @@ class RunFiles:
         return tuple(file for file in files if file.exists())
 
     def picture_of(self, path: Path) -> Path:
-        """Return the path by which a run is named, from that of any of its files.
+        """Return the picture path that identifies a run, from the path of any of its files.
 
         Raises:
-            StoreError: It is none, or a folder without a run.
+            StoreError: There is no run.
         """
         if old := run_folder_of(path):
             return old / OLD_PICTURE
@@ -291,7 +290,7 @@ class RunFiles:
             )
         picture = path.with_suffix(atomic_write.PICTURE_ENDING)
         if is_regular(picture) and not is_regular(path.with_suffix(atomic_write.TRACE_ENDING)):
-            with suppress(OSError):  # a folder that cannot be written stays as it is
+            with suppress(OSError):  # a folder that cannot be written stays unchanged
                 atomic_write.finish(path.parent, path.stem)
         recover_judgement(picture)
         return picture
@@ -302,7 +301,7 @@ def _is_trace(name: str) -> bool:
 
 
 def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
-    """Return a run's sidecar with a change; one that is not there yet is made."""
+    """Return a run's sidecar with a change applied; it is created if missing."""
     if listing := _listing_beside(picture):
         target = picture.with_suffix(atomic_write.SIDECAR_ENDING)
         return with_listing(read_part(target), target.name, change(listing))
@@ -310,13 +309,13 @@ def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
 
 
 def _beside(picture: Path) -> Sidecar | None:
-    """Read the sidecar of a picture; None when there is none."""
+    """Read the sidecar of a picture; None if there is none."""
     path = picture.with_suffix(atomic_write.SIDECAR_ENDING)
     return read_sidecar(read_part(path), path.name) if is_there(path) else None
 
 
 def _listing_beside(picture: Path) -> Sidecar | None:
-    """Likewise all but the evaluation."""
+    """Read the sidecar without its evaluation; None if there is none."""
     path = picture.with_suffix(atomic_write.SIDECAR_ENDING)
     return read_listing(read_part(path), path.name) if is_there(path) else None
 
@@ -350,7 +349,7 @@ def _sidecar(record: RunRecord, evaluation: Evaluation | None, image: RgbImage) 
 
 
 def _hashes(trace: str, sidecar: bytes) -> Mapping[str, str]:
-    """Name the parts beside a picture, given the hash of its trace and its sidecar."""
+    """Return the hashes of a run's parts for its picture, from trace hash and sidecar."""
     return {TRACE: trace, **part_hashes(sidecar, atomic_write.SIDECAR_ENDING)}
 
 

@@ -1,9 +1,9 @@
-"""Reads runs of version 1: one folder of plain files a run. They are no longer written.
+"""Reader of version 1 runs, each a folder of plain files. They are no longer written.
 
 picture.png       the finished picture
 run.json          the record: request, steps, environment, hashes of the other files
 trace.npz         attention maps and previews of every captured step
-evaluation.json   verdicts and what they rest on, when the picture was judged
+evaluation.json   verdicts and their evidence, if the picture was judged
 perception.npz    masks and depth of the evaluation
 """
 
@@ -47,21 +47,21 @@ _FILES = frozenset({RECORD, *_BESIDE})
 _PREVIEW = "/preview"
 _MOST_DIGITS = 9
 _LONGEST_ENDING = "_999999.strace.part"
-"""Of the files that a run's id names, with a number and while they are written."""
+"""Longest suffix of a file named by a run id, with a number and while it is written."""
 MAX_RUN_BYTES = 128 * MEBIBYTE
-"""Of all files of a run together; version 1 stored maps and previews without a budget."""
+"""Limit for all files of a run together; version 1 stored maps and previews without a budget."""
 _DISTRUST = "Do not open runs from people whom you do not trust."
 
 
 def is_run_folder(path: Path) -> bool:
-    """Say whether a folder holds a run of version 1: its record, and a file that goes with it."""
+    """Return True if a folder holds a run of version 1: its record and one of its other files."""
     return any(is_regular(path / name) for name in _BESIDE) and _tells_version(path / RECORD)
 
 
 def run_folder_of(path: Path) -> Path | None:
-    """Return the run of version 1 that a folder, or one of its files, belongs to; None for none.
+    """Return the version 1 run that a folder or one of its files belongs to; None if none.
 
-    A file that has a trace of its own name belongs to that.
+    A file with a trace of the same name belongs to that run.
     """
     if is_run_folder(path):
         return path
@@ -78,10 +78,10 @@ def _tells_version(record: Path) -> bool:
 
 
 def load_run_folder(folder: Path) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
-    """Read a run: the record and the events as they were while it was drawn.
+    """Load a run: the record and its events as they were during generation.
 
     Raises:
-        StoreError: The folder holds no run, or a file of it is damaged.
+        StoreError: The folder holds no run, or one of its files is damaged.
     """
     record = _read_record(folder)
     files = _read_files(folder, _hashes(folder, record))
@@ -102,7 +102,7 @@ def _previews_in(arrays: Mapping[str, AnyArray]) -> dict[int, RgbImage]:
     """Return the previews by step.
 
     Raises:
-        StoreError: One is of no step, or is not a picture.
+        StoreError: A preview belongs to no step or is not a picture.
     """
     previews: dict[int, RgbImage] = {}
     for name, array in arrays.items():
@@ -139,10 +139,10 @@ def _read_evaluation(files: Mapping[str, bytes]) -> Evaluation:
 
 
 def _hashes(folder: Path, record: RunRecord) -> dict[str, str]:
-    """Return the hash of each file that a run names, by the file's name.
+    """Return the hash of each file in a run's record, by file name.
 
     Raises:
-        StoreError: A file would lie outside the folder, or has two hashes.
+        StoreError: A file would be outside the folder, or has two hashes.
     """
     steps = chain.from_iterable((step.attention, step.preview) for step in record.trace)
     hashes: dict[str, str] = {}

@@ -1,13 +1,13 @@
-"""The JSON file beside a picture: its evaluation, and what the user says of it.
+"""The JSON sidecar of a picture: its evaluation and the user's marks.
 
     format, version   "spatialstudio-run", 2
-    summary           what the run is listed and found by
+    summary           fields that the run is listed and searched by
     marks             stars, rejection, tags and note of the user
-    repetition        how near it came to the run it repeats; null when it was not compared
-    evaluation        verdicts, also adjusted ones, and what was seen; null when not judged
+    repetition        comparison with the run it repeats; null if not compared
+    evaluation        verdicts, adjusted ones included, and perception; null if not judged
     arrays            masks and depth of the evaluation: an .npz file in base64
 
-It can be deleted: the picture and its trace do not need it.
+It can be deleted; picture and trace do not depend on it.
 """
 
 import base64
@@ -50,7 +50,7 @@ def summarise(
 
     Args:
         record: The run.
-        evaluation: None when its picture was not judged.
+        evaluation: None if its picture was not judged.
         size: Height and width of the picture, pixels.
     """
     request = record.request
@@ -80,14 +80,14 @@ def summarise(
 
 
 def with_verdicts(summary: RunSummary, verdicts: Iterable[Verdict]) -> RunSummary:
-    """Return a summary that says of every relation what these verdicts say, and nothing else."""
+    """Return a summary whose relations carry the given verdicts and no others."""
     by_relation = {verdict.relation_id: verdict for verdict in verdicts}
     claims = tuple(_judged(each, by_relation.get(each.relation_id)) for each in summary.claims)
     return replace(summary, claims=claims)
 
 
 def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
-    """Return every relation's PoS at the last step that tells it."""
+    """Return every relation's PoS at the last step with a value."""
     last: dict[RelationId, float] = {}
     for step in record.trace:
         last |= {relation_id: float(pos) for relation_id, pos in step.pos.items()}
@@ -121,24 +121,24 @@ VERSION = 2
 
 EVALUATION = "evaluation"
 REPETITION = "repetition"
-"""Parts whose hashes stand in the picture's record."""
+"""Parts whose hashes are in the picture's record."""
 
 MAX_SIDECAR_BYTES = 48 * MEBIBYTE
-"""Masks and depth of a picture of four megapixels take some twenty."""
+"""Masks and depth of a four-megapixel picture take about twenty."""
 
 _HINT = "Restore it from a copy, or delete it to judge the picture again."
 
 
 @frozen(eq=False)
 class Sidecar:
-    """What lies beside a picture.
+    """The content of a sidecar.
 
     Attributes:
-        summary: What the run is listed by.
-        marks: What the user says of it.
-        repetition: How near it came to the run that it repeats; None when nobody compared.
-        evaluation: None when the picture was not judged.
-        detector_ids: Who looked at the picture, as the evaluation says; a listing has them too.
+        summary: Fields that the run is listed by.
+        marks: The user's marks.
+        repetition: Comparison with the run that it repeats; None if not compared.
+        evaluation: None if the picture was not judged.
+        detector_ids: Detectors of the evaluation; set in listings too.
         names_detector: Whether the evaluation itself names its detector, as newer ones do.
     """
 
@@ -151,7 +151,7 @@ class Sidecar:
 
 
 def write_sidecar(sidecar: Sidecar) -> bytes:
-    """Return the bytes of the file.
+    """Encode a sidecar.
 
     Raises:
         StoreError: Masks and depth are so large that the file could not be read again.
@@ -171,24 +171,24 @@ def write_sidecar(sidecar: Sidecar) -> bytes:
 
 
 def with_listing(content: bytes, name: str, listing: Sidecar) -> bytes:
-    """Return the file with other marks and the like; its evaluation stays, letter by letter.
+    """Replace everything but the evaluation in a sidecar, which stays byte-identical.
 
     Args:
-        content: Of the file.
-        name: Of the file, for messages.
-        listing: What it shall say; an evaluation in it does not count.
+        content: Content of the file.
+        name: File name for messages.
+        listing: The new values; its evaluation is ignored.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
     """
     try:
         return json_bytes(_checked(content, name) | _plain_listing(listing))
-    except ValueError as error:  # NOTE: Python reads 1e999, which no JSON can say again
+    except ValueError as error:  # NOTE: Python parses 1e999 as infinity, which JSON cannot encode
         raise StoreError(f'The file "{name}" is damaged.', hint=_HINT) from error
 
 
 def evaluation_hash(content: bytes, name: str) -> str:
-    """Name the evaluation in the file by what it says; empty when there is none.
+    """Return the hash of the evaluation's content; empty if there is none.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
@@ -199,12 +199,12 @@ def evaluation_hash(content: bytes, name: str) -> str:
 
 
 def repetition_hash(repetition: Reproduction | None) -> str:
-    """Name a comparison by what it says; empty when there is none."""
+    """Return the hash of a comparison's content; empty if there is none."""
     return "" if repetition is None else hash_of_json(encode(repetition, {}))
 
 
 def part_hashes(content: bytes, name: str) -> dict[str, str]:
-    """Return the hashes of the file's parts that its picture tells.
+    """Return the hashes of the file's parts for the picture's record.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
@@ -214,11 +214,11 @@ def part_hashes(content: bytes, name: str) -> dict[str, str]:
 
 
 def read_sidecar(content: bytes, name: str) -> Sidecar:
-    """Return what the file says.
+    """Decode a sidecar.
 
     Args:
-        content: Of the file.
-        name: Of the file, for messages.
+        content: Content of the file.
+        name: File name for messages.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
@@ -230,10 +230,10 @@ def read_sidecar(content: bytes, name: str) -> Sidecar:
 
 
 def read_listing(content: bytes, name: str) -> Sidecar:
-    """Return all but the evaluation, which is much quicker than to read that as well.
+    """Decode a sidecar without its evaluation, which is much faster.
 
-    The summary is believed, as proving it means to read the trace; only its verdicts are those of
-    the evaluation, whatever it says itself, and none where that is damaged.
+    The summary is not verified, since that requires the trace; only its verdicts are taken from the
+    evaluation, and dropped if that is damaged.
 
     Raises:
         StoreError: It is damaged, or from a newer version.
@@ -280,7 +280,7 @@ def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
 
 
 def _detectors(plain: dict[str, Json]) -> frozenset[str]:
-    """Return who looked; older records name it in the detections only."""
+    """Return the detector ids; older records have them only in the detections."""
     seen = _perception(plain)
     found = seen.get("detections")
     each_by = (one.get("detector_id") for one in _dicts(found))
@@ -289,7 +289,7 @@ def _detectors(plain: dict[str, Json]) -> frozenset[str]:
 
 
 def _perception(plain: dict[str, Json]) -> dict[str, Json]:
-    """Return what was seen; empty where the picture was not judged."""
+    """Return the perception; empty if the picture was not judged."""
     evaluation = plain.get("evaluation")
     seen = evaluation.get("perception") if isinstance(evaluation, dict) else None
     return seen if isinstance(seen, dict) else {}
@@ -322,5 +322,5 @@ def _read_arrays(plain: dict[str, Json], name: str) -> dict[str, AnyArray]:
         return {}
     try:
         return unpack_arrays(base64.b64decode(str(packed), validate=True), name)
-    except ValueError as error:  # NOTE: letters beyond ASCII do not raise binascii.Error
+    except ValueError as error:  # NOTE: non-ASCII letters do not raise binascii.Error
         raise StoreError(f'The arrays in "{name}" are damaged.', hint=_HINT) from error

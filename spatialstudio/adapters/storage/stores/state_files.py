@@ -1,11 +1,11 @@
-"""Drafts, and the journal of the queue: what a program that ended suddenly had not done.
+"""Drafts, and the journal of unfinished requests in the queue.
 
-Every program writes a journal of its own and holds a lock on it while it lives, which the system
-takes away when it ends, however it ends. A journal is lines of JSON, each with the disk before
-work goes on; a last line that is torn counts as not written.
+Every program writes its own journal and holds a file lock, which the system releases when the
+program ends in any way. A journal is lines of JSON, each flushed to disk before work continues; an
+incomplete last line counts as not written.
 
-    {"request": {...}}      was asked
-    {"ended": "request id"} needs no more remembering
+    {"request": {...}}      a new request
+    {"ended": "request id"} a finished request
 """
 
 import json
@@ -39,16 +39,16 @@ from spatialstudio.domain.safe_json import parse_limited
 
 ENDING = ".journal"
 MAX_JOURNAL_BYTES = 16 * MEBIBYTE
-"""An entry takes some two kibibytes; a larger journal is not read."""
+"""An entry takes about two kibibytes; a larger journal is not read."""
 
 
 def build(_: Surroundings) -> "PlainStateFiles":
-    """Make the keeper of what is not finished."""
+    """Create the store of drafts and journals."""
     return PlainStateFiles()
 
 
 class PlainStateFiles:
-    """Keeps drafts and journals; implements ``StateFiles``."""
+    """Stores drafts and journals; implements ``StateFiles``."""
 
     id = "files"
 
@@ -57,7 +57,7 @@ class PlainStateFiles:
         return FileJournal(folder)
 
     def write_draft(self, path: Path, draft: Draft) -> None:
-        """Write what was typed, whole.
+        """Write the draft atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -67,14 +67,14 @@ class PlainStateFiles:
         write_whole(path, json_bytes(encode(draft, {})))
 
     def read_draft(self, path: Path) -> Draft | None:
-        """Return what was typed last; None when nothing was, or it cannot be read."""
+        """Return the last draft; None if there is none or it cannot be read."""
         try:
             return decode(Draft, read_json(path), {})
         except (OSError, StoreError):
             return None
 
     def write_settings(self, path: Path, settings: RunSettings) -> None:
-        """Write settings of runs, whole.
+        """Write run settings atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -84,7 +84,7 @@ class PlainStateFiles:
         write_whole(path, json_bytes(encode(settings, {})))
 
     def read_settings(self, path: Path) -> RunSettings:
-        """Read settings of runs, which may come from other people.
+        """Read run settings, which may come from other people.
 
         Raises:
             StoreError: The file cannot be read, or holds something else.
@@ -108,7 +108,7 @@ class PlainStateFiles:
         write_whole(path, json_bytes(dict(searches)))
 
     def read_searches(self, path: Path) -> dict[str, str]:
-        """Return saved searches by name; none when there are none, or they cannot be read."""
+        """Return saved searches by name; empty if there are none or they cannot be read."""
         try:
             plain = read_json(path)
         except (OSError, StoreError):
@@ -116,7 +116,7 @@ class PlainStateFiles:
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
 
     def write_library_folder(self, path: Path, folder: Path | None) -> None:
-        """Write where the user wants runs to be kept; None for the usual folder.
+        """Write the user's library folder; None for the default.
 
         Raises:
             StoreError: The file cannot be written.
@@ -126,7 +126,7 @@ class PlainStateFiles:
         write_whole(path, json_bytes({"folder": str(folder) if folder else ""}))
 
     def read_library_folder(self, path: Path) -> Path | None:
-        """Return where the user wants runs to be kept; None when nothing says so."""
+        """Return the user's library folder; None if none is set."""
         try:
             plain = read_json(path)
         except (OSError, StoreError):
@@ -136,7 +136,7 @@ class PlainStateFiles:
 
 
 class FileJournal:
-    """One program's journal, and sight of those of programs that have ended."""
+    """The journal of this program, with access to the journals of ended programs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -146,7 +146,7 @@ class FileJournal:
         self._open: set[RequestId] = set()
 
     def note(self, request: GenerationRequest) -> None:
-        """Remember a request, once; returns when the disk has it.
+        """Record a request, once; returns when it is on disk.
 
         Raises:
             StoreError: The journal cannot be written.
@@ -156,14 +156,14 @@ class FileJournal:
             self._open.add(request.id)
 
     def end(self, request_id: RequestId) -> None:
-        """Note that a request needs no more remembering; a full disk only makes it listed again."""
+        """Record that a request has ended; if the disk is full, it is only listed again later."""
         if request_id in self._open:
             self._open.discard(request_id)
             with suppress(StoreError):
                 self._write({"ended": request_id})
 
     def interrupted(self) -> tuple[GenerationRequest, ...]:
-        """Return what programs that ended suddenly had not done, in order."""
+        """Return the unfinished requests of interrupted programs, in order."""
         requests: list[GenerationRequest] = []
         for path in self._others():
             with _taken(path) as file:
@@ -172,7 +172,7 @@ class FileJournal:
         return tuple(requests)
 
     def forget(self, request_ids: Collection[RequestId]) -> None:
-        """Drop interrupted requests; a journal in which nothing is left is deleted."""
+        """Drop interrupted requests; a journal without further entries is deleted."""
         for path in self._others():
             is_done = False
             with _taken(path) as file:
@@ -181,7 +181,7 @@ class FileJournal:
                 found = _open_requests(file.read(MAX_JOURNAL_BYTES))
                 left = [request for request in found if request.id not in request_ids]
                 is_done = not left
-                with suppress(OSError):  # a full disk only makes them listed again
+                with suppress(OSError):  # a full disk only lists them again later
                     for request_id in () if is_done else request_ids:
                         _append(file, _line({"ended": request_id}))
             if is_done:
@@ -189,7 +189,7 @@ class FileJournal:
                     path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End this program's part; a journal in which nothing is left is deleted."""
+        """Close this program's journal; a journal without further entries is deleted."""
         with self._guard:
             if self._file is not None:
                 with suppress(OSError):
@@ -213,10 +213,10 @@ class FileJournal:
 
 
 def _append(file: BinaryIO, line: bytes) -> None:
-    """Write a line to an unbuffered file, whole or not at all, and wait until the disk has it.
+    """Write a line to an unbuffered file atomically, and flush it to disk.
 
     Raises:
-        OSError: The disk is full, or gone.
+        OSError: The disk is full or unavailable.
     """
     end = file.seek(0, os.SEEK_END)
     try:
@@ -245,15 +245,15 @@ def _open_requests(content: bytes) -> list[GenerationRequest]:
                 request = decode(GenerationRequest, entry["request"], {})
                 requests[request.id] = request
         except (ValueError, TypeError, KeyError, StoreError):
-            continue  # torn, or from a version that asked for more
+            continue  # incomplete, or from a version with other required fields
     return list(requests.values())
 
 
 @contextmanager
 def _taken(path: Path) -> Iterator[BinaryIO | None]:
-    """Open a journal of a program that has ended; None while its program lives.
+    """Open the journal of a program that has ended; None while that program runs.
 
-    Links are not followed, as a journal is written to; what is too large is no journal of ours.
+    Links are not followed because a journal is written to; files that are too large are skipped.
     """
     try:
         if not S_ISREG(path.lstat().st_mode) or path.lstat().st_size > MAX_JOURNAL_BYTES:
@@ -279,7 +279,7 @@ if sys.platform == "win32":
     _FAR = 2**30
 
     def _lock(file: BinaryIO) -> bool:
-        """Take the lock of a file, a byte far behind its end; False when another has it."""
+        """Lock one byte far beyond the end of a file; return False if it is already locked."""
         place = file.tell()
         file.seek(_FAR)
         try:
@@ -293,7 +293,7 @@ else:
     import fcntl
 
     def _lock(file: BinaryIO) -> bool:
-        """Take the lock of a file; False when another program has it."""
+        """Lock a file; return False if another program has locked it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -1,8 +1,7 @@
-"""Takes the events of a finished run apart for its files, and puts them together again.
+"""Conversion of the events of a finished run to its trace file and back.
 
-The numbers of a step stand in its summary, in the record, under the names that they have in the
-event. Its maps stand apart under "step/what", those after its updates under another "what", its
-previews by step.
+The numbers of a step are in its summary, in the record, under the event's field names. Its maps are
+arrays named "step/what", with a different "what" after the updates; its previews are keyed by step.
 """
 
 import re
@@ -64,7 +63,7 @@ _SUMMARY_NUMBERS = tuple(
 
 
 def maps_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
-    """Collect the attention maps of a run's steps, and the names of their layers."""
+    """Return the attention maps of a run's steps, and the names of their layers."""
     arrays: dict[str, AnyArray] = {}
     for event in steps:
         if event.attention is not None:
@@ -76,7 +75,7 @@ def maps_of(steps: Iterable[StepEvent]) -> dict[str, AnyArray]:
 
 
 def previews_of(steps: Iterable[StepEvent]) -> dict[int, RgbImage]:
-    """Collect the previews of a run's steps."""
+    """Return the previews of a run's steps."""
     return {event.step: event.preview for event in steps if event.preview is not None}
 
 
@@ -86,13 +85,13 @@ def with_references(
     maps_file: ArtifactRef,
     preview_files: Mapping[int, ArtifactRef],
 ) -> tuple[StepSummary, ...]:
-    """Tell every step which of its arrays are kept, and where.
+    """Return the step summaries with references to their stored arrays.
 
     Args:
-        trace: The steps' numbers.
-        maps: What ``maps_of`` collected.
-        maps_file: What holds them.
-        preview_files: What holds the previews, by step.
+        trace: The step summaries.
+        maps: The result of ``maps_of``.
+        maps_file: The artifact that holds the maps.
+        preview_files: The artifacts that hold the previews, by step.
     """
     return tuple(
         replace(
@@ -110,16 +109,16 @@ def events_of(
     previews: Mapping[int, RgbImage],
     image: RgbImage,
 ) -> tuple[GenerationEvent, ...]:
-    """Give the same events as while the run was drawn.
+    """Reconstruct the events that the run emitted during generation.
 
     Args:
         record: The run.
-        maps: What ``maps_of`` collected.
+        maps: The result of ``maps_of``.
         previews: (H, W, 3) by step.
         image: (H, W, 3) the finished picture.
 
     Raises:
-        KeyError: A step names an array that is not there.
+        KeyError: A step names an array that does not exist.
         StoreError: An array is not a map.
     """
     request_id = record.request.id
@@ -156,7 +155,7 @@ def events_of(
 
 
 def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:
-    """Sort the arrays by step, so that each step finds its own at once."""
+    """Group the arrays by step."""
     by_step: dict[int, dict[str, AnyArray]] = {}
     for name, array in maps.items():
         step, _, rest = name.partition("/")
@@ -166,7 +165,7 @@ def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:
 
 
 def _after(arrays: Mapping[str, AnyArray]) -> AttentionSnapshot | None:
-    """Return a step's attention after its updates; None where there is none, as in version 2."""
+    """Return a step's attention after its updates; None if not stored, as in version 2."""
     has_after = any(name.startswith(_MAP_AFTER) for name in arrays)
     return _snapshot(arrays, _MAP_AFTER) if has_after else None
 
@@ -199,26 +198,26 @@ PICTURE = "picture.webp"
 FORMAT_MEMBER = "format.json"
 LARGEST_FILE_BYTES = 32 * MEBIBYTE
 LARGEST_BYTES = 48 * MEBIBYTE
-"""Of all members, unpacked."""
+"""Limit for all members, unpacked."""
 MOST_MEMBERS = 2000
 LARGEST_MAPS_BYTES = 64 * MEBIBYTE
-"""Of all maps, as float32."""
+"""Limit for all maps, as float32."""
 DECODED_PIXELS = 64_000_000
-"""Of all previews of a trace; one with more is refused."""
+"""Limit for all previews of a trace; a trace with more is rejected."""
 KEPT_PIXELS = 24_000_000
-"""Of all previews in memory; above it each is made smaller by the same factor."""
+"""Limit for all previews in memory; beyond it all are downscaled by the same factor."""
 
 LOSSLESS = 100
 PREVIEW_QUALITIES = (LOSSLESS, 85, 60, 30)
 EFFORT = 2
-"""Of the WebP encoder, 0 to 6."""
+"""Effort level of the WebP encoder, 0 to 6."""
 
 _PREVIEW_NAME = re.compile(r"previews/(\d{4,9})\.webp")
 _PEAK = "/peak"
 _LEVELS = 255
 _FLOAT_BYTES = 4
 _NUMBERS = frozenset("fiub")
-"""Kinds of numpy types."""
+"""Numeric dtype kinds of NumPy."""
 _NUMBERS_AND_NAMES = _NUMBERS | {"U"}
 _LIMITS = ArchiveLimits(
     members=MOST_MEMBERS, member_bytes=LARGEST_FILE_BYTES, total_bytes=LARGEST_BYTES
@@ -228,7 +227,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 @frozen(eq=False)
 class TraceContent:
-    """What a trace file holds.
+    """The content of a trace file.
 
     Attributes:
         maps: Arrays by name: float32 maps, texts of the layers' names.
@@ -247,7 +246,7 @@ class PackedArrays:
 
     Attributes:
         members: Name to bytes.
-        precision: How maps and previews were packed.
+        precision: Precision of the packed maps and previews.
     """
 
     members: Mapping[str, bytes]
@@ -255,12 +254,12 @@ class PackedArrays:
 
 
 def preview_member(step: int) -> str:
-    """Name the member that holds a step's preview."""
+    """Return the member name of a step's preview."""
     return f"previews/{step:04}.webp"
 
 
 def pack_trace_arrays(content: TraceContent) -> PackedArrays:
-    """Pack maps and previews as exactly as their share of the budget allows."""
+    """Pack maps and previews at the highest precision that fits the budget."""
     maps, kind = _packed_maps(content.maps)
     previews, quality = _packed_previews(content.previews)
     picture = content.picture()
@@ -293,14 +292,14 @@ def write_trace(record: Json, packed: PackedArrays) -> bytes:
 
 
 def read_members(content: bytes, name: str) -> dict[str, bytes]:
-    """Return all members of a trace file, their checksums proven.
+    """Return all members of a trace file after checking their checksums.
 
     Args:
-        content: Of the file.
-        name: Of the file, for messages.
+        content: Content of the file.
+        name: File name for messages.
 
     Raises:
-        StoreError: It is no trace, damaged, or from a newer version.
+        StoreError: It is not a trace, damaged, or from a newer version.
     """
     if len(content) > LARGEST_FILE_BYTES:
         raise _too_large(name)
@@ -324,7 +323,7 @@ def read_members(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def unpack_trace_arrays(members: Mapping[str, bytes], name: str) -> TraceContent:
-    """Return maps and previews of a trace file's members.
+    """Unpack maps and previews from a trace file's members.
 
     Raises:
         StoreError: A member is damaged.
@@ -406,7 +405,7 @@ def _unpacked_map(array: AnyArray, peak: AnyArray | None) -> AnyArray:
 
 
 def _read_previews(steps: Mapping[int, bytes], name: str) -> dict[int, RgbImage]:
-    """Decode the previews of a trace, smaller where they would take too much memory together."""
+    """Decode the previews of a trace, downscaled if they would take too much memory together."""
     pixels = sum(_pixels_of(data, name) for data in steps.values())
     if pixels > DECODED_PIXELS:
         raise _too_large(name)
@@ -451,7 +450,7 @@ def _read_webp(data: bytes, name: str, factor: int = 1) -> RgbImage:
 
 
 def _pixels_of(data: bytes, name: str) -> int:
-    """Return how many pixels a picture claims, without decoding it."""
+    """Return the pixel count in a picture's header, without decoding it."""
     try:
         with bounded_image(BytesIO(data), name, ("WEBP",)) as image:
             return image.width * image.height
@@ -462,7 +461,7 @@ def _pixels_of(data: bytes, name: str) -> int:
 
 
 def _check_header(data: bytes, name: str) -> None:
-    """Say that a picture is damaged before anything needs its pixels."""
+    """Check a picture's header early, before its pixels are needed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about its size, which is checked when it is decoded

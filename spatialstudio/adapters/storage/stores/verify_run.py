@@ -1,4 +1,4 @@
-"""Reads the parts of a run from disk and proves them by their hashes."""
+"""Verification of the parts of a run against their hashes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
@@ -61,7 +61,7 @@ from spatialstudio.domain.safe_files import (
 )
 
 OTHER_CHECKS = ("verdicts", "hashes")
-"""Fields that are held to the files they are about."""
+"""Fields that are compared with their own files instead."""
 
 _TEXTS = {PARAMETERS: "parameters", XMP: "XMP"}
 _NO_PICTURE = np.zeros((1, 1, 3), np.uint8)
@@ -73,18 +73,18 @@ def differing_fields(
     record: RunRecord,
     size: tuple[int, int],
 ) -> tuple[str, ...]:
-    """Return the fields in which a picture tells otherwise than its run, as "environment.device".
+    """Return the fields in which a picture's record differs from its run, as "environment.device".
 
-    A record of an earlier version is held to the request alone.
+    For a record of an earlier version, only the request is compared.
 
     Args:
-        picture_record: What the picture's record says.
+        picture_record: The picture's record.
         texts: All texts of the picture's file, by name.
         record: The run.
         size: Height and width of the picture, pixels.
 
     Raises:
-        StoreError: What is told of the environment is damaged.
+        StoreError: The recorded environment is damaged.
     """
     if picture_record.plain.get("version") != VERSION:
         return tuple(
@@ -100,7 +100,7 @@ def differing_fields(
 
 
 def _comparable(picture_record: PictureRecord) -> Json:
-    """Return the fields to compare; what an earlier program did not tell has its usual value."""
+    """Return the fields to compare; fields missing in older records get their default."""
     environment = decode(Environment, picture_record.plain.get("environment"), {})
     whole = {
         **picture_record.plain,
@@ -111,7 +111,7 @@ def _comparable(picture_record: PictureRecord) -> Json:
 
 
 def _unlike(picture_record: Json, due: Json, path: str) -> Iterator[str]:
-    """Yield the paths of all leaves that are not the same in both."""
+    """Yield the paths of all leaves that differ."""
     ours, theirs = dict(_leaves(picture_record, path)), dict(_leaves(due, path))
     for place in {**theirs, **ours}:
         if place not in ours or place not in theirs or ours[place] != theirs[place]:
@@ -132,20 +132,20 @@ def _leaves(plain: Json, path: str) -> Iterator[tuple[str, Json]]:
 T = TypeVar("T")
 
 TRACE = "trace"
-"""The part whose hash stands in the picture's record, beside those of the sidecar."""
+"""Part whose hash is in the picture's record, besides those of the sidecar."""
 
 MAX_PICTURE_BYTES = 128 * MEBIBYTE
 MAX_PART_BYTES = {TRACE_ENDING: 64 * MEBIBYTE, SIDECAR_ENDING: MAX_SIDECAR_BYTES}
-"""The largest file of a run that is read, by its ending; else ``MAX_PICTURE_BYTES``."""
+"""Size limits for the files of a run by extension; ``MAX_PICTURE_BYTES`` for others."""
 
 
 def pixel_hash(image: RgbImage) -> str:
-    """Name a picture by its pixels, (H, W, 3) uint8; what else its file holds does not count."""
+    """Return the hash of a picture's pixels, (H, W, 3) uint8, ignoring its metadata."""
     return sha256(image.tobytes()).hexdigest()
 
 
 def read_trace(picture: Path) -> tuple[RunRecord, TraceContent]:
-    """Read the trace beside a picture, every member proven.
+    """Read the trace of a picture and check every member.
 
     Raises:
         StoreError: It is missing or damaged.
@@ -155,7 +155,7 @@ def read_trace(picture: Path) -> tuple[RunRecord, TraceContent]:
 
 
 def read_record(picture: Path) -> RunRecord:
-    """Read the record alone, without its evaluation.
+    """Read only the record, without its evaluation.
 
     Raises:
         StoreError: The trace is missing or damaged.
@@ -169,7 +169,7 @@ def read_part(path: Path, max_bytes: int | None = None) -> bytes:
 
     Args:
         path: The file.
-        max_bytes: The largest size that is read; None for the usual one of its ending.
+        max_bytes: The largest size that is read; None for the default of its extension.
 
     Raises:
         StoreError: It is missing, cannot be read, or is too large.
@@ -195,9 +195,9 @@ def read_part(path: Path, max_bytes: int | None = None) -> bytes:
 
 
 def verify_run(picture: Path) -> tuple[Fault, ...]:
-    """Check picture, trace, evaluation and metadata of a run; empty when all is well.
+    """Check picture, trace, evaluation and metadata of a run; empty if all match.
 
-    What cannot be read is told once; the rest is compared with what can.
+    An unreadable part is reported once; the others are compared with the parts that can be read.
     """
     parts = _Parts(picture)
     checks = {
@@ -210,7 +210,7 @@ def verify_run(picture: Path) -> tuple[Fault, ...]:
 
 
 def faults_of(checks: Mapping[str, Callable[[], object]]) -> Iterator[Fault]:
-    """Do every check and yield what it complains of."""
+    """Run every check and yield the faults."""
     for part, check in checks.items():
         try:
             check()
@@ -219,7 +219,7 @@ def faults_of(checks: Mapping[str, Callable[[], object]]) -> Iterator[Fault]:
 
 
 class _Parts:
-    """The parts of a run, each read once; None for what is not there or damaged."""
+    """The parts of a run, each read once; None if missing or damaged."""
 
     def __init__(self, picture: Path) -> None:
         self.faults: list[Fault] = []
@@ -234,7 +234,7 @@ class _Parts:
             self._picture_record = self._read("metadata", lambda: picture_record_of(picture))
 
     def check_picture(self) -> None:
-        """Say when the pixels are not those that were drawn."""
+        """Check that the pixels match the hash of the generated picture."""
         if self._record is None or self._image is None:
             return
         hashes = {artifact.sha256 for artifact in self._record.artifacts}
@@ -244,7 +244,7 @@ class _Parts:
         )
 
     def check_trace(self) -> None:
-        """Say when the trace is sound, but not the one that the picture came with."""
+        """Check that an undamaged trace is the one of this picture."""
         if self._record is None or self._picture_record is None:
             return
         digest = trace_hash(self._picture)
@@ -254,7 +254,7 @@ class _Parts:
         )
 
     def check_evaluation(self) -> None:
-        """Say when the evaluation is that of another picture, or not the one that it tells."""
+        """Check that the evaluation belongs to this picture and matches its hash."""
         if self._content is None or self._sidecar is None:
             return
         name, evaluation = self._beside.name, self._sidecar.evaluation
@@ -277,7 +277,7 @@ class _Parts:
         self._check_summary(self._sidecar)
 
     def check_metadata(self) -> None:
-        """Say in which fields the picture tells otherwise than its trace."""
+        """Check that the picture's metadata matches its trace."""
         if self._record is None or self._picture_record is None or self._image is None:
             return
         height, width, _ = self._image.shape
@@ -290,7 +290,7 @@ class _Parts:
         )
 
     def _check_summary(self, sidecar: Sidecar) -> None:
-        """Say when the run would be listed and found by what it does not say."""
+        """Check that the summary, by which the run is listed and found, matches the run."""
         if self._record is None or self._image is None:
             return
         height, width, _ = self._image.shape
@@ -317,7 +317,7 @@ class _Parts:
 
 
 def is_there(path: Path) -> bool:
-    """Say whether anything lies under a path, a broken link included."""
+    """Return True if a path exists, even as a broken link."""
     try:
         path.lstat()
     except OSError:
@@ -326,7 +326,7 @@ def is_there(path: Path) -> bool:
 
 
 def trace_hash(picture: Path) -> str:
-    """Name the trace beside a picture by its bytes.
+    """Return the hash of a picture's trace file.
 
     Raises:
         StoreError: It is missing or cannot be read.
@@ -335,13 +335,13 @@ def trace_hash(picture: Path) -> str:
 
 
 def is_stated(picture_record: PictureRecord, repetition: Reproduction | None) -> bool:
-    """Say whether a picture confirms a comparison; those of earlier versions tell of none."""
+    """Return True if a picture confirms a comparison; older records have no hash of it."""
     digest = repetition_hash(repetition)
     return picture_record.hashes.get(REPETITION, digest) == digest
 
 
 def proven_repetition(picture: Path, repetition: Reproduction | None) -> Reproduction | None:
-    """Return what a sidecar says of a run that repeats another, where the picture confirms it."""
+    """Return the comparison from a sidecar if the picture confirms it."""
     if repetition is None:
         return None
     try:
@@ -356,11 +356,11 @@ def _require(is_so: bool, complaint: str) -> None:
 
 
 def picture_record_of(picture: Path) -> PictureRecord:
-    """Read what a picture tells of its run.
+    """Read the record in a picture.
 
     Raises:
-        StoreError: It is missing, tells nothing, or its record is damaged.
-        ImageError: It is no picture.
+        StoreError: It is missing, has no record, or its record is damaged.
+        ImageError: It is not a picture.
     """
     settings = settings_in(read_part(picture))
     if settings is None or not settings.record:

@@ -1,11 +1,11 @@
-"""The form of AUTOMATIC1111's web interface, which Forge, Civitai and many others write too.
+"""Metadata dialect of AUTOMATIC1111's web UI, also used by Forge, Civitai and others.
 
     a cat to the left of a dog
     Negative prompt: blurry
     Steps: 25, Sampler: DDIM, CFG scale: 4, Seed: 7, Size: 512x512, Model: stickers, Spatial: "{}"
 
-The prompt may have many lines. A value that holds a comma or colon is quoted as a JSON string.
-Extensions that fill templates write these behind it: "Template: a {cat|dog}", "Negative Template:".
+The prompt may have several lines. A value with a comma or colon is quoted as a JSON string.
+Template extensions append lines: "Template: a {cat|dog}", "Negative Template:".
 """
 
 import json
@@ -25,7 +25,7 @@ from spatialstudio.domain.picture_settings import PictureSettings
 DIALECT = "a1111"
 NEGATIVE = "Negative prompt:"
 FEWEST_SETTINGS = 3
-"""A last line with fewer belongs to the prompt."""
+"""Minimum settings in the last line; with fewer, it is part of the prompt."""
 
 _KNOWN = frozenset(
     {
@@ -40,12 +40,12 @@ _WITH_TEMPLATE = re.compile(r"^(?P<settings>Steps:[^\n]*)\n(?:Negative )?Templat
 def write(
     prompt: str, negative: str, settings: Mapping[str, str | int | float], *, size: tuple[int, int]
 ) -> str:
-    """Return the text that other programs read.
+    """Return the metadata text for other programs.
 
     Args:
-        prompt: What was drawn.
-        negative: What was not wanted; empty for nothing.
-        settings: By the names that stand in the last line, in their order.
+        prompt: The prompt.
+        negative: The negative prompt; may be empty.
+        settings: Settings of the last line by name, in order.
         size: Width and height in pixels.
     """
     fields = {**settings, "Size": f"{size[0]}x{size[1]}"}
@@ -54,7 +54,7 @@ def write(
 
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture does not tell them in this form."""
+    """Read the settings; None if the picture has none in this dialect."""
     text = texts.get(PARAMETERS) or texts.get(USER_COMMENT) or ""
     body, _, last = _without_templates(text.replace("\r\n", "\n")).strip().rpartition("\n")
     fields = dict(_settings(last))
@@ -80,7 +80,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
 
 
 def _without_templates(text: str) -> str:
-    """Return the text up to the line of settings, where templates stand behind it."""
+    """Return the text up to the settings line, without templates after it."""
     found = _WITH_TEMPLATE.search(text)
     return text[: found.end("settings")] if found else text
 
@@ -100,7 +100,7 @@ def _settings(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _with_lists(parts: Iterator[str]) -> Iterator[str]:
-    """Join what was split within a list or object of JSON: 'Civitai resources: [{"a": 1, ...}]'."""
+    """Rejoin JSON lists and objects split at commas: 'Civitai resources: [{"a": 1, ...}]'."""
     open_parts: list[str] = []
     depth = 0
     for part in parts:
@@ -113,11 +113,11 @@ def _with_lists(parts: Iterator[str]) -> Iterator[str]:
                 open_parts, depth = [], 0
         else:
             yield part
-    yield from open_parts  # it never ends, so it was none
+    yield from open_parts  # never closed, so not a list
 
 
 def _parts(line: str) -> Iterator[str]:
-    """Split at commas that stand in no quotes; takes time in proportion to the line."""
+    """Split a line at unquoted commas, in linear time."""
     part: list[str] = []
     is_quoted = is_escaped = False
     for character in line:

@@ -1,12 +1,11 @@
-"""ComfyUI: the graph of nodes that drew the picture, as JSON in ``prompt``.
+"""Metadata dialect of ComfyUI: the node graph as JSON in ``prompt``.
 
     {"3": {"class_type": "KSampler", "inputs": {"seed": 7, "positive": ["6", 0], ...}},
      "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "a cat", "clip": ["4", 1]}}, ...}
 
-An input is a value, or a link: the id of a node and the number of its output. There is no list
-of settings; they are looked for upwards along the links from the node that samples. WebP and JPEG
-files carry the graph in EXIF texts that begin with "prompt:". Some pictures hold only what the
-editor shows, see ``comfyui_workflow``.
+An input is a value, or a link: a node id and an output index. There is no list of settings; they
+are collected upstream from the sampler node. WebP and JPEG files hold the graph in EXIF texts that
+begin with "prompt:". Some pictures hold only the editor's workflow, see ``graph_of_workflow``.
 """
 
 from collections import deque
@@ -25,7 +24,7 @@ from spatialstudio.domain.picture_settings import PictureSettings
 SAMPLING = ("steps", "cfg", "sampler_name", "scheduler")
 SIZE = ("width", "height")
 ANY = ""
-"""A field that tells nothing of interest."""
+"""A widget value that is ignored."""
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "KSampler": ("seed", ANY, *SAMPLING),
     "KSamplerAdvanced": (ANY, "noise_seed", ANY, *SAMPLING),
@@ -43,13 +42,13 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "PrimitiveString": ("value",),
     "PrimitiveStringMultiline": ("value",),
 }
-"""Names of the values of the usual nodes, by the node's type, in order."""
+"""Names of the widget values of common node types, in order."""
 
 _ID, _FROM, _OUTPUT = range(3)
 
 
 def graph_of_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the graph as it stands in ``prompt``: nodes by id, their inputs by name."""
+    """Convert a workflow to the graph format of ``prompt``: nodes by id, their inputs by name."""
     origins = {
         link[_ID]: [str(link[_FROM]), link[_OUTPUT]]
         for link in _rows(workflow, "links", list)
@@ -74,7 +73,7 @@ def _values(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _links(node: Mapping[str, Any], origins: Mapping[int, list[Any]]) -> dict[str, Any]:
-    """Return the inputs that come from other nodes; they count more than values."""
+    """Return the inputs linked to other nodes; links take precedence over values."""
     rows = [row for row in _rows(node, "inputs", dict) if isinstance(row.get("link"), int)]
     return {str(row.get("name")): origins[row["link"]] for row in rows if row["link"] in origins}
 
@@ -92,7 +91,7 @@ MOST_NODES = 5000
 LINK_LENGTH = 2
 POSITIVE, NEGATIVE = "positive", "negative"
 NO_TEXT = "ConditioningZeroOut"
-"""The node that takes a prompt's meaning away, to stand for no negative prompt."""
+"""Node that zeroes the conditioning, used in place of a negative prompt."""
 
 _SEEDS = ("seed", "noise_seed")
 _MODELS = ("ckpt_name", "unet_name", "model_name")
@@ -102,7 +101,7 @@ Node = Mapping[str, Any]
 
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture does not tell them in this form."""
+    """Read the settings; None if the picture has none in this dialect."""
     graph = _Graph(parse_object(_graph_text(texts, NAME)))
     sampler = graph.sampler()
     if sampler is None:
@@ -141,7 +140,7 @@ def _graph_text(texts: Mapping[str, str], wanted: str) -> str:
 
 
 class _Graph:
-    """Nodes by id; links that lead nowhere or in circles do no harm."""
+    """Nodes by id; dangling and circular links are allowed."""
 
     def __init__(self, plain: Mapping[str, Any]) -> None:
         named = [(key, node) for key, node in plain.items() if isinstance(node, dict)]
@@ -150,14 +149,14 @@ class _Graph:
         }
 
     def sampler(self) -> Node | None:
-        """Return the node that samples, the one with most of the settings."""
+        """Return the sampler node, the one with most settings."""
         marks = ("latent_image", "positive", "sampler", "sigmas", *_SEEDS)
         scored = [(sum(m in node["inputs"] for m in marks), node) for node in self._nodes.values()]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= LINK_LENGTH else None
 
     def upwards(self, start: Node, besides: str = "") -> Iterator[Node]:
-        """Yield a node and all that it is linked to, the nearest first, each once.
+        """Yield a node and all nodes upstream, nearest first, each once.
 
         Links of the input ``besides`` are not followed.
         """
@@ -172,7 +171,7 @@ class _Graph:
                     waiting.append(above)
 
     def linked(self, nodes: tuple[Node, ...], names: tuple[str, ...]) -> Node | None:
-        """Return what the first of the nodes with such an input is linked to."""
+        """Return the node linked to the first of the given inputs among the nodes."""
         for node in nodes:
             for name in names:
                 if (above := self._at(node["inputs"].get(name))) is not None:
@@ -180,9 +179,9 @@ class _Graph:
         return None
 
     def text_above(self, start: Node | None, besides: str) -> str:
-        """Return the nearest text upwards from a node; empty when there is none.
+        """Return the nearest text upstream of a node; empty if there is none.
 
-        A node that passes both prompts on, as one of a ControlNet, has an input for each.
+        A node that passes on both prompts, such as a ControlNet, has an input for each.
         """
         for node in self.upwards(start, besides) if start is not None else ():
             if node.get("class_type") == NO_TEXT:

@@ -1,8 +1,8 @@
-"""InvokeAI: JSON in ``invokeai_metadata``; earlier in ``sd-metadata``; at first a line of text.
+"""Metadata dialect of InvokeAI: JSON in ``invokeai_metadata`` or ``sd-metadata``, or a command.
 
     Dream: "a cat on a mat [blurry]" -s 50 -S 1234 -W 512 -H 512 -C 7.5 -A k_lms
 
-That is the command that drew the picture; what stands in brackets was not wanted.
+The earliest versions stored this command; the negative prompt is in brackets.
 """
 
 import re
@@ -38,7 +38,7 @@ _UNWANTED = re.compile(r"\[([^\[\]]*)\]")
 
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture does not tell them in this form."""
+    """Read the settings; None if the picture has none in this dialect."""
     if fields := parse_object(texts.get(NAME, "")):
         return _read_new(fields)
     old = parse_object(texts.get(OLD_NAME, ""))

@@ -1,7 +1,7 @@
-"""SwarmUI and Fooocus: JSON where others write their parameters as text.
+"""Metadata dialects of SwarmUI and Fooocus: JSON in the ``parameters`` text.
 
-SwarmUI has ``sui_image_params`` in it, Fooocus in its own scheme ``base_model``. The other scheme
-of Fooocus is that of AUTOMATIC1111, and is read as such.
+The JSON of SwarmUI contains ``sui_image_params``, that of Fooocus ``base_model``. Fooocus can also
+write the dialect of AUTOMATIC1111, which is read as such.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _SHARED = frozenset({"prompt", "seed", "steps", "sampler", "scheduler"})
 
 @frozen
 class _Names:
-    """How a program calls what others call otherwise; an empty name is that of no value."""
+    """Field names of one program; an empty name means there is no such field."""
 
     dialect: str
     negative: str
@@ -58,7 +58,7 @@ _FOOOCUS = _Names(
 
 
 def read_swarmui(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture does not have them in this form."""
+    """Read the settings; None if the picture has none in this dialect."""
     values = _parameters(texts).get("sui_image_params")
     if not isinstance(values, dict):
         return None
@@ -66,7 +66,7 @@ def read_swarmui(texts: Mapping[str, str]) -> PictureSettings | None:
 
 
 def read_fooocus(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture does not have them in this form."""
+    """Read the settings; None if the picture has none in this dialect."""
     values = _parameters(texts)
     if _FOOOCUS.model not in values:
         return None

@@ -1,9 +1,9 @@
-"""This program's own record: JSON in ``spatial_studio``, or packed in XMP.
+"""Metadata dialect of Spatial Studio: JSON in ``spatial_studio``, or packed in XMP.
 
     {"version": 2, "app": "0.1.0", "request": {...}, "relations": [{"sentence": ...}], ...}
 
-``stores.picture_record`` writes it; here only what any picture tells is read out of it, so that
-records of later versions are understood as far as they go.
+``stores.picture_record`` writes it; this reader uses only generic fields, so that records of later
+versions remain readable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ DIALECT = "spatial studio"
 
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
-    """Read the settings; None when the picture is not one of ours."""
+    """Read the settings; None if the picture is from another program."""
     record = texts.get(OWN_RECORD) or provenance.read_record(texts.get(XMP, ""))
     fields = parse_object(record)
     request = _inside(fields, "request")
@@ -93,7 +93,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _search(search: Mapping[str, Any]) -> str:
-    """Say how many pictures a search drew at most; nothing when it drew one."""
+    """Return the maximum number of pictures of a noise search; empty if it is one."""
     candidates = parse_int(search.get("candidates"))
     return search_in_words(candidates or 1, parse_float(search.get("enough")))
 
@@ -104,11 +104,11 @@ def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
         options = _inside(found, "options")
         return guidance_in_words(found, unusual_options(str(guidance.get("method_id")), options))
     except RecursionError:
-        return ()  # nobody nests them so deep
+        return ()  # no valid record nests them this deep
 
 
 def _claims(fields: list[Mapping[str, Any]], asked: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Say the relations as they were asked for, with their weights."""
+    """Return the requested relations as text, with their weights."""
     known = {str(row.get("id")): row for row in asked}
     for row in fields:
         wanted = known.get(str(row.get("id")), {})
