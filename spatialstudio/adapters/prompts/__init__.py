@@ -1,1 +1,1 @@
-"""Relation extractors: prompt to scene graph."""
+"""Relation extractors, which turn a prompt into a scene graph."""

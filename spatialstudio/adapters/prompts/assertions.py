@@ -1,7 +1,7 @@
-"""Has a language model take a prompt apart into statements and questions; the scene stands in.
+"""Decomposition of a prompt into statements and questions by a language model.
 
-Source: Singh and Zheng 2023, arXiv:2307.04749, section 3.1: one call with an example. Whatever goes
-wrong, the statements are those of the scene, with a note.
+Source: Singh and Zheng 2023, arXiv:2307.04749, section 3.1: one call with an example. On any
+failure the statements come from the scene graph, with a note.
 """
 
 from collections.abc import Sequence
@@ -61,14 +61,14 @@ ASSERTIONS_FORM = AnswerForm(
 
 
 def read_assertions(text: str, scene: SceneGraph) -> tuple[Assertion, ...]:
-    """Read an answer.
+    """Parse an answer.
 
     Args:
-        text: What the model said.
-        scene: What is known of the prompt.
+        text: The model's answer.
+        scene: The scene graph of the prompt.
 
     Raises:
-        UnreadableAnswer: It holds no statement with its question.
+        UnreadableAnswer: It contains no statement with a question.
     """
     listed = (found.get("assertions") for found in json_objects(text))
     rows = next((rows for rows in listed if isinstance(rows, list)), [])
@@ -98,7 +98,7 @@ def _assertion(
     relation = _relation(about, scene) if kind == AssertionKind.RELATION.value else None
     is_tied = bool(
         about
-        and (kind == AssertionKind.THING.value or attribute or relation)  # else it names no more
+        and (kind == AssertionKind.THING.value or attribute or relation)  # otherwise incomplete
     )
     return Assertion(
         id=assertion_id,
@@ -111,7 +111,7 @@ def _assertion(
 
 
 def _mentions(names: object, scene: SceneGraph) -> Sequence[MentionId]:
-    """Return the mentions that are named; none when any name is unknown."""
+    """Return the named mentions; empty if any name is unknown."""
     if not isinstance(names, list):
         return ()
     known = {mention.head.lower(): mention.id for mention in reversed(scene.mentions)}
@@ -121,7 +121,7 @@ def _mentions(names: object, scene: SceneGraph) -> Sequence[MentionId]:
 
 
 def _relation(about: Sequence[MentionId], scene: SceneGraph) -> RelationId | None:
-    """Return the one relation between these things, in this order; None where there are more."""
+    """Return the one relation between these mentions, in this order; None if there are several."""
     found = [known.id for known in scene.relations if known.ends == tuple(about)]
     return found[0] if len(found) == 1 else None
 
@@ -135,7 +135,7 @@ def _without_article(name: str) -> str:
 
 
 def build(surroundings: Surroundings) -> "LanguageModelAssertionReader":
-    """Make the reader with the user's server and the shipped instruction."""
+    """Create the reader with the user's server and the built-in instruction."""
     folder = surroundings.resources / "prompts"
     return LanguageModelAssertionReader(
         settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
@@ -144,11 +144,11 @@ def build(surroundings: Surroundings) -> "LanguageModelAssertionReader":
 
 
 class LanguageModelAssertionReader:
-    """Asks a language model once for each prompt, and remembers the last answers.
+    """Queries a language model once per prompt and caches the latest answers.
 
     Args:
-        settings: Who is asked; None for nobody.
-        instruction: What the model is told to do.
+        settings: Server settings; None to query no model.
+        instruction: System message for the model.
     """
 
     id = "llm"
@@ -159,11 +159,11 @@ class LanguageModelAssertionReader:
         self._kept: dict[SceneGraph, Assertions] = {}
 
     def read(self, scene: SceneGraph, token: CancelToken) -> Assertions:
-        """Take a prompt apart; what goes wrong becomes a note on the scene's own statements.
+        """Decompose a prompt; failures become a note on the statements of the scene graph.
 
         Args:
-            scene: The prompt, and what is known of it.
-            token: Asked while it waits.
+            scene: The prompt's scene graph.
+            token: Checked while waiting.
 
         Raises:
             Cancelled: The token was cancelled.

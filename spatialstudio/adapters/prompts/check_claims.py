@@ -1,9 +1,9 @@
-"""Compares what a language model claims with the prompt's own words.
+"""Comparison of a language model's claims with the prompt's own words.
 
-A claim agrees when it follows from the grammar's reading, or when the words that the model quotes
-name its direction. It is disputed when the reading excludes it, or when the words name another
-direction or deny it. Words that the grammar does not know, such as those of other languages,
-decide nothing.
+A claim is confirmed if it follows from the grammar's reading, or if the words that the model quotes
+name its direction. It is disputed if the reading excludes it, or if the words name another
+direction or negate it. Words that the grammar does not know, such as those of other languages, are
+ignored.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,31 +33,31 @@ from spatialstudio.science.scenes.consistency import contradictions_of, redundan
 
 
 class Agreement(Enum):
-    """How a claim compares with the words of the prompt."""
+    """Result of comparing a claim with the words of the prompt."""
 
     CONFIRMED = "confirmed"
     DISPUTED = "disputed"
     UNKNOWN = "unknown"
-    """No words that the grammar knows speak for or against it."""
+    """No word that the grammar knows confirms or disputes it."""
 
 
 class _Said(Enum):
-    """What one direction word says of a claim."""
+    """What a direction word states about a claim."""
 
     SAME = "same"
     REVERSED = "reversed"
     OTHER = "other"
     """Another kind of relation: "next to" for a claim of "left of"."""
     UNCLEAR = "unclear"
-    """Which thing it places cannot be seen."""
+    """The thing that it places is ambiguous."""
 
 
 class ClaimChecker:
-    """Compares claims on one prompt.
+    """Checks claims about one prompt.
 
     Args:
         read: The grammar's reading.
-        words: The prompt as the grammar cuts it.
+        words: The prompt as the grammar tokenizes it.
     """
 
     def __init__(self, read: SceneGraph, words: Sequence[Word]) -> None:
@@ -69,8 +69,8 @@ class ClaimChecker:
         """Compare a claim with the words at its span and with the grammar's reading.
 
         Args:
-            claim: Its id is not used by the reading.
-            mentions: The things of the prompt, those that only the model names included.
+            claim: A relation whose id is not used by the reading.
+            mentions: The mentions of the prompt, including those that only the model names.
         """
         both = replace(
             self._read, mentions=tuple(mentions), relations=(*self._read.relations, claim)
@@ -98,7 +98,7 @@ class ClaimChecker:
     def _said(
         self, claim: Relation, span: TextSpan, mentions: Mapping[MentionId, ObjectMention]
     ) -> Iterator[_Said]:
-        """Compare with each direction word in a span that the grammar has not read."""
+        """Compare a claim with each direction word in a span that the grammar has not read."""
         for place, word in enumerate(self._words):
             if word.relation_type is None or not word.span.overlaps(span):
                 continue
@@ -113,7 +113,7 @@ class ClaimChecker:
                 yield said
 
     def _is_denied(self, place: int) -> bool:
-        """Whether the clause denies a word: "not above", "no cat is above a dog"."""
+        """Return True if the clause negates a word: "not above", "no cat is above a dog"."""
         for word in reversed(self._words[:place]):
             if word.kind in CLAUSE_BOUNDS:
                 return False
@@ -123,7 +123,7 @@ class ClaimChecker:
 
 
 def _is_excluded(claim: Relation, both: SceneGraph) -> bool:
-    """Whether the reading and a claim cannot hold together, or flank another thing."""
+    """Return True if a claim contradicts the reading or flanks a different thing."""
     if any(claim.id in found.relation_ids for found in contradictions_of(both)):
         return True
     return claim.type.shape is Shape.BETWEEN and any(
@@ -154,7 +154,7 @@ def _compared_order(
     said_type: RelationType,
     mentions: Mapping[MentionId, ObjectMention],
 ) -> _Said:
-    """Compare directions; the thing behind the word is what the other one is placed against."""
+    """Compare directions; the thing after the word is the reference of the other one."""
     ours = set(claim.type.claims)
     if {each.axis for each in ours}.isdisjoint(each.axis for each in said_type.claims):
         return _Said.OTHER
@@ -172,7 +172,7 @@ def _compared_order(
 def _landmark(
     claim: Relation, word: Word, mentions: Mapping[MentionId, ObjectMention]
 ) -> MentionId | None:
-    """Return the end that a word places the other one against; None where it cannot be seen."""
+    """Return the end that a word uses as its reference; None if it is ambiguous."""
     if word.kind is WordKind.FRAME:
         nearest = min(claim.ends, key=lambda end: _distance(mentions[end].span, word.span))
         return claim.object if nearest == claim.subject else claim.subject
@@ -193,7 +193,7 @@ def _compared_flanks(
 def _behind(
     claim: Relation, word: Word, mentions: Mapping[MentionId, ObjectMention]
 ) -> list[MentionId]:
-    """List the ends that stand behind a word in the text, the nearest first."""
+    """List the ends that follow a word in the text, nearest first."""
     later = {end for end in claim.ends if mentions[end].span.start >= word.span.stop}
     return sorted(later, key=lambda end: mentions[end].span.start)
 

@@ -1,4 +1,4 @@
-"""Reads noun phrases and relation words as clauses: who stands where, against what."""
+"""Reading of noun phrases and relation words as clauses: what is placed relative to what."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
@@ -40,10 +40,10 @@ WAYS_ACROSS = ([FIRST, MIDDLE, LAST], [LAST, MIDDLE, FIRST])
 
 @frozen(kw_only=False)
 class Framed:
-    """Things at one place of the picture.
+    """Things at one place in the picture.
 
     Attributes:
-        word: What says so.
+        word: The word that names the place.
         ends: The things.
     """
 
@@ -52,7 +52,7 @@ class Framed:
 
     @property
     def place(self) -> Mapping[Axis, int]:
-        """Where along each axis that the word speaks of."""
+        """The place along each axis that the word refers to."""
         if self.word.relation_type is None:
             return {Axis.X: MIDDLE, Axis.Y: MIDDLE}
         return {
@@ -61,7 +61,7 @@ class Framed:
         }
 
     def relation_to(self, other: "Framed") -> RelationType | None:
-        """Return how these things stand to those; None where their places say nothing."""
+        """Return the relation of these things to others; None if their places imply none."""
         here, there = self.place, other.place
         claims = tuple(
             AxisClaim(axis, here[axis] < there[axis])
@@ -72,7 +72,7 @@ class Framed:
 
 
 def opposites(framed: Sequence[Framed]) -> Iterator[tuple[Framed, RelationType, Framed]]:
-    """Pair the things at different places of the picture, and say how they stand."""
+    """Yield pairs of things at different places in the picture, with their relation."""
     for first, second in combinations(framed, 2):
         relation_type = first.relation_to(second)
         is_parted = any(_is_between(other, first, second) for other in framed)
@@ -81,7 +81,7 @@ def opposites(framed: Sequence[Framed]) -> Iterator[tuple[Framed, RelationType, 
 
 
 def _is_between(middle: Framed, first: Framed, last: Framed) -> bool:
-    """Tell whether two things are told apart by a third: left, middle, right."""
+    """Return True if a thing separates two others: left, middle, right."""
     places = [each.place for each in (first, middle, last)]
     axes = set(places[0]) & set(places[2])
     return len(axes) == 1 and all(
@@ -94,10 +94,10 @@ OWN_SIDES = {"to the left", "to the right"}
 
 
 class ArrangementReader:
-    """Reads the words that arrange things, and what they arrange.
+    """Reads words that arrange several things.
 
     Args:
-        discourse: The prompt as far as it was read.
+        discourse: State of the prompt read so far.
     """
 
     def __init__(self, discourse: Discourse) -> None:
@@ -133,7 +133,7 @@ class ArrangementReader:
         self._discourse.start_clause(ends)
 
     def read_row(self, word: Word) -> None:
-        """Read an ordered list, before or behind the words that order it."""
+        """Read an ordered list before or after the words that order it."""
         claim = claim_of(word)
         before = self._discourse.focus
         self._pieces.skip(*BEFORE_LIST)
@@ -151,7 +151,7 @@ class ArrangementReader:
         self._discourse.start_clause(row or before)
 
     def read_flanking(self, word: Word) -> None:
-        """Read two things on either side of a third, which is thereby between them."""
+        """Read two things on either side of a third, which implies that it is between them."""
         flanks = self._discourse.focus
         middle = self._discourse.resolve(self._pieces.take_objects(1), ()) or self._discourse.host
         if not middle and self._pieces.is_subject_ahead(after_verb=True):
@@ -166,7 +166,7 @@ class ArrangementReader:
             self._findings.note_not_understood(word.span)
 
     def _is_beside_host(self, word: Word) -> bool:
-        """Tell whether a side is that of the thing before: "a plate with a cup to the left"."""
+        """Return True if a side refers to the preceding thing: "a plate with a cup to the left"."""
         is_apart = self._discourse.host and not set(self._discourse.host) & set(
             self._discourse.focus
         )
@@ -174,7 +174,7 @@ class ArrangementReader:
         return bool(is_apart and is_side and not self._framed)
 
     def _across(self, word: Word, ends: Ends) -> Ends:
-        """Return what a side is opposite of: "a cat left of a dog and a bird to the right"."""
+        """Return what a side is the opposite of: "a cat left of a dog and a bird to the right"."""
         is_frame_open = any(framed.word.relation_type for framed in self._framed)
         if is_frame_open or not self._findings.relations or word.relation_type is None:
             return ()
@@ -183,7 +183,7 @@ class ArrangementReader:
         return (latest.object,) if is_opposite and not {*ends} & {*latest.ends} else ()
 
     def pair_frames(self) -> None:
-        """Relate the things at different places of the picture."""
+        """Relate the things at different places in the picture."""
         lonely = list(self._framed)
         for first, relation_type, second in opposites(self._framed):
             claim = Claim(relation_type, first.word.text, first.word.span)
@@ -198,7 +198,7 @@ TOWARDS = {"at", "to", "toward", "towards", "for", "after", "past"}
 
 
 class ClauseReader:
-    """Reads the pieces of one prompt; made anew for each prompt."""
+    """Reads the pieces of one prompt; create a new one for each prompt."""
 
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
         self._discourse = Discourse(text, pieces)
@@ -210,17 +210,17 @@ class ClauseReader:
 
     @property
     def mentions(self) -> tuple[ObjectMention, ...]:
-        """Things named, in order of the text."""
+        """The mentions, in text order."""
         return self._references.mentioned
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """What is claimed, in order of the text."""
+        """The relations, in text order."""
         return self._findings.relations
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was not understood, or guessed."""
+        """Notes on words that were guessed or not understood."""
         return (*self._findings.notes, *self._references.notes)
 
     def read(self) -> None:
@@ -255,7 +255,7 @@ class ClauseReader:
                 self._read_link(word)
 
     def _read_link(self, word: Word) -> None:
-        """Follow a word that turns attention: "and", a full stop, "which", "with"."""
+        """Read a word that changes the subject at hand: "and", a full stop, "which", "with"."""
         if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME, WordKind.VERB):
             return
         if word.kind in SENTENCE_ENDS:
@@ -279,19 +279,19 @@ class ClauseReader:
                 self._read_dependents(word, things, is_apart=is_apart or is_seen)
 
     def _follow_relative(self, word: Word) -> None:
-        """Speak of the thing before: "a cup that is ...", "a cup that a man put on ..."."""
+        """Enter a relative clause: "a cup that is ...", "a cup that a man put on ..."."""
         self._discourse.enter_relative(self._references.latest)
         if word.text.lower() != "whose" and self._pieces.is_at_placed_by_another:
             self._discourse.resolve(self._pieces.take_subjects(), ())
             self._pieces.skip(*VERBS)
 
     def _turns_back(self, word: Word) -> bool:
-        """Tell whether a word speaks of the clause's subject again: "and", "from behind"."""
+        """Return True if a word returns to the clause's subject: "and", "from behind"."""
         leads = word.kind is WordKind.PREPOSITION and self._pieces.is_at(WordKind.RELATION)
         return leads or word.kind in {*JOINERS, WordKind.BE}
 
     def _stands_apart(self, word: Word) -> bool:
-        """Tell whether what follows has a place of its own, behind a comma, a place or "puts"."""
+        """Return True if a phrase is independent, after a comma, a place or "puts"."""
         if word.kind is WordKind.WITH:
             is_behind_place = (
                 word.text.lower() == "with" and self._discourse.focus != self._discourse.clause
@@ -300,10 +300,10 @@ class ClauseReader:
         return word.kind in {WordKind.PLACING, WordKind.WATCHING}
 
     def _read_dependents(self, word: Word, things: Sequence[Thing], *, is_apart: bool) -> None:
-        """Read what hangs on the thing before: "a dog with a hat".
+        """Read the dependents of the preceding thing: "a dog with a hat".
 
-        Apart from that it speaks for itself: "a dog by a tree, with a hat on the tree"; so it does
-        where it is looked at and does something: "looking at a cat sitting on a chair".
+        An independent one has its own relations: "a dog by a tree, with a hat on the tree". So has
+        a watched thing that acts: "looking at a cat sitting on a chair".
         """
         self._discourse.owner = () if is_apart else self._discourse.focus
         self._discourse.host = self._discourse.focus if word.kind is WordKind.WITH else ()
@@ -358,12 +358,12 @@ class ClauseReader:
 
     @property
     def _is_inhabited(self) -> bool:
-        """Whether someone acts with what does not: "a stage with a band standing ..."."""
+        """Return True if an actor depends on a thing that cannot act: "a stage with a band"."""
         acts = self._references.acts
         return acts(self._discourse.focus) and not acts(self._discourse.owner)
 
     def _apart_from(self, objects: Ends, subjects: Ends) -> Ends:
-        """Return who stands against the objects, rather than against themselves."""
+        """Return the subjects of a relation without its own objects."""
         if len(subjects) > 1 and set(subjects) & set(objects):
             return subjects[-1:]
         return self._discourse.main if self._discourse.main and subjects == objects else subjects
@@ -388,7 +388,7 @@ class ClauseReader:
         self._discourse.start_clause(subjects)
 
     def _topic_before(self, subjects: Ends) -> Ends:
-        """Return what a thing named alone is placed against: "a cat, a dog behind"."""
+        """Return the implied object of a thing named alone: "a cat, a dog behind"."""
         is_placed = any(set(relation.ends) & set(subjects) for relation in self.relations)
         topics = [ends for ends in self._discourse.topics if ends != subjects]
         return () if is_placed or not topics else topics[-1]
@@ -402,10 +402,10 @@ class ClauseReader:
             self._findings.note_not_understood(claim.span, each_other.span)
 
     def _read_negation(self, word: Word) -> None:
-        """Skip what is denied, up to the end of the clause, and say so.
+        """Skip a negation up to the end of the clause, and note it.
 
-        A thing that is only misplaced is there: the dog in "a cat not left of a dog"; one that is
-        denied itself is not: the lamp in "a table without a lamp".
+        A misplaced thing is still present, like the dog in "a cat not left of a dog"; a negated one
+        is not, like the lamp in "a table without a lamp".
         """
         stop = word.span
         is_misplaced = False
@@ -427,5 +427,5 @@ class ClauseReader:
 
 
 def _is_surface(things: Sequence[Thing]) -> bool:
-    """Tell whether things are a mere place, beyond which the sentence speaks on of its subject."""
+    """Return True for mere places, after which the sentence continues with its subject."""
     return any(isinstance(thing, NounPhrase) and thing.is_surface for thing in things)

@@ -1,7 +1,7 @@
-"""Settles what pieces mean by what stands around them, before clauses are read.
+"""Disambiguation of pieces by their neighbours, before clauses are read.
 
-Style is dropped, "on" and "by" become relations or not, "both" a pronoun or nothing, and what names
-light or a place becomes a setting, which nothing can be placed against.
+Style is dropped, "on" and "by" become relations or not, "both" becomes a pronoun or is dropped, and
+phrases for light or places become settings, which cannot be the object of a relation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,9 +57,9 @@ class SettledPieces:
     """Pieces ready to be read as clauses.
 
     Attributes:
-        pieces: Without style; settings are a gap.
-        settings: Where the settings stand: "in a park".
-        strange: Where unknown words stand among things.
+        pieces: Without style; settings are replaced by a gap.
+        settings: Spans of the settings: "in a park".
+        strange: Spans of unknown words among things.
     """
 
     pieces: tuple[Piece, ...]
@@ -68,7 +68,7 @@ class SettledPieces:
 
 
 def settle(text: str, pieces: Sequence[Piece], vocabulary: Vocabulary) -> SettledPieces:
-    """Settle the pieces of one prompt, whose text is given as typed."""
+    """Disambiguate the pieces of one prompt, given its original text."""
     kept = _with_contents(without_opening(list(pieces), vocabulary), text, vocabulary)
     kept = _with_alternatives(_without_cleft(_with_answers(_with_flanks(kept))), text)
     kept = list(_with_settled_words(kept, vocabulary))
@@ -102,12 +102,12 @@ def _strange_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iterator[
 
 
 def _is_bound(piece: Piece | None) -> bool:
-    """Tell whether a clause ends at a piece."""
+    """Return True if a piece ends a clause."""
     return piece is None or (isinstance(piece, Word) and piece.kind in CLAUSE_BOUNDS)
 
 
 def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -> list[Piece]:
-    """Make one thing of two: "a glass of orange juice" is a glass, "a man in red" a man."""
+    """Merge a thing with its contents or clothes: "a glass of orange juice", "a man in red"."""
     joined: list[Piece] = []
     for piece in pieces:
         match joined:
@@ -126,7 +126,7 @@ def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -
 
 
 def _with_alternatives(pieces: Sequence[Piece], text: str) -> list[Piece]:
-    """Make one of things that "or" joins, and a denial of places: "left of or behind a dog"."""
+    """Merge things joined by "or", and mark alternative places as a negation."""
     joined: list[Piece] = []
     for piece in pieces:
         match joined, piece:
@@ -158,7 +158,7 @@ def _with_flanks(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _without_cleft(pieces: Sequence[Piece]) -> list[Piece]:
-    """Read "it is left of a cat that a dog sits" as "left of a cat a dog sits"."""
+    """Undo a cleft: "it is left of a cat that a dog sits" becomes "left of a cat a dog sits"."""
     match pieces:
         case [
             Word(kind=WordKind.IT),
@@ -215,7 +215,7 @@ def _with_settled_words(pieces: Sequence[Piece], vocabulary: Vocabulary) -> Iter
 
 
 def _kind_of_pronoun(piece: Word, before: Piece | None, after: Piece | None) -> WordKind | None:
-    """Return what a word stands for that may be a pronoun; None where it is none."""
+    """Return the kind of a possible pronoun; None if it is not a pronoun."""
     if piece.kind is WordKind.BOTH and _is_pronoun(before, after):
         return WordKind.THEM
     if piece.kind is WordKind.ITSELF and is_word(before, WordKind.COMMA):
@@ -226,7 +226,7 @@ def _kind_of_pronoun(piece: Word, before: Piece | None, after: Piece | None) -> 
 
 
 def _starts_subordinate(piece: Word, before: Piece | None, after: Sequence[Piece]) -> bool:
-    """Tell whether a clause with a verb of its own follows: "until a girl stands ..."."""
+    """Return True if a clause with its own verb follows: "until a girl stands ..."."""
     is_fronted = piece.text.lower() == "before" and is_word(before, *CLAUSE_BOUNDS)
     is_conjunction = piece.text.lower() in SUBORDINATING and not is_fronted
     match after:
@@ -237,25 +237,25 @@ def _starts_subordinate(piece: Word, before: Piece | None, after: Sequence[Piece
 
 
 def _tells_how(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:
-    """Tell whether "by" tells who or what did it, rather than where."""
+    """Return True if "by" names a means or an agent, not a place."""
     is_by_maker = _is_agent(before, after, made=_is_made(before, vocabulary))
     return is_by_maker or _is_means(before, after, vocabulary)
 
 
 def _is_of_verb(piece: Word, before: Piece | None, vocabulary: Vocabulary) -> bool:
-    """Tell whether a verb takes the preposition along: "argue over"."""
+    """Return True if a preposition belongs to its verb: "argue over"."""
     verbs = vocabulary.particles.get(piece.text.lower(), ())
     return isinstance(before, Word) and before.text.lower() in verbs
 
 
 def _joins_parties(piece: Word, before: Piece | None) -> bool:
-    """Tell whether "between" and "over" speak of what cannot be seen: "a duel between ..."."""
+    """Return True if "between" or "over" is not spatial: "a duel between ..."."""
     is_joining = piece.relation_type is BETWEEN or piece.text.lower() == "over"
     return is_joining and isinstance(before, NounPhrase) and before.is_abstract
 
 
 def _is_set_off(before: Sequence[Piece], after: Piece | None) -> bool:
-    """Tell whether a comma only sets off a relation: "balloon, above, cactus"."""
+    """Return True if a comma only sets off a relation: "balloon, above, cactus"."""
     match before:
         case [*_, Word(kind=WordKind.COMMA), Word(kind=WordKind.RELATION)]:
             return isinstance(after, NounPhrase)
@@ -263,13 +263,13 @@ def _is_set_off(before: Sequence[Piece], after: Piece | None) -> bool:
 
 
 def _is_emphasis(piece: Word, before: Piece | None) -> bool:
-    """Tell whether "itself" places nothing: "the tent itself", "plants herself"."""
+    """Return True if "itself" is not an object: "the tent itself", "plants herself"."""
     is_object = isinstance(before, Word) and before.kind in {*RELATIONS, WordKind.PREPOSITION}
     return piece.kind is WordKind.ITSELF and not is_object
 
 
 def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
-    """Tell whether "both" stands for things: ", both behind a fence", "a lamp above both"."""
+    """Return True if "both" is a pronoun: ", both behind a fence", "a lamp above both"."""
     starts_clause = before is None or (isinstance(before, Word) and before.kind in CLAUSE_BOUNDS)
     claims = isinstance(after, Word) and after.kind in {WordKind.RELATION, WordKind.BE}
     is_object = isinstance(before, Word) and before.kind is WordKind.RELATION
@@ -279,9 +279,9 @@ def _is_pronoun(before: Piece | None, after: Piece | None) -> bool:
 def _settled_kind(
     piece: Word, before: Piece | None, after: Piece | None, vocabulary: Vocabulary
 ) -> WordKind:
-    """Let "on" claim a relation where a thing or a pronoun follows, but no place.
+    """Read "on" as a relation if a thing or a pronoun follows, but not a place or an agent.
 
-    What does something is no place either: "led by a horse".
+    An agent is not a place either: "led by a horse".
     """
     stays = before is not None and before.text.lower() in vocabulary.staying_verbs
     if piece.relation_type is NEAR and _is_act(before) and not stays:
@@ -295,14 +295,14 @@ def _settled_kind(
 
 
 def _is_solid(piece: Word, phrase: NounPhrase) -> bool:
-    """Tell whether something can be "on" or "by" a thing: known, or at least "a ..."."""
+    """Return True if something can be "on" or "by" a thing: a known noun, or at least "a ..."."""
     may_be_strange = phrase.is_marked and piece.relation_type is not IN_FRONT_OF
     takes_room = not (phrase.is_occasion or phrase.is_abstract)
     return takes_room and (phrase.is_known or may_be_strange)
 
 
 def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bool:
-    """Tell whether "by" names who did it: "a cup was put on the table by a man"."""
+    """Return True if "by" names the agent: "a cup was put on the table by a man"."""
     if not isinstance(after, NounPhrase) or not after.is_person:
         return False
     if made or _is_behind_comma(before):
@@ -314,14 +314,14 @@ def _is_agent(before: Sequence[Piece], after: Piece | None, *, made: bool) -> bo
 
 
 def _is_made(before: Sequence[Piece], vocabulary: Vocabulary) -> bool:
-    """Tell whether a maker may follow: "a portrait by ...", "a cake baked at home by ..."."""
+    """Return True if a creator may follow: "a portrait by ...", "a cake baked at home by ..."."""
     if before and isinstance(before[-1], NounPhrase) and is_depiction(before[-1], vocabulary):
         return True
     return any(piece.text.lower() in vocabulary.making_verbs for piece in _clause_at_end(before))
 
 
 def _is_means(before: Sequence[Piece], after: Piece | None, vocabulary: Vocabulary) -> bool:
-    """Tell whether "by" says how someone travels: "he left the village by train"."""
+    """Return True if "by" names a means of transport: "he left the village by train"."""
     if not isinstance(after, NounPhrase) or after.is_marked or after.is_plural:
         return False
     acts = any(
@@ -345,12 +345,12 @@ def _is_behind_comma(before: Sequence[Piece]) -> bool:
 
 
 def _is_claim(piece: Piece | None) -> bool:
-    """Tell whether "which" behind it stands for a thing: "a lake, behind which ..."."""
+    """Return True if a following "which" is a pronoun: "a lake, behind which ..."."""
     return isinstance(piece, Word) and piece.kind in RELATIONS
 
 
 def _is_act(piece: Piece | None, *others: WordKind) -> bool:
-    """Tell whether a piece is what was done, such as "led", or of another kind that will do."""
+    """Return True if a piece is a participle such as "led", or of one of the other kinds."""
     if not isinstance(piece, Word):
         return False
     is_verb = piece.kind in {WordKind.VERB, WordKind.WATCHING}
@@ -360,7 +360,7 @@ def _is_act(piece: Piece | None, *others: WordKind) -> bool:
 def _is_setting(
     before: Piece | None, phrase: NounPhrase, after: Piece | None, vocabulary: Vocabulary
 ) -> bool:
-    """Tell whether a phrase says where or in what light all is, behind "in" or "under"."""
+    """Return True if a phrase names the place or the light of the scene, after "in" or "under"."""
     if not isinstance(before, Word):
         return False
     if before.kind is WordKind.PREPOSITION:

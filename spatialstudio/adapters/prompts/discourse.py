@@ -1,4 +1,4 @@
-"""What a prompt speaks of at a place in it: the subject at hand, and what "it" may be there."""
+"""State of a prompt during reading: the subject at hand and candidates for "it"."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -31,15 +31,15 @@ from spatialstudio.domain.relation import (
 
 
 class SceneParts:
-    """Relations and notes of one prompt, as they come up.
+    """Collects the relations and notes of one prompt.
 
     Args:
         text: The prompt as typed.
         references: Its mentions.
 
     Attributes:
-        relations: In order of the text.
-        notes: What was not understood.
+        relations: In text order.
+        notes: Notes on words that were not understood.
     """
 
     def __init__(self, text: str, references: References) -> None:
@@ -49,7 +49,7 @@ class SceneParts:
         self._references = references
 
     def relate(self, claim: Claim, subjects: Ends, objects: Ends) -> None:
-        """Add the claim for every subject with every object."""
+        """Add the claim for every pair of subject and object."""
         groups: list[Ends] = [(thing,) for thing in objects]
         if claim.type.shape is Shape.BETWEEN:
             flanks = self.as_pair(objects)
@@ -72,17 +72,17 @@ class SceneParts:
             )
 
     def as_pair(self, ends: Ends) -> Ends:
-        """Take one mention of several things for two: "between two cats"."""
+        """Split one mention of several things into two: "between two cats"."""
         is_several = len(ends) == 1 and self._references.is_several(*ends)
         return ends * FLANKS if is_several else ends
 
     def note_alternatives(self) -> None:
-        """Name the things that "or" leaves open."""
+        """Add a note on the alternatives joined by "or"."""
         for span in self._references.alternatives:
             self.note_not_understood(span)
 
     def note_unrelated(self) -> None:
-        """Name the things that no relation places, when there are things to place."""
+        """Add a note on things without a relation, if there are at least two things."""
         related = {end for relation in self.relations for end in relation.ends}
         mentions = self._references.mentions
         lost = [f'"{mention.phrase}"' for mention in mentions if mention.id not in related]
@@ -95,7 +95,7 @@ class SceneParts:
             self.note(f"I found {named}, but no relation {where}.", None)
 
     def note_not_understood(self, first: TextSpan, last: TextSpan | None = None) -> None:
-        """Tell which words make no sense, up to ``last`` where that is given."""
+        """Add a note on words that were not understood, up to ``last`` if given."""
         span = TextSpan(start=first.start, stop=(last or first).stop)
         self.note(f'I do not understand "{span.of(self._text)}".', span)
 
@@ -109,23 +109,23 @@ BEFORE_SUBJECT = (WordKind.COMMA, WordKind.COLON, WordKind.BE, *VERBS)
 
 
 class Discourse:
-    """A prompt while it is read, from left to right, with little memory.
+    """State of a prompt that is read from left to right with little memory.
 
     Args:
         text: The prompt as typed.
-        pieces: What it consists of.
+        pieces: The pieces of the prompt.
 
     Attributes:
-        pieces: Those, with the place where the reader is.
-        references: What was named.
-        scene_parts: What was claimed.
-        focus: Whom the next relation speaks of.
-        clause: Whom it speaks of after "and".
-        main: Whom the main clause speaks of, inside a relative one.
-        owner: What a thing hangs on in "a dog with a hat".
-        host: What "it" is in "a house with a tree behind it".
-        topics: Subjects of clauses, in order.
-        said: How many relations were claimed before this sentence.
+        pieces: The pieces, with a reading position.
+        references: The mentions so far.
+        scene_parts: The relations and notes so far.
+        focus: Subject of the next relation.
+        clause: Subject of the next relation after "and".
+        main: Subject of the main clause while in a relative clause.
+        owner: The thing with a dependent, as in "a dog with a hat".
+        host: Antecedent of "it" in "a house with a tree behind it".
+        topics: Subjects of the clauses so far, in order.
+        said: Number of relations before this sentence.
     """
 
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
@@ -141,30 +141,30 @@ class Discourse:
         self.said = 0
 
     def start_sentence(self) -> None:
-        """Speak of nothing yet."""
+        """Reset the subjects at the start of a sentence."""
         self.said = len(self.scene_parts.relations)
         self.focus = self.clause = self.owner = self.main = ()
 
     def enter_relative(self, thing: Ends) -> None:
-        """Speak of a thing just named: "a cup that is ..."."""
+        """Make the latest mention the subject of a relative clause: "a cup that is ..."."""
         self.main, self.focus, self.owner = self.clause, thing, ()
 
     def start_clause(self, subjects: Ends) -> None:
-        """Speak of the subjects of a clause."""
+        """Start a clause with its subjects."""
         self.focus = self.clause = subjects
         self.topics += [subjects] if subjects else []
         self.references.group(subjects)
         self.owner = self.host = ()
 
     def resolve_subjects(self, things: Sequence[Thing]) -> Ends:
-        """Resolve the subjects of a clause; "it" alone is what the last clause spoke of."""
+        """Resolve the subjects of a clause; "it" alone is the subject of the last clause."""
         match things:
             case [Word(kind=WordKind.IT)] if self.topics:
                 return self.topics[-1][:1]
         return self.resolve(things, ())
 
     def resolve(self, things: Sequence[Thing], subjects: Ends, claim: Claim | None = None) -> Ends:
-        """Find or enter what things name, against subjects of which "it" is none."""
+        """Resolve things to mentions, or add new ones; "it" is none of the subjects."""
         ends: Ends = ()
         for thing in things:
             if isinstance(thing, NounPhrase):
@@ -181,7 +181,7 @@ class Discourse:
         return () if set(self.host) & set(subjects) else tuple(host)
 
     def _topic_for(self, pronoun: Word, subjects: Ends, claim: Claim | None) -> Ends:
-        """Return what was spoken of before, which "it" behind a relation most likely means."""
+        """Return the most likely antecedent of "it" after a relation."""
         if claim is None or pronoun.kind not in {WordKind.IT, WordKind.ITS}:
             return ()
         taken = {*subjects, *self.references.passed_over}
@@ -200,7 +200,7 @@ class Discourse:
         return (latest.object,) if goes_on and not self.references.is_place(latest.object) else ()
 
     def take_fronted_subject(self, text: str, span: TextSpan) -> Ends:
-        """Take the subject that follows: "to the left of the car stands a horse"."""
+        """Take the subject after a fronted place: "to the left of the car stands a horse"."""
         self.pieces.skip(*BEFORE_SUBJECT)
         things = self.pieces.take_objects(MANY)
         if not things:

@@ -1,4 +1,4 @@
-"""Reads prompts offline: a lexer of layout words and a small reader of clauses, no model."""
+"""Offline relation extractor: a lexer for layout words and a small clause reader, no model."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,23 +21,23 @@ from spatialstudio.domain.prompt import Note, Prompt
 from spatialstudio.domain.relation import SceneGraph
 
 OWN_OBJECTS_FILE = "objects.txt"
-"""Among the user's settings."""
+"""In the user's settings folder."""
 
 
 def build(surroundings: Surroundings) -> "GrammarExtractor":
-    """Make the extractor with the shipped words and the user's own."""
+    """Create the extractor with the built-in vocabulary and the user's own objects."""
     settings = surroundings.settings
     own_objects = None if settings is None else settings / OWN_OBJECTS_FILE
     return GrammarExtractor(surroundings.resources / "prompts", own_objects)
 
 
 class GrammarExtractor:
-    """Reads English prompts at once, without network or weights.
+    """Extracts relations from English prompts immediately, without network or weights.
 
     Args:
         folder: Holds ``phrases.lark``, ``vocabulary.toml`` and ``idioms.toml``, which are read with
             the first prompt.
-        own_objects: A text file of the user's with an object's name a line; need not be there.
+        own_objects: The user's text file with one object name per line; may be missing.
     """
 
     id = "grammar"
@@ -47,7 +47,7 @@ class GrammarExtractor:
         self._own_objects = own_objects
 
     def extract(self, prompt: Prompt) -> SceneGraph:
-        """Read mentions and relations; what is not understood becomes a note.
+        """Extract mentions and relations; words that are not understood become notes.
 
         Raises:
             PromptError: The prompt is empty.
@@ -79,12 +79,12 @@ class GrammarExtractor:
         )
 
     def cut(self, text: str) -> tuple[Word, ...]:
-        """Cut a text into words that carry its layout, misspellings mended, read by no clause."""
+        """Tokenize a text into layout words after spelling correction, without reading clauses."""
         return tuple(self._known.cutter.cut(self._known.speller.correct(text)))
 
     @cached_property
     def object_names(self) -> tuple[str, ...]:
-        """Objects that prompts may well name: everyday ones first, then the shorter names."""
+        """Return object names for completion: everyday ones first, then by length."""
         known = self._known.vocabulary
         return tuple(
             sorted(known.nouns, key=lambda noun: (noun not in known.everyday, len(noun), noun))
@@ -97,14 +97,14 @@ class GrammarExtractor:
 
 @frozen(eq=False, kw_only=False)
 class _Known:
-    """What is known of words before any prompt."""
+    """Vocabulary and tools that do not depend on a prompt."""
 
     vocabulary: Vocabulary
     speller: Speller
     cutter: WordCutter
 
 
-@lru_cache(maxsize=1)  # making it takes longer than reading a hundred prompts
+@lru_cache(maxsize=1)  # building it takes longer than reading a hundred prompts
 def _known_by(folder: Path, own_objects: tuple[str, ...]) -> _Known:
     vocabulary = read_vocabulary(folder, own_objects)
     cutter = WordCutter(folder / "phrases.lark", vocabulary.idioms)
@@ -112,7 +112,7 @@ def _known_by(folder: Path, own_objects: tuple[str, ...]) -> _Known:
 
 
 def _lines(path: Path | None) -> tuple[str, ...]:
-    """Read the lines of a file; one that is missing or no text has none."""
+    """Read the lines of a file; empty if it is missing or not text."""
     try:
         text = "" if path is None else path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
@@ -130,5 +130,5 @@ def _notes_on(settled: SettledPieces, typos: Sequence[Typo], text: str) -> Itera
 
 
 def _place(note: Note) -> int:
-    """Order notes by the text; those on the whole prompt come last."""
+    """Sort key of notes by position; notes on the whole prompt come last."""
     return note.span.start if note.span else sys.maxsize

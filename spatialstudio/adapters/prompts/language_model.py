@@ -1,8 +1,8 @@
-"""Reads prompts with a language model on any OpenAI-compatible server, and the grammar behind it.
+"""Relation extractor that queries an OpenAI-compatible server, checked by the grammar.
 
-The instruction is that of Rezaei et al. 2025, arXiv:2506.23418, appendix B.7, widened to all
-relations of the studio, with structured output. What the model answers is checked against the
-prompt; whatever goes wrong, the grammar's reading is returned with a note.
+The instruction is that of Rezaei et al. 2025, arXiv:2506.23418, appendix B.7, extended to all
+relation types, with structured output. The model's answer is checked against the prompt; on any
+failure, the grammar's reading is returned with a note.
 """
 
 import hashlib
@@ -53,10 +53,10 @@ from spatialstudio.domain.relation import (
 )
 
 TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
-"""Words of a name that tell it from its like, and are no part of it."""
+"""Words of a name that distinguish it from similar ones and are not part of it."""
 
 CLAIMED = RelationId("claimed")
-"""Of a relation that is not taken up yet; no reading uses it."""
+"""Temporary id of a relation that is not accepted yet; no reading uses it."""
 
 Mentions = Sequence[ObjectMention]
 Claim = tuple[str, tuple[str, ...]]
@@ -65,13 +65,13 @@ Claim = tuple[str, tuple[str, ...]]
 def anchor(
     answer: ModelAnswer, read: SceneGraph, words: Sequence[Word], extractor_id: str
 ) -> SceneGraph:
-    """Make a scene of an answer.
+    """Build a scene graph from an answer.
 
     Args:
-        answer: What the model claims.
-        read: The grammar's reading of the same prompt, whose mentions are taken up.
-        words: The prompt as the grammar cuts it; the claims are compared with them.
-        extractor_id: Who is named as the reader.
+        answer: The model's claims.
+        read: The grammar's reading of the same prompt; its mentions are reused.
+        words: The prompt as the grammar tokenizes it, for checking the claims.
+        extractor_id: Extractor id for the result.
     """
     anchors = _Anchors(read, words)
     for claimed in answer.relations:
@@ -95,7 +95,7 @@ def anchor(
 
 
 class _Anchors:
-    """Collects mentions and relations that hold on to words of the prompt."""
+    """Collects mentions and relations that are anchored in words of the prompt."""
 
     def __init__(self, read: SceneGraph, words: Sequence[Word]) -> None:
         self.mentions = list(read.mentions)
@@ -108,7 +108,7 @@ class _Anchors:
         self._taken: set[tuple[Claim, TextSpan]] = set()
 
     def add(self, claimed: AnsweredRelation) -> None:
-        """Take a relation up when all its things are in the prompt."""
+        """Add a relation if all its things are in the prompt."""
         names = (claimed.subject, *claimed.objects)
         choices = [self._fitting(name) for name in names]
         if not all(choices):
@@ -133,13 +133,13 @@ class _Anchors:
             self._append_checked(relation)
 
     def keep_contested(self) -> None:
-        """Keep what the grammar reads where the model disputes it."""
+        """Keep the grammar's relations that the model disputes."""
         for claim in self.disputed:
             for each in self._read.contested_by(claim):
                 self._append(replace(each, source=self._read.extractor_id))
 
     def _append_checked(self, claim: Relation) -> None:
-        """Take up a claim that the grammar has not read, unless the words speak against it."""
+        """Add a claim that the grammar has not read, unless the words contradict it."""
         agreement = self._checker.check(claim, self.mentions)
         if agreement is Agreement.DISPUTED:
             name = RelationId(f"d{len(self.disputed) + 1}")
@@ -172,7 +172,7 @@ class _Anchors:
             self.relations.append(replace(relation, id=name))
 
     def _fitting(self, name: str) -> Mentions:
-        """List the things that a name may mean; a thing that the grammar missed is taken up."""
+        """Return the mentions that a name may refer to; add a thing that the grammar missed."""
         found = _best_matches(name, self.mentions) or self._new_mention(name)
         if not found:
             self._note(f'The language model names "{name}", which is not in the prompt.', None)
@@ -194,14 +194,14 @@ class _Anchors:
         return (mention,)
 
     def _free_places(self, claim: Claim, words: str) -> list[TextSpan]:
-        """List where quoted words stand, but for those that make the same claim already."""
+        """Return the places of the quoted words, except those that already make the same claim."""
         places = _places(words, self._prompt.text)
         return [each for each in places if (claim, each) not in self._taken] or places
 
     def _known(
         self, type_id: str, choices: Sequence[Mentions], places: Sequence[TextSpan]
     ) -> Relation | None:
-        """Find the same claim in the grammar's reading, rather at the words that are quoted."""
+        """Find the same claim in the grammar's reading, preferably at the quoted words."""
         ids = [{mention.id for mention in choice} for choice in choices]
         fitting = [
             known
@@ -223,7 +223,7 @@ class _Anchors:
 
 
 def _words_of(known: Relation, places: Sequence[TextSpan], *, is_implied: bool) -> TextSpan | None:
-    """Return the quoted words of a claim that the grammar has read, or else the grammar's."""
+    """Return the quoted words of a claim that the grammar has read, else the grammar's words."""
     quoted = min(places, key=lambda place: _distance(place, known.span), default=None)
     if is_implied or known.span is None:
         return quoted
@@ -237,7 +237,7 @@ def _is_claimed(relation: Relation, others: Sequence[Relation]) -> bool:
 def _nearest(
     choices: Sequence[Mentions], places: Sequence[TextSpan]
 ) -> tuple[list[ObjectMention], TextSpan | None]:
-    """Choose the words and what stands nearest to them: the subject before, the objects behind."""
+    """Choose the words and the mentions nearest to them: the subject before, the objects after."""
     if not places:
         return _different(choices), None
     chosen = []
@@ -252,7 +252,7 @@ def _nearest(
 
 
 def _different(choices: Sequence[Mentions]) -> list[ObjectMention]:
-    """Take the first of each choice that is not yet taken, or else the first."""
+    """Take the first unused item of each choice, else the first."""
     ends: list[ObjectMention] = []
     for choice in choices:
         ends.append(next((each for each in choice if each not in ends), choice[0]))
@@ -268,12 +268,12 @@ def _behind(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
 
 
 def _distance(first: TextSpan, second: TextSpan | None) -> int:
-    """Count the characters between two stretches; below 0 where they overlap."""
+    """Return the number of characters between two spans; negative if they overlap."""
     return 0 if second is None else max(first.start - second.stop, second.start - first.stop)
 
 
 def _best_matches(name: str, mentions: Mentions) -> Mentions:
-    """List the mentions that a name means: of equal heads, those with most words in common."""
+    """Return the mentions that a name refers to: same head, and most words in common."""
     named = _words(name)
     words = set(named) - TELLING_APART or set(named)
     tiers = (
@@ -292,12 +292,12 @@ def _all_words(mention: ObjectMention) -> set[str]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words in lower case, plural or singular alike."""
+    """Return the words in lower case, with singular and plural merged."""
     return [word.removesuffix("s") for word in re.findall(r"[\w'-]+", name.lower())]
 
 
 def _places(words: str, text: str) -> list[TextSpan]:
-    """Find whole words wherever they stand, in any case, with an "s" more or not."""
+    """Find whole words, ignoring case and a plural "s"."""
     if not words:
         return []
     pattern = r"\s+".join(re.escape(word) for word in words.split())
@@ -311,7 +311,7 @@ CacheKey = tuple[str, str, str, str]
 
 
 def build(surroundings: Surroundings) -> "LanguageModelExtractor":
-    """Make the extractor with the user's server, the shipped instruction and the grammar."""
+    """Create the extractor with the user's server, the built-in instruction and the grammar."""
     folder = surroundings.resources / "prompts"
     return LanguageModelExtractor(
         settings_of_user(read_presets(folder / "servers.toml"), surroundings.settings),
@@ -321,14 +321,14 @@ def build(surroundings: Surroundings) -> "LanguageModelExtractor":
 
 
 class LanguageModelExtractor:
-    """Reads prompts with a language model; the grammar stands in for it.
+    """Extracts relations with a language model, with the grammar as a fallback.
 
     Args:
-        settings: Who is asked; None for nobody.
+        settings: Server settings; None to query no model.
         instruction: The system message; ``RELATION_TYPES`` in it is replaced by their list.
-        grammar: Names the things, checks the model's claims, and reads the prompt where the model
-            does not.
-        clock: Seconds, for the budget.
+        grammar: Provides the mentions, checks the model's claims, and reads the prompt if the
+            model fails.
+        clock: Time in seconds, for the time budget.
     """
 
     id = "llm"
@@ -348,11 +348,11 @@ class LanguageModelExtractor:
         self._cache: OrderedDict[CacheKey, SceneGraph] = OrderedDict()
 
     def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
-        """Read mentions and relations; what goes wrong becomes a note on the grammar's reading.
+        """Extract mentions and relations; failures become a note on the grammar's reading.
 
         Args:
-            prompt: What to read.
-            token: Asked while the server is waited for; None when nobody can stop it.
+            prompt: The prompt to read.
+            token: Checked while waiting for the server; None if it cannot be cancelled.
 
         Raises:
             PromptError: The prompt is empty.

@@ -1,6 +1,6 @@
-"""Reads what a language model has answered. The answer is untrusted, and often half right.
+"""Parser for the answers of a language model, which are untrusted and often malformed.
 
-Accepted are the JSON that was asked for, alone, amid prose, or cut off; and the lines
+Accepted are the requested JSON, alone, within prose or truncated; and the lines
 ``(object1, object2, relation)`` of Rezaei et al. 2025, arXiv:2506.23418, appendix B.7.
 """
 
@@ -30,9 +30,9 @@ from spatialstudio.domain.relation import (
 MAX_RELATIONS = 64
 MAX_NAME = 100
 RELATION_TYPES = "RELATION_TYPES"
-"""Stands in the instruction for the list of relation types."""
+"""Placeholder in the instruction for the list of relation types."""
 RETRIES, LEAST_RETRY = 8, 0.01
-"""How much of broken JSON is read again, in its lengths; what a try counts for at least."""
+"""Budget for retries on broken JSON, in multiples of its length; minimum cost of one retry."""
 
 PAPER_LINE = re.compile(r"\(([^,()\n]+),([^,()\n]+),([^,()\n]+)\)")
 PLAIN_NAMES = {
@@ -56,18 +56,18 @@ PLAIN_NAMES = {
 
 
 class UnreadableAnswer(Exception):  # noqa: N818 - told as a note, never to the user as an error
-    """The answer holds no relations in any form that was asked for."""
+    """The answer contains no relations in any accepted format."""
 
 
 @frozen
 class AnsweredRelation:
-    """A relation as the model claims it; names are not yet found in the prompt.
+    """A relation as the model claims it; names are not yet resolved in the prompt.
 
     Attributes:
         subject: Name of the thing placed.
-        type: Known to the studio.
+        type: A registered relation type.
         objects: One name, or two for "between".
-        words: What the model says that the prompt says; may be empty.
+        words: The words that the model quotes from the prompt; may be empty.
         is_implied: Whether the prompt only implies it.
     """
 
@@ -80,12 +80,12 @@ class AnsweredRelation:
 
 @frozen
 class ModelAnswer:
-    """All that could be read.
+    """The readable part of an answer.
 
     Attributes:
         relations: In the order of the answer.
-        dropped: Names of relations that the studio does not know.
-        unreadable: How many rows are left out for another reason: wrong shape, or too many.
+        dropped: Names of relations that are not registered.
+        unreadable: Number of rows dropped for other reasons: wrong shape, or too many.
     """
 
     relations: tuple[AnsweredRelation, ...]
@@ -94,7 +94,7 @@ class ModelAnswer:
 
 
 def answer_schema() -> dict[str, Any]:
-    """Return the JSON schema of an answer, with the relation types that are registered now."""
+    """Return the JSON schema of an answer, with the currently registered relation types."""
     return {
         "type": "object",
         "properties": {
@@ -123,14 +123,14 @@ def answer_schema() -> dict[str, Any]:
 
 
 def relation_types_asked() -> tuple[RelationType, ...]:
-    """List the relation types that a model may answer; it states built-in diagonals as two."""
+    """Return the relation types that a model may answer; built-in diagonals are split in two."""
     return tuple(
         each for each in relation_types if len(each.claims) <= 1 or each not in BUILT_IN_TYPES
     )
 
 
 def complete_instruction(instruction: str) -> str:
-    """Put the relation types that are registered now in the place of ``RELATION_TYPES``.
+    """Replace ``RELATION_TYPES`` in an instruction by the currently registered types.
 
     Those of plugins are listed with their phrase: 'diagonally_above ("diagonally above")'.
     """
@@ -142,10 +142,10 @@ def complete_instruction(instruction: str) -> str:
 
 
 def read_answer(text: str) -> ModelAnswer:
-    """Read an answer.
+    """Parse an answer.
 
     Raises:
-        UnreadableAnswer: It holds no relations, not even an empty list of them.
+        UnreadableAnswer: It contains no relations, not even an empty list of them.
     """
     rows = _rows(text)
     relations: list[AnsweredRelation] = []
@@ -164,7 +164,7 @@ def read_answer(text: str) -> ModelAnswer:
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Find every JSON object, the outermost that is whole first; broken text is not read on."""
+    """Yield every complete JSON object, outermost first; broken text is skipped."""
     decoder = json.JSONDecoder()
     position = text.find("{")
     patience: float = RETRIES * len(text)
@@ -181,17 +181,17 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _end_of_reading(error: Exception, text: str) -> int:
-    """Tell how far a decoder came at most before it gave up."""
+    """Return an upper bound of the position at which a decoder failed."""
     if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
         return error.pos
     return len(text)
 
 
 def _rows(text: str) -> list[Any]:
-    """Find the rows of the last list of relations, or whatever else looks like rows.
+    """Return the rows of the last list of relations, or anything else that looks like rows.
 
     Raises:
-        UnreadableAnswer: There are none, nor an empty list of them.
+        UnreadableAnswer: There are none, and no empty list of them.
     """
     found = list(json_objects(text))
     lists = [each["relations"] for each in found if isinstance(each.get("relations"), list)]
@@ -218,7 +218,7 @@ def _is_row(value: object) -> bool:
 
 
 def _names(row: dict[str, Any]) -> tuple[str, ...]:
-    """Read the objects, which some models write as "object"."""
+    """Return the object names, which some models write as "object"."""
     value = row.get("objects", row.get("object"))
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -251,6 +251,6 @@ def _relation(row: dict[str, Any], relation_type: RelationType) -> AnsweredRelat
 
 
 def _clean(name: str) -> str:
-    """Take the article and the marks off a name: "**a red cup**"."""
+    """Strip article and markup from a name: "**a red cup**"."""
     plain = name.strip(" \t\"'*`.")[:MAX_NAME]
     return re.sub(r"^(?:an?|the)\s+", "", plain, flags=re.IGNORECASE)

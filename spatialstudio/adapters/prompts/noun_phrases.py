@@ -1,4 +1,4 @@
-"""Finds the noun phrases of a prompt: where runs of words start and end, and what is no run."""
+"""Detection of the noun phrases of a prompt."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ ONES_OF_SEVERAL = {"one", "another", "another one"} | {
     f"the {place}{one}" for place in (*ORDINALS, "last", "other") for one in ("", " one")
 }
 FARTHEST = 100
-"""So many pieces may stand between "one" and what it is one of."""
+"""Maximum number of pieces between "one" and its antecedent."""
 
 
 class PhraseFinder:
@@ -42,7 +42,7 @@ class PhraseFinder:
 
     Args:
         text: The prompt as typed.
-        vocabulary: What is known.
+        vocabulary: The known words.
     """
 
     def __init__(self, text: str, vocabulary: Vocabulary) -> None:
@@ -52,7 +52,7 @@ class PhraseFinder:
         self._is_terse = self._is_list = False
 
     def find(self, words: Sequence[Word]) -> list[Piece]:
-        """Replace runs of words by noun phrases and verbs; of the others one stays as a gap."""
+        """Replace runs of words by noun phrases and verbs; other words become a single gap."""
         self._is_terse = not any(word.kind in DETERMINERS for word in words)
         position = 0
         while position < len(words):
@@ -70,7 +70,7 @@ class PhraseFinder:
         return self._pieces
 
     def _as_determiner(self, word: Word) -> Word:
-        """Read "that" behind a relation as an article: "next to that bridge"."""
+        """Read "that" after a relation as a determiner: "next to that bridge"."""
         before = self._pieces[-1] if self._pieces else None
         is_behind = isinstance(before, Word) and before.kind in {*RELATIONS, WordKind.PREPOSITION}
         points = word.kind is WordKind.RELATIVE and word.text.lower() == "that"
@@ -111,7 +111,7 @@ class PhraseFinder:
     def _is_object_before_verb(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> bool:
-        """Tell whether "her" owns nothing: "behind her stood a man", "above her flew two owls"."""
+        """Return True if "her" is an object: "behind her stood a man", "above her flew owls"."""
         is_behind = bool(self._pieces) and is_word(self._pieces[-1], WordKind.RELATION)
         if determiner is None or determiner.text.lower() not in POSSESSIVES or not is_behind:
             return False
@@ -123,7 +123,7 @@ class PhraseFinder:
     def _one_of_several(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None
     ) -> NounPhrase | None:
-        """Take "one" and "the other" for one of the things before: "two mugs, one left of ..."."""
+        """Read "one" and "the other" as members of a plural: "two mugs, one left of ..."."""
         alone = [word.text.lower() for word in (*filter(None, [determiner]), *words)]
         is_part = following is not None and following.kind is WordKind.WITH
         if is_part or " ".join(alone) not in ONES_OF_SEVERAL:
@@ -183,7 +183,7 @@ class PhraseFinder:
         return len(words)
 
     def _is_finite_verb(self, words: Sequence[Word], place: int) -> bool:
-        """Tell whether a word is a verb: "finds", and "watches" behind one who can watch."""
+        """Return True if a word is a finite verb: "finds", or "watches" after an acting subject."""
         text = words[place].text.lower()
         acts = (
             text.endswith(("s", "ing")) and words[place - 1].text.lower() in self._vocabulary.actors
@@ -198,7 +198,7 @@ class PhraseFinder:
         return next(phrases, None)
 
     def _latest_thing(self) -> NounPhrase | None:
-        """Return what "one" is one of, no mere place: "two pianos in a shop, a black one"."""
+        """Return the antecedent of "one", excluding places: "two pianos in a shop, a black one"."""
         latest = pairwise(chain(self._latest_pieces(), [None]))
         things = (
             piece
@@ -222,7 +222,7 @@ class PhraseFinder:
     def _goes_on(
         self, words: Sequence[Word], start: int, place: int, determiner: Word | None
     ) -> bool:
-        """Tell whether a run goes on: "a green one", "a tall, slender vase", "a hot dog stand"."""
+        """Return True if a run continues: "a green one", "a tall, slender vase", "bus stop"."""
         lower = words[place].text.lower()
         if lower in ONE:
             return True
@@ -243,7 +243,7 @@ class PhraseFinder:
         return is_noun and lower in self._vocabulary.base_verbs
 
     def _is_one(self, determiner: Word, noun: str) -> bool:
-        """Tell whether one thing is named, whose verb ends in "s": "a drip", "the drip"."""
+        """Return True if the phrase is singular, so its verb ends in "s": "a drip", "the drip"."""
         before = self._pieces[-1] if self._pieces else None
         if is_singular(determiner, before):
             return True
@@ -253,14 +253,14 @@ class PhraseFinder:
         return is_definite and is_unchanged and noun not in self._vocabulary.actors
 
     def _ends_compound(self, words: Sequence[Word]) -> bool:
-        """Tell whether what looks like a verb ends a known name: "the newspaper stand"."""
+        """Return True if a possible verb ends a known compound: "the newspaper stand"."""
         lower = [word.text.lower() for word in words[-LONGEST_NOUN:]]
         names = (lower[start:] for start in range(len(lower) - 1))
         return any(" ".join(name) in self._vocabulary.nouns for name in names)
 
 
 def _is_the_one(determiner: Word | None, words: Sequence[Word]) -> bool:
-    """Tell whether "the one" stands: "the red cat is the one left of a dog"."""
+    """Return True for "the one": "the red cat is the one left of a dog"."""
     return not words and determiner is not None and determiner.text.lower() == "one"
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a prompt, a place in a row of them, and what stands there and ahead."""
+"""Pieces of a prompt, and a reader over them with lookahead."""
 
 from collections.abc import Sequence
 
@@ -27,23 +27,23 @@ class NounPhrase:
 
     Attributes:
         text: As written, without the article.
-        span: Where.
-        head: The noun, singular, lower case.
+        span: Place in the prompt.
+        head: The head noun, singular, lower case.
         attributes: The words before the head.
-        is_marked: Whether an article or the like opens it.
-        is_definite: Whether it may point back: "the dog".
-        is_owned: Whether it is someone's who was named before: "her hat".
+        is_marked: Whether it starts with a determiner.
+        is_definite: Whether it may refer back: "the dog".
+        is_owned: Whether it belongs to an earlier mention: "her hat".
         is_plural: Whether it names several: "two sheep", "dogs".
         is_member: Whether it is one of several named before: "the other", "the first one".
         is_known: Whether the head is in the vocabulary.
-        is_person: Whether "he" or "she" may stand for it.
-        is_actor: Whether it acts by itself: a person, an animal, or several of them.
-        is_place: Whether it names a place, once a preposition says so: "in a park".
-        is_occasion: Whether it names what takes time rather than room: "a mission".
-        is_abstract: Whether it names what cannot be seen: "tax".
-        is_surface: Whether something may stand on that place: "on a lake".
-        is_collective: Whether one word names several, which "them" stands for: "a couple".
-        is_alternative: Whether it is one of several things: "a cat or a dog".
+        is_person: Whether "he" or "she" may refer to it.
+        is_actor: Whether it can act: a person, an animal, or a group of them.
+        is_place: Whether it names a place when a preposition precedes it: "in a park".
+        is_occasion: Whether it names an event: "a mission".
+        is_abstract: Whether it names something invisible: "tax".
+        is_surface: Whether things can be on that place: "on a lake".
+        is_collective: Whether one word names several, so "them" may refer to it: "a couple".
+        is_alternative: Whether it is one of several alternatives: "a cat or a dog".
     """
 
     text: str
@@ -68,11 +68,11 @@ class NounPhrase:
 
 Piece = Word | NounPhrase
 Thing = NounPhrase | Word
-"""A noun phrase, or a pronoun that stands for one."""
+"""A noun phrase, or a pronoun in its place."""
 
 
 def is_word(piece: Piece | None, *kinds: WordKind) -> bool:
-    """Tell whether a piece is a word of one of these kinds."""
+    """Return True if a piece is a word of one of these kinds."""
     return isinstance(piece, Word) and piece.kind in kinds
 
 
@@ -85,25 +85,25 @@ class Pieces:
 
     @property
     def is_done(self) -> bool:
-        """Whether all pieces were taken."""
+        """Whether all pieces were consumed."""
         return self._position >= len(self._pieces)
 
     def take_word(self) -> Word:
-        """Take the word at hand."""
+        """Consume the next word."""
         word = self._pieces[self._position]
         assert isinstance(word, Word)
         self._position += 1
         return word
 
     def take_phrase(self) -> NounPhrase | None:
-        """Take the noun phrase at hand; None when something else is."""
+        """Consume the next noun phrase; None if the next piece is something else."""
         if self.is_done or not isinstance(phrase := self._pieces[self._position], NounPhrase):
             return None
         self._position += 1
         return phrase
 
     def take_dependents(self) -> list[Thing]:
-        """Take what hangs on a thing: all of a list that "it" goes with, else the first.
+        """Consume the dependents of a thing: the whole list before "it", else the first.
 
         So in "a fire with a man and a dog beside it" both, in "a man with a hat and a dog" the hat.
         """
@@ -113,9 +113,9 @@ class Pieces:
         return self._take(places if shares_it else places[:1])
 
     def take_subjects(self) -> list[Thing]:
-        """Take the things that "and" or commas join.
+        """Consume things joined by "and" or commas.
 
-        A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird waits, but
+        A comma alone starts a clause: in "a cat and a dog, a bird above them" the bird is left, but
         not in "a cat, a dog, a bird from left to right".
         """
         places = self._one_list(self._joined_things())
@@ -128,11 +128,11 @@ class Pieces:
         return self._take(places)
 
     def take_list(self) -> list[Thing]:
-        """Take the things of an ordered list, which commas alone may join."""
+        """Consume the things of an ordered list, which may be joined by commas only."""
         return self._take(self._one_list(self._joined_things()))
 
     def take_objects(self, at_most: int) -> list[Thing]:
-        """Take the things that belong to one relation.
+        """Consume the objects of one relation.
 
         "left of a dog and a lamp" has two objects, but in "left of a dog and a lamp above a car"
         the lamp starts a clause; a comma alone joins no objects.
@@ -150,7 +150,7 @@ class Pieces:
         return self._take(places[:count][:at_most])
 
     def take_claims(self) -> list[Claim]:
-        """Take relations with the same ends: "in front of and left of", "left of, and behind,"."""
+        """Consume relations with the same ends: "in front of and left of", "left of, behind"."""
         claims = [claim_of(self.take_word())]
         while self.is_at_joined_relation():
             self.skip(*JOINERS)
@@ -160,25 +160,25 @@ class Pieces:
         return claims
 
     def skip(self, *kinds: WordKind) -> None:
-        """Pass over words of these kinds."""
+        """Skip words of these kinds."""
         while self.is_at(*kinds):
             self._position += 1
 
     def is_at(self, *kinds: WordKind) -> bool:
-        """Tell whether a word of one of these kinds is at hand."""
+        """Return True if the next piece is a word of one of these kinds."""
         return self._is_at(self._position, *kinds)
 
     def is_behind(self, *kinds: WordKind) -> bool:
-        """Tell whether a word of one of these kinds stands right before."""
+        """Return True if the previous piece is a word of one of these kinds."""
         return self._position > 0 and self._is_at(self._position - 1, *kinds)
 
     def is_at_thing(self) -> bool:
-        """Tell whether a noun phrase or a pronoun is at hand."""
+        """Return True if the next piece is a noun phrase or a pronoun."""
         return self._is_thing_at(self._position)
 
     @property
     def is_at_relative(self) -> bool:
-        """Whether "which" is at hand: "a bridge under which ..."."""
+        """Whether "which" is next: "a bridge under which ..."."""
         if not self.is_at(WordKind.IT, WordKind.ITS):
             return False
         words = self._pieces[self._position].text.lower().split()
@@ -186,30 +186,30 @@ class Pieces:
 
     @property
     def is_at_nearness(self) -> bool:
-        """Whether "next to" or the like is at hand, which places the subject of a clause."""
+        """Whether a word such as "next to" is next, which places the subject of a clause."""
         piece = None if self.is_done else self._pieces[self._position]
         return isinstance(piece, Word) and piece.relation_type is NEAR
 
     @property
     def is_at_set_off_thing(self) -> bool:
-        """Whether a comma and a thing are at hand: "left of it, a dog"."""
+        """Whether a comma and a thing are next: "left of it, a dog"."""
         return self.is_at(WordKind.COMMA) and self._is_thing_at(self._position + 1)
 
     @property
     def is_at_several_set_off(self) -> bool:
-        """Whether several things and a comma are at hand: "two hills, and a bird ..."."""
+        """Whether several things and a comma are next: "two hills, and a bird ..."."""
         piece = None if self.is_done else self._pieces[self._position]
         is_several = isinstance(piece, NounPhrase) and piece.is_plural
         return is_several and self._is_at(self._position + 1, WordKind.COMMA)
 
     @property
     def is_behind_posture(self) -> bool:
-        """Whether what someone is doing stands right before: "people waiting"."""
+        """Whether the previous piece is a posture or activity: "people waiting"."""
         return self.is_behind(*VERBS) and self._pieces[self._position - 1].text.endswith("ing")
 
     @property
     def is_at_placed_by_another(self) -> bool:
-        """Whether who placed the thing before is at hand: "that a man put on ..."."""
+        """Whether the agent who placed the preceding thing is next: "that a man put on ..."."""
         return (
             self.is_at_thing()
             and self._is_at(self._position + 1, WordKind.PLACING)
@@ -218,7 +218,7 @@ class Pieces:
 
     @property
     def is_at_new_thing(self) -> bool:
-        """Whether "there is" and a thing are at hand."""
+        """Whether "there is" and a thing are next."""
         if not self.is_at(WordKind.BE):
             return False
         is_there = self._pieces[self._position].text.lower().startswith("there")
@@ -226,40 +226,40 @@ class Pieces:
 
     @property
     def is_at_adverbial(self) -> bool:
-        """Whether a thing and a comma are at hand, behind one word: "in a barn, ..."."""
+        """Whether a thing and a comma follow a single word: "in a barn, ..."."""
         is_set_off = self._is_at(self._position + 1, WordKind.COMMA)
         return self.is_behind_clause_start and self.is_at_thing() and is_set_off
 
     @property
     def is_at_own_part(self) -> bool:
-        """Whether part of someone named before is at hand: "his shoulder"."""
+        """Whether a body part of an earlier mention is next: "his shoulder"."""
         piece = None if self.is_done else self._pieces[self._position]
         return isinstance(piece, NounPhrase) and piece.is_owned and piece.is_place
 
     @property
     def is_at_finite_verb(self) -> bool:
-        """Whether a verb like "barks" is at hand, which has a subject of its own."""
+        """Whether a finite verb such as "barks" is next, which has its own subject."""
         return self.is_at(*VERBS) and self._pieces[self._position].text.lower().endswith("s")
 
     def is_at_joined_relation(self) -> bool:
-        """Tell whether "and" and a relation are at hand: "... and left of"."""
+        """Return True if "and" and a relation are next: "... and left of"."""
         return self._is_at(self._behind_joiners, WordKind.RELATION) and self.is_at(*JOINERS)
 
     @property
     def is_at_clause_start(self) -> bool:
-        """Whether nothing of the clause at hand was taken yet."""
+        """Whether nothing of the current clause was consumed yet."""
         return self._starts_clause_at(self._position)
 
     @property
     def is_behind_clause_start(self) -> bool:
-        """Whether one word of the clause at hand was taken."""
+        """Whether one word of the current clause was consumed."""
         return self._starts_clause_at(self._position - 1)
 
     def is_subject_ahead(self, *, after_verb: bool) -> bool:
-        """Tell whether a subject follows its place: "... stands a horse", "... a horse".
+        """Return True if a subject follows its place: "... stands a horse", "... a horse".
 
         Args:
-            after_verb: Whether any verb or a colon may stand before it, or only "be" and its like.
+            after_verb: Whether any verb or a colon may precede it, or only forms of "be".
         """
         place = self._position
         if (
@@ -276,7 +276,7 @@ class Pieces:
         return place < 1 or self._is_at(place - 1, *CLAUSE_BOUNDS)
 
     def _one_list(self, places: list[int]) -> list[int]:
-        """Cut behind the thing that "and" joins: it ends a list, and another starts a clause."""
+        """Truncate a list after the thing joined by "and"; a further one starts a clause."""
         ends = [n for n, place in enumerate(places) if self._is_joined_at(place)]
         is_new_clause = ends[1:] and self._is_at(places[ends[1]] - 2, WordKind.COMMA)
         if is_new_clause:
@@ -284,12 +284,12 @@ class Pieces:
         return places[: ends[-1] + 1] if ends else places
 
     def _is_joined_at(self, place: int) -> bool:
-        """Tell whether "and" joins a thing, rather than "then", which goes on with a list."""
+        """Return True if "and" joins a thing, unlike "and then", which continues a list."""
         is_joined = self._is_at(place - 1, WordKind.AND)
         return is_joined and self._pieces[place - 1].text.lower() != "then"
 
     def _claims_at(self, place: int) -> bool:
-        """Tell whether a claim about the thing before follows: "... a lamp shining above"."""
+        """Return True if a claim about the preceding thing follows: "... a lamp shining above"."""
         after = place
         while self._is_at(after, *VERBS):
             after += 1
@@ -297,14 +297,14 @@ class Pieces:
         return acts or (self._is_at(after, *CLAIMS) and not self._is_inverted_at(after))
 
     def _starts_sentence(self, place: int) -> bool:
-        """Tell whether a thing behind "and" has a verb of its own: "..., and a dog sits"."""
+        """Return True if a thing after "and" has its own verb: "..., and a dog sits"."""
         is_set_off = self._is_at(place - 2, WordKind.COMMA)
         is_behind_be = self._is_at(self._position - 1, WordKind.BE)
         has_verb = (is_set_off or is_behind_be) and self._is_singular_verb_at(place + 1)
         return has_verb or (self._position == 0 and self._is_against_it(place + 1))
 
     def _is_against_it(self, place: int) -> bool:
-        """Tell whether "behind it" follows, where "it" can only be what was named just now."""
+        """Return True if "behind it" follows, where "it" can only be the latest mention."""
         return self._is_at(place, WordKind.RELATION) and self._is_neuter_at(place + 1)
 
     def _is_singular_verb_at(self, place: int) -> bool:
@@ -312,7 +312,7 @@ class Pieces:
         return is_verb and self._pieces[place].text.lower().endswith("s")
 
     def _is_row_at(self, place: int) -> bool:
-        """Tell whether words that order a list follow, "lined up from left to right" as well."""
+        """Return True if words that order a list follow, such as "lined up from left to right"."""
         while self._is_at(place, *VERBS, WordKind.WORD, WordKind.COMMA):
             place += 1
         return self._is_at(place, WordKind.ROW)
@@ -325,7 +325,7 @@ class Pieces:
         return place
 
     def _is_subject_pronoun(self, place: int) -> bool:
-        """Tell whether a clause starts: "..., and it smiles", "... and they smile"."""
+        """Return True if a pronoun starts a clause: "..., and it smiles", "... and they smile"."""
         if not self._is_at(place, WordKind.IT, WordKind.THEM):
             return False
         is_set_off = self._is_at(place - 2, WordKind.COMMA)

@@ -1,13 +1,13 @@
-r"""Prompt syntax of other programs, left out before a prompt is read: weights, tags, alternatives.
+r"""Removal of prompt syntax of other programs before reading: weights, tags, alternatives.
 
     (cat:1.3)  ((cat))  (cat)1.3  cat++  cat::1.3  [cat]  {cat}    weights
     <lora:name:0.8>  <lyco:...>  <hypernet:...>                     tags
     [cat:dog:0.5]  [cat|dog]  {cat|dog}                             alternatives; one is read
     BREAK  AND                                                      parts of a prompt
-    \( \)                                                           parentheses meant as such
+    \( \)                                                           literal parentheses
 
-None of it has an effect on the picture yet, and a note says so. Single parentheses are prose, "a
-cat (black) on a mat", and stay. What is read keeps its place in the text as typed.
+None of it affects the picture yet, and a note says so. Single parentheses are prose, "a cat (black)
+on a mat", and stay. Spans refer to the text as typed.
 """
 
 import re
@@ -37,12 +37,12 @@ NUMERIC = re.compile(rf"\s*{NUMBER}\s*")
 LETTER = re.compile(r"[^\W\d_]")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 LONGEST_WEIGHT = 24
-"""Characters, colon included."""
+"""In characters, colon included."""
 LONGEST_EXAMPLE = 40
 
 
 class Syntax(Enum):
-    """A kind of syntax; the value tells the user what becomes of it, with an example."""
+    """A kind of syntax; the value is the user's note about it, with an example."""
 
     WEIGHT = 'Weights such as "{example}" have no effect yet.'
     TAG = '"{example}" has no effect yet: only the chosen model draws.'
@@ -56,9 +56,9 @@ class PlainPrompt:
     """A prompt without foreign syntax.
 
     Attributes:
-        text: To be read.
-        origins: For every character of ``text``, its place in the prompt as typed.
-        notes: What was left out.
+        text: The text to read.
+        origins: For every character of ``text``, its position in the prompt as typed.
+        notes: Notes on the removed syntax.
     """
 
     text: str
@@ -66,7 +66,7 @@ class PlainPrompt:
     notes: tuple[Note, ...]
 
     def restored(self, scene: SceneGraph, prompt: Prompt) -> SceneGraph:
-        """Return what was read in ``text`` as it stands in the prompt as typed, with the notes."""
+        """Map a scene graph of ``text`` back to the prompt as typed, and add the notes."""
         if not self.notes:
             return replace(scene, prompt=prompt)
         return replace(
@@ -98,7 +98,7 @@ class PlainPrompt:
 
 
 def without_weights(text: str) -> PlainPrompt:
-    """Leave foreign syntax out of a prompt; one without any stays as it is."""
+    """Remove foreign syntax from a prompt."""
     marked = _Marked(text)
     _mark_words(marked)
     _mark_escapes(marked)
@@ -110,7 +110,7 @@ def without_weights(text: str) -> PlainPrompt:
 
 
 class _Marked:
-    """A text, and which of its characters are left out."""
+    """A text with marks on the characters to remove."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -120,7 +120,7 @@ class _Marked:
         self._found: dict[Syntax, TextSpan] = {}
 
     def drop(self, start: int, stop: int, syntax: Syntax, seen_from: int | None = None) -> None:
-        """Leave a stretch out; its example begins at ``seen_from``."""
+        """Mark characters for removal; the example in the note begins at ``seen_from``."""
         for place in range(start, stop):
             self._is_dropped[place] = True
             self.structure[place] = False
@@ -128,13 +128,13 @@ class _Marked:
         self.note(seen_from if seen_from is not None else start, stop, syntax)
 
     def note(self, start: int, stop: int, syntax: Syntax) -> None:
-        """Remember the outermost first example of a kind of syntax."""
+        """Record the first, outermost example of a kind of syntax."""
         known = self._found.get(syntax)
         if known is None or start <= known.start:
             self._found[syntax] = TextSpan(start=start, stop=stop)
 
     def plain(self) -> tuple[str, tuple[int, ...]]:
-        """Return what is left and where it stands; words that syntax parted stay apart."""
+        """Return the remaining text and its origins; removed separators become spaces."""
         letters: list[str] = []
         origins: list[int] = []
         gap: int | None = None
@@ -151,7 +151,7 @@ class _Marked:
         return "".join(letters), tuple(origins)
 
     def notes(self) -> Iterator[Note]:
-        """Say what was left out, each kind once."""
+        """Yield one note per kind of removed syntax."""
         for syntax, span in self._found.items():
             example = span.of(self.text)
             if len(example) > LONGEST_EXAMPLE:
@@ -161,7 +161,7 @@ class _Marked:
 
 @dataclass(slots=True)
 class _Group:
-    """An open bracket, and what stands directly in it so far."""
+    """An open bracket and its direct contents so far."""
 
     start: int
     separators: list[int] = field(default_factory=list)
@@ -169,7 +169,7 @@ class _Group:
 
 
 def _mark_words(marked: _Marked) -> None:
-    """Mark tags, and words that part a prompt where not everything is in capitals."""
+    """Mark tags, and separators unless the whole prompt is in capitals."""
     text = marked.text
     for match in TAG.finditer(text):
         marked.drop(*match.span(), Syntax.TAG)
@@ -193,7 +193,7 @@ def _mark_escapes(marked: _Marked) -> None:
 
 
 def _mark_groups(marked: _Marked) -> None:
-    """Mark brackets and what weighs in them, from the innermost outwards."""
+    """Mark brackets and their weights, innermost first."""
     stack: list[_Group] = []
     for place, letter in enumerate(marked.text):
         if not marked.structure[place]:
@@ -234,7 +234,7 @@ def _mark_group(marked: _Marked, group: _Group, stop: int) -> None:
 
 
 def _mark_choice(marked: _Marked, group: _Group, stop: int) -> None:
-    """Mark square or curly brackets; of several alternatives the one that is drawn last is read."""
+    """Mark square or curly brackets; of several alternatives the last one drawn is read."""
     text, start = marked.text, group.start
     bounds = [start, *group.separators, stop]
     parts = [(first + 1, last) for first, last in pairwise(bounds)]
@@ -253,7 +253,7 @@ def _mark_choice(marked: _Marked, group: _Group, stop: int) -> None:
 
 
 def _is_weight(found: re.Match[str]) -> bool:
-    """Tell "cat:1.3" from a time or a ratio, "10:30"."""
+    """Return True for a weight such as "cat:1.3", but not for a time or a ratio, "10:30"."""
     return not found["before"].isdigit() or bool({".", ","} & set(found["number"]))
 
 
@@ -264,7 +264,7 @@ def _is_all_of(text: str, inner: tuple[int, int], start: int, stop: int) -> bool
 
 
 def _word_before(text: str, stop: int) -> int:
-    """Return where the word that ends at a place begins."""
+    """Return the start of the word that ends at a position."""
     start = stop
     while start > 0 and text[start - 1].isalnum():
         start -= 1

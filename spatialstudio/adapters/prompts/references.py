@@ -1,4 +1,4 @@
-"""What the words of a prompt refer to: new mentions, earlier ones, pronouns."""
+"""Reference resolution: new mentions, earlier mentions and pronouns."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -29,14 +29,14 @@ def antecedents(
     apart_from: Collection[MentionId],
     topic: Collection[MentionId],
 ) -> Mentions:
-    """Find what a definite phrase points back to; nothing where it is new.
+    """Find the antecedents of a definite phrase; empty if it is a new mention.
 
     Args:
         phrase: "the cup".
-        named: All mentions before, in order of the text.
-        apart_from: What it hardly means, since that stands on the other side of the relation, or
-            in the same list: "between the cup and the cup".
-        topic: What was spoken of before; "the other cup" is not among that.
+        named: All earlier mentions, in text order.
+        apart_from: Unlikely antecedents: the other end of the relation, or items of
+            the same list: "between the cup and the cup".
+        topic: The current topic, which "the other cup" excludes.
     """
     if phrase.is_member:
         return _same_member(phrase, named, apart_from)
@@ -51,7 +51,7 @@ def antecedents(
 
 
 def _alike(phrase: NounPhrase, attributes: set[str], named: Mentions) -> Mentions:
-    """List what a name fits best: a cup, or else a red cup, two cups, or a coffee cup."""
+    """Return the best matches of a name: a cup, else a red cup, two cups, or a coffee cup."""
     fitting = [each for each in named if attributes <= _attributes(each)]
     same = [each for each in fitting if each.head == phrase.head]
     of_number = [each for each in same if each.is_plural == phrase.is_plural]
@@ -79,7 +79,7 @@ def _member_name(text: str) -> str:
 
 
 def _taken_together(phrase: NounPhrase, alike: Mentions) -> Mentions:
-    """Take things named one by one for "the two cups"; of more than two the latest."""
+    """Collect things named separately for "the two cups"; of more than two, the latest."""
     first = phrase.text.lower().split()[0]
     wanted = CARDINALS.index(first) + 1 if first in CARDINALS else len(alike)
     return alike[-wanted:] if wanted <= len(alike) else ()
@@ -88,7 +88,7 @@ def _taken_together(phrase: NounPhrase, alike: Mentions) -> Mentions:
 def _distinguished(
     phrase: NounPhrase, attributes: set[str], named: Mentions, topic: Collection[MentionId]
 ) -> Mentions:
-    """Find "the second cup" and "the other cup", where there are at least two."""
+    """Resolve "the second cup" and "the other cup" if there are at least two."""
     alike = [
         each
         for each in _alike(phrase, attributes - TELLING_APART, named)
@@ -115,13 +115,13 @@ PERSONAL = {"he", "she", "him", "her", "his"}
 
 
 class References:
-    """The mentions of one prompt, as they come up.
+    """The mentions of one prompt.
 
     Attributes:
-        mentions: In order of the text.
-        notes: Pronouns that were guessed or not resolved.
-        alternatives: Things of which one is meant, where it is not told which.
-        passed_over: What was placed against a pronoun; the next one is not likely to mean it.
+        mentions: In text order.
+        notes: Notes on pronouns that were guessed or not resolved.
+        alternatives: Things of which only one is meant, without saying which.
+        passed_over: Things placed relative to a pronoun; unlikely antecedents of the next one.
     """
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class References:
 
     @property
     def mentioned(self) -> tuple[ObjectMention, ...]:
-        """The mentions with all places where they are named again."""
+        """The mentions, each with all spans where it is named again."""
         return tuple(
             replace(each, named_again=tuple(dict.fromkeys(self._named_again[each.id])))
             for each in self.mentions
@@ -149,16 +149,16 @@ class References:
 
     @property
     def latest(self) -> Ends:
-        """The mention that was entered last, if any."""
+        """The most recently added mention, if any."""
         return tuple(mention.id for mention in self.mentions[-1:])
 
     def refer(self, phrase: NounPhrase, apart_from: Ends = (), topic: Ends = ()) -> Ends:
-        """Point back with "the" or a bare name, or enter a new mention.
+        """Resolve a phrase with "the" or a bare name, or add a new mention.
 
         Args:
-            phrase: "the cup"; "the two cups" may point back to several.
-            apart_from: What it hardly means: what it is set against, or listed with.
-            topic: What was spoken of before, among which "the other cup" is not.
+            phrase: "the cup"; "the two cups" may refer to several mentions.
+            apart_from: Unlikely antecedents: the other end of the relation, or list items.
+            topic: The current topic, which "the other cup" excludes.
         """
         if phrase.is_alternative:
             self.alternatives.append(phrase.span)
@@ -177,35 +177,35 @@ class References:
         return tuple(each.id for each in earlier)
 
     def place(self, ends: Ends) -> None:
-        """Remember what has a place: the same name again, without an article, is the same thing."""
+        """Record placed things: the same name again, without an article, is the same thing."""
         self._placed.update(ends)
 
     def is_several(self, mention: MentionId) -> bool:
-        """Tell whether a mention names several things: "two cats"."""
+        """Return True if a mention names several things: "two cats"."""
         return mention in self._plurals or mention in self._collectives
 
     def is_place(self, mention: MentionId) -> bool:
-        """Tell whether a mention is a place rather than a thing: "a valley"."""
+        """Return True if a mention is a place rather than a thing: "a valley"."""
         return mention in self._places
 
     def acts(self, ends: Ends) -> bool:
-        """Tell whether all of these act by themselves: persons and animals."""
+        """Return True if all of these can act: persons and animals."""
         return self._actors.issuperset(ends)
 
     def suits(self, pronoun: Word, mention: MentionId) -> bool:
-        """Tell whether a pronoun may mean a thing: "him" a person, where there is one."""
+        """Return True if a pronoun may refer to a thing: "him" to a person, if there is one."""
         wanted = _is_personal(pronoun)
         others = {each.id in self._persons for each in self.mentions}
         is_one = not self.is_several(mention) or all(each.is_plural for each in self.mentions)
         return is_one and (wanted not in others or (mention in self._persons) is wanted)
 
     def group(self, ends: Ends) -> None:
-        """Remember things named together, for "them"; one mention may name several."""
+        """Record things named together, for "them"; one mention may name several."""
         if len(ends) > 1 or any(map(self.is_several, ends)):
             self._groups.append(ends)
 
     def pass_over(self, placed: Ends) -> None:
-        """Remember what was placed against a pronoun."""
+        """Record things that were placed relative to a pronoun."""
         self.passed_over.update(placed)
 
     def stand_for(self, pronoun: Word, subjects: Ends, host: Ends = (), topic: Ends = ()) -> Ends:
@@ -213,9 +213,9 @@ class References:
 
         Args:
             pronoun: "itself" is the subjects, "them" the latest group, "it" one other thing.
-            subjects: Those of its clause, for which only "itself" can stand.
-            host: What "it" is where grammar says so: the owner in "a house with a tree behind it".
-            topic: What "it" is most likely, such as the subject before in "to its left".
+            subjects: Subjects of its clause, to which only "itself" can refer.
+            host: Antecedent of "it" by syntax: the owner in "a house with a tree behind it".
+            topic: Most likely antecedent of "it", such as the previous subject in "to its left".
         """
         if pronoun.kind is WordKind.ITSELF:
             return subjects
@@ -234,7 +234,7 @@ class References:
         return ends
 
     def _enter(self, phrase: NounPhrase) -> MentionId:
-        """Remember a thing that was not named before."""
+        """Add a new mention."""
         mention = ObjectMention(
             id=MentionId(f"{NUMBERED}{len(self.mentions) + 1}"),
             phrase=phrase.text,
@@ -265,7 +265,7 @@ class References:
         return self._latest_group(()) or tuple(mention.id for mention in others[-2:])
 
     def _likely(self, pronoun: Word, others: Sequence[ObjectMention], topic: Ends) -> Ends:
-        """Take the topic, else what was named last and was not placed against a pronoun itself."""
+        """Return the topic, else the latest mention that was not itself placed by a pronoun."""
         free = [each for each in others if each.id not in self.passed_over] or others
         fitting = [each for each in free if self.suits(pronoun, each.id)] or free
         chosen = [each for each in others if each.id in topic] or fitting[-1:]

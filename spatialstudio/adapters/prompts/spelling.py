@@ -1,7 +1,6 @@
-"""Mends slips of the pen in the words that matter: those of the layout, nouns and their adjectives.
+"""Spelling correction of layout words, nouns and their adjectives.
 
-Words that are known are never touched, and a short word is mended only when little else is spelled
-alike.
+Known words are never changed, and a short word is corrected only if few others are spelled alike.
 """
 
 import re
@@ -24,7 +23,7 @@ SOUNDING_ALIKE = frozenset(
         ("uw", "ck", "sz", "iy", "cs", "kq", "gj", "ie", "ae", "ao", "ou", "ai", "eo"),
     )
 )
-"""Letters written for each other: "howse", "tabal"."""
+"""Letters confused with each other: "howse", "tabal"."""
 SPELLINGS_OF_SOUNDS = (
     (re.compile("(?:ee|ey)$"), "y"),
     (re.compile("(?<=[^aeiou])e$"), ""),
@@ -35,34 +34,34 @@ SPELLINGS_OF_SOUNDS = (
     (re.compile("z"), "s"),
     (re.compile("(?<=.)y"), "i"),
 )
-"""What is written for a sound, and what may be written as well: "elefant", "trakter"."""
+"""Spellings of a sound with their variants: "elefant", "trakter"."""
 
 VOWEL = re.compile("[aeiou]")
 MANY_CONSONANTS = 3
 STAYING = ((0, 3), (1, 5))
-"""How many letters a slip leaves before or behind it, in words up to which length."""
+"""Letters that a typo leaves intact at either end, and the word length up to which they apply."""
 LONGEST_END = 2
 
 
 class TypoKind(IntEnum):
-    """What went wrong with one letter or two; the likelier, the lower."""
+    """A typo of one or two letters, most likely first."""
 
     DOUBLED = 0
-    """Twice for once, or once for twice."""
+    """A letter doubled, or a double letter written once."""
     SWAPPED = 1
     ALIKE = 2
-    """A letter for another that sounds like it."""
+    """A letter replaced by another that sounds like it."""
     MISSING = 3
     EXTRA = 4
     SOUND = 5
-    """Written as it is heard."""
+    """A phonetic spelling."""
     NEIGHBOUR = 6
-    """The key beside was hit: "tabke"."""
+    """An adjacent key: "tabke"."""
     WRONG = 7
 
 
 class Lookalikes:
-    """Words by their ends: a slip changes three letters in a row at most, others stay.
+    """Words indexed by their ends; a typo changes at most three adjacent letters.
 
     Args:
         words: In lower case.
@@ -75,7 +74,7 @@ class Lookalikes:
                 self._by_end[end, len(word)].append(word)
 
     def of(self, word: str) -> list[str]:
-        """List all from which one slip may have made a word, and some others, in their order."""
+        """List candidates that may have become a word by one typo, in order; some do not match."""
         alike = {
             target
             for length in (len(word) - 1, len(word), len(word) + 1)
@@ -86,11 +85,11 @@ class Lookalikes:
 
 
 def typo_kind(word: str, target: str) -> TypoKind | None:
-    """Tell how ``word`` was made from ``target`` by one slip; None where one does not do.
+    """Return how one typo turns ``target`` into ``word``; None if it cannot.
 
     Args:
-        word: As written, in lower case; not empty, and not the target itself.
-        target: As meant.
+        word: As written, in lower case; not empty, and different from the target.
+        target: The intended word.
     """
     if abs(len(word) - len(target)) > 1 or not {*word[:2]} & {*target[:2]}:
         return None
@@ -100,20 +99,20 @@ def typo_kind(word: str, target: str) -> TypoKind | None:
 
 
 def is_clipped(word: str, target: str) -> bool:
-    """Tell whether vowels were left out: "btwn", "frm"."""
+    """Return True if vowels are missing: "btwn", "frm"."""
     is_shorter = MANY_CONSONANTS <= len(word) < len(target)
     return is_shorter and word[0] == target[0] and VOWEL.sub("", target) == VOWEL.sub("", word)
 
 
 def sound(word: str) -> str:
-    """Spell a word by its sounds, roughly; what sounds alike is spelled alike."""
+    """Return a rough phonetic key; words that sound alike share it."""
     for spelling, instead in SPELLINGS_OF_SOUNDS:
         word = spelling.sub(instead, word)
     return word
 
 
 def _ends(word: str, length: int) -> set[str]:
-    """Return the first and last letters, of which a slip leaves either in a word of some length."""
+    """Return the first and last letters, one of which stays intact after a typo."""
     size = next((size for size, longest in STAYING if length <= longest), LONGEST_END)
     return {f"{word[:size]}-", f"-{word[len(word) - size :]}"}
 
@@ -168,7 +167,7 @@ MEANT_BETWEEN = {
     ("in", "of"): ("front",),
     ("to the", "of"): ("left", "right"),
 }
-"""What any word with one slip stands for between others, be it a real one: "in font of"."""
+"""Intended words by their neighbours; a typo may be a real word, as in "in font of"."""
 REAL_JOINED_WORDS = frozenset({"into", "onto"})
 
 SHORTEST_WORD = 3
@@ -182,13 +181,13 @@ LENGTHS_OF_NAMES = {
 LENGTHS_OF_LAYOUT = {**LENGTHS_OF_NAMES, TypoKind.MISSING: 4, TypoKind.WRONG: 5}
 LENGTHS_OF_EVERYDAY = {**dict.fromkeys(TypoKind, 3), TypoKind.WRONG: 4}
 LENGTHS_OF_BEGINNINGS = dict.fromkeys(TypoKind, 3)
-"""From which length of the word meant a slip counts; in shorter words too much is alike."""
+"""Minimum length of the intended word; shorter words are too ambiguous."""
 FAMILIAR_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ish", "ous", "ful", "less")
 
 
 @frozen
 class Typo:
-    """A word that was mended: where it stands in the prompt, and what it is read as."""
+    """A corrected word with its place in the prompt."""
 
     span: TextSpan
     word: str
@@ -196,12 +195,12 @@ class Typo:
 
 @frozen
 class CorrectedText:
-    """A prompt with its slips mended.
+    """A prompt after spelling correction.
 
     Attributes:
-        text: To be read.
-        origins: For every character of ``text``, its place in the prompt.
-        typos: What was mended.
+        text: The text to read.
+        origins: For every character of ``text``, its position in the prompt.
+        typos: The corrected words.
     """
 
     text: str
@@ -209,12 +208,12 @@ class CorrectedText:
     typos: tuple[Typo, ...]
 
     def span(self, start: int, stop: int) -> TextSpan:
-        """Return the place in the prompt of ``text[start:stop]``."""
+        """Return the span in the prompt of ``text[start:stop]``."""
         return TextSpan(start=self.origins[start], stop=self.origins[stop - 1] + 1)
 
 
 class Speller:
-    """Mends prompts by one vocabulary."""
+    """Corrects prompts with a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -232,7 +231,7 @@ class Speller:
         self._mended_word = lru_cache(maxsize=4096)(self._correct_word)
 
     def correct(self, text: str) -> CorrectedText:
-        """Mend every word that is spelled wrong."""
+        """Correct every misspelled word."""
         typos = tuple(self._typos(text))
         parts: list[str] = []
         origins: list[int] = []
@@ -261,7 +260,7 @@ class Speller:
                 yield Typo(span=TextSpan(start=token.start(), stop=token.end()), word=mended)
 
     def _meant_between(self, earlier: str, before: str, word: str, after: str) -> str | None:
-        """Tell what a word stands for by its neighbours; None where they say nothing."""
+        """Infer a word from its neighbours; None if they do not determine it."""
         if before in self._vocabulary.typo_targets and word in SWAPPED_WORDS:
             return SWAPPED_WORDS[word]
         before = f"{earlier} {before}" if before == "the" else before
@@ -309,13 +308,13 @@ class Speller:
 
 
 def _is_name(token: re.Match[str]) -> bool:
-    """Tell whether a word is written as a name, other than at the start."""
+    """Return True if a word is capitalised as a name, except at the start."""
     word = token.group()
     return word[0].isupper() and not word.isupper() and token.start() > 0
 
 
 def _stretched(start: int, stop: int, length: int) -> list[int]:
-    """Spread ``length`` characters over the places from ``start`` to ``stop``."""
+    """Distribute ``length`` characters over the positions from ``start`` to ``stop``."""
     last = stop - 1
     places = [min(start + n, last) for n in range(length)]
     places[-1] = last
@@ -323,7 +322,7 @@ def _stretched(start: int, stop: int, length: int) -> list[int]:
 
 
 def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
-    """List the words that names are made of, and adjectives."""
+    """Return the words that occur in names, and adjectives."""
     words = {word for noun in vocabulary.nouns for word in noun.split()} | vocabulary.adjectives
     return frozenset(word for word in words if len(word) >= SHORTEST_NAME and word.isalpha())
 
@@ -331,7 +330,7 @@ def _names_in(vocabulary: Vocabulary) -> frozenset[str]:
 def _typos_from(
     candidates: Iterable[str], word: str, lengths: Mapping[TypoKind, int]
 ) -> list[tuple[TypoKind, str]]:
-    """List which of the candidates may have been meant."""
+    """Return the candidates that may have been intended."""
     return [
         (kind, candidate)
         for candidate in candidates

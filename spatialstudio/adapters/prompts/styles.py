@@ -1,7 +1,7 @@
-"""Tells what a prompt says of the picture's style from what the picture shows.
+"""Separation of a prompt's style from its content.
 
-Style comes as an opening, "an oil painting of a cat", or as tags between commas or dashes, "a cat,
-35mm lens, oil painting"; a painting above a sofa is a thing.
+Style is an opening, "an oil painting of a cat", or tags between commas or dashes, "a cat, 35mm
+lens, oil painting"; a painting above a sofa is a thing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ TELLING = {*RELATIONS, *ARTICLES, WordKind.FRAME}
 
 
 def without_tags(words: Sequence[Word], vocabulary: Vocabulary) -> list[Word]:
-    """Drop the tags of style: "a cat left of a dog, oil painting, soft light"."""
+    """Drop style tags: "a cat left of a dog, oil painting, soft light"."""
     kept: list[Word] = []
     tells = False
     for start, stop in _parts(words):
@@ -45,13 +45,13 @@ def without_tags(words: Sequence[Word], vocabulary: Vocabulary) -> list[Word]:
 
 
 def _parts(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Cut at commas, stops and dashes."""
+    """Split at commas, stops and dashes."""
     bounds = [n for n, word in enumerate(words) if word.kind in TAG_BOUNDS]
     yield from zip((0, *(bound + 1 for bound in bounds)), (*bounds, len(words)), strict=True)
 
 
 def _is_tag(part: Sequence[Word], vocabulary: Vocabulary, *, may_be_thing: bool) -> bool:
-    """Tell whether a part has no article and names style: "depth of field", "oil painting"."""
+    """Return True if a part without article names a style: "depth of field", "oil painting"."""
     if not part or not all(word.kind in IN_TAG for word in part):
         return False
     texts = [word.text.lower() for word in part]
@@ -63,7 +63,7 @@ def _is_tag(part: Sequence[Word], vocabulary: Vocabulary, *, may_be_thing: bool)
 
 
 def without_opening(pieces: list[Piece], vocabulary: Vocabulary) -> list[Piece]:
-    """Drop what comes before the thing depicted: "an oil painting of", "a scene in which"."""
+    """Drop the style before the content: "an oil painting of", "a scene in which"."""
     depicts = False
     for place, piece in enumerate(pieces):
         if isinstance(piece, NounPhrase):
@@ -85,7 +85,7 @@ def without_opening(pieces: list[Piece], vocabulary: Vocabulary) -> list[Piece]:
 
 
 def is_depiction(phrase: NounPhrase, vocabulary: Vocabulary) -> bool:
-    """Tell whether a phrase names what a picture is: "a watercolour", "a book cover"."""
+    """Return True if a phrase names a kind of picture: "a watercolour", "a book cover"."""
     last = phrase.head.split()[-1]
     return phrase.head in vocabulary.depictions or last in vocabulary.depictions
 

@@ -1,4 +1,4 @@
-"""Tells verbs from nouns by the words around them: "a hunter watches", "two watches"."""
+"""Disambiguation of verbs and nouns by context: "a hunter watches", "two watches"."""
 
 from spatialstudio.adapters.prompts.pieces import Piece
 from spatialstudio.adapters.prompts.vocabulary import Vocabulary
@@ -20,15 +20,15 @@ MODALS = {"would", "could", "can", "should", "will", "do", "does", "did", "let"}
 
 @frozen(kw_only=False)
 class WordsInPlace:
-    """Words in a row, with what stands around them.
+    """A run of words with its context.
 
     Attributes:
         text: The prompt.
-        words: The row.
-        determiner: What opens it.
-        before: What stands before that.
-        after: What follows.
-        is_listed: Whether words that order a list stand before.
+        words: The run.
+        determiner: The determiner that opens it.
+        before: The piece before that.
+        after: The word that follows.
+        is_listed: Whether words that order a list precede it.
     """
 
     text: str
@@ -39,7 +39,7 @@ class WordsInPlace:
     is_listed: bool = False
 
     def is_verb_here(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word that may be a noun is a verb: "a hunter watches", "watches a dog"."""
+        """Return True if a possible noun is a verb: "a hunter watches", "watches a dog"."""
         text = self.words[place].text.lower()
         if place == 0 and (self._is_imperative(vocabulary) or self._is_doing(vocabulary)):
             return True
@@ -61,14 +61,14 @@ class WordsInPlace:
         return is_actor or (not ends and vocabulary.noun([before]) is not None)
 
     def _is_seen(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether someone did what is spelled like a noun: "that the hunters saw was"."""
+        """Return True if a relative clause makes a word a verb: "that the hunters saw was"."""
         is_behind = isinstance(self.before, Word) and self.before.kind is WordKind.RELATIVE
         is_behind = is_behind or (self.before is None and self.is_followed_by(*DETERMINERS))
         acts = place > 0 and vocabulary.noun([self.words[place - 1].text]) in vocabulary.actors
         return is_behind and acts and self.words[place].text.lower() in vocabulary.verbs
 
     def _agrees(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether number makes a verb of a word: "a bidder sails", "a few lambs rest"."""
+        """Return True if agreement makes a word a verb: "a bidder sails", "a few lambs rest"."""
         if place == 0:
             return False
         text, before = (self.words[n].text.lower() for n in (place, place - 1))
@@ -82,19 +82,19 @@ class WordsInPlace:
         return is_base and is_plural and self.is_followed_by(*RELATIONS, *ARTICLES, *PRONOUNS)
 
     def is_one(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether one thing is named: "a cat", but not "a few cats"."""
+        """Return True if the phrase is singular: "a cat", but not "a few cats"."""
         counted = self.is_counted(len(self.words), vocabulary)
         return is_singular(self.determiner, None) and not counted
 
     def _tells(self, place: int) -> bool:
-        """Tell whether a verb is due at a place: "that towers", "partly blocks"."""
+        """Return True if a verb is expected at a position: "that towers", "partly blocks"."""
         if place > 0:
             return self.words[place - 1].text.lower().endswith("ly")
         is_behind = isinstance(self.before, Word) and self.before.kind is WordKind.RELATIVE
         return is_behind and self.determiner is None
 
     def _is_imperative(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word orders a thing: "Picture a cat", "Painting a cat"."""
+        """Return True if a word is an imperative or a title: "Picture a cat", "Painting a cat"."""
         before = self.before
         opens = before is None or (isinstance(before, Word) and before.kind is WordKind.STOP)
         is_bare = self.determiner is None and len(self.words) == 1
@@ -108,7 +108,7 @@ class WordsInPlace:
         return opens and is_bare and orders and is_thing_next
 
     def _is_second_act(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a bare word behind "and" is a verb: "... and cook like a pro"."""
+        """Return True if a bare word after "and" is a verb: "... and cook like a pro"."""
         is_joined = isinstance(self.before, Word) and self.before.kind is WordKind.AND
         is_bare = self.determiner is None and len(self.words) == 1
         acts = self.words[0].text.lower() in vocabulary.base_verbs
@@ -118,7 +118,7 @@ class WordsInPlace:
         return is_joined and is_bare and acts and goes_on
 
     def _is_doing(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether the first word is what someone does: "is painting a", "he saw a"."""
+        """Return True if the first word is an action: "is painting a", "he saw a"."""
         is_after_be = isinstance(self.before, Word) and self.before.kind is WordKind.BE
         is_behind_one = isinstance(self.before, Word) and self.before.kind in SUBJECT_PRONOUNS
         first = self.words[0].text.lower()
@@ -128,23 +128,23 @@ class WordsInPlace:
         return is_verb and self.determiner is None and self.is_followed_by(*ARTICLES)
 
     def is_followed_by(self, *kinds: WordKind) -> bool:
-        """Tell whether a word of one of these kinds follows."""
+        """Return True if a word of one of these kinds follows."""
         return self.after is not None and self.after.kind in kinds
 
     def is_counted(self, stop: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a number stands before a word."""
+        """Return True if a number precedes a word."""
         return any(word.text.lower() in vocabulary.numbers for word in self.words[:stop])
 
 
 def looks_plural(word: str) -> bool:
-    """Tell whether a word may be a plural, or a verb of one who does something."""
+    """Return True if a word may be a plural, or a verb in the third person singular."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def is_singular(determiner: Word | None, before: Piece | None) -> bool:
-    """Tell whether one thing is named, whose verb ends in "s".
+    """Return True if the phrase is singular, so that its verb ends in "s".
 
-    Behind "and" it may be the last of several, and behind "would" its verb has no ending.
+    After "and" it may be the last of several, and after "would" its verb has no ending.
     """
     is_article = determiner is not None and determiner.text.lower() in SINGULAR_ARTICLES
     if not isinstance(before, Word):

@@ -1,4 +1,4 @@
-"""The words that the grammar knows, and what may be told from a word's ending."""
+"""The grammar's vocabulary, and guesses from word endings."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ LONGEST_NOUN = 4
 SHORTEST_STEM = 3
 QUALITIES = ("colours", "sizes", "numbers")
 
-# Ending of a plural, and what stands in its place; tried in this order.
+# Plural endings with their singular, tried in this order.
 PLURAL_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("men", "man"))
-# The same for words outside the vocabulary, where only the first that fits counts.
+# The same for unknown words, where only the first match counts.
 STRANGERS_ENDINGS = (("men", "man"), ("xes", "x"), ("shes", "sh"), ("ies", "y"), ("s", ""))
-# Plurals that these endings do not settle (knives, potatoes, buses, caches); the first that fits.
+# Plurals that these endings get wrong (knives, potatoes, buses, caches); first match counts.
 DOUBTFUL_PLURALS = ("ves", "oes", "ses", "ches", "zzes")
 DOUBTFUL_ENDINGS = (
     *(("deaves", "deave"), ("eaves", "eaf"), ("elves", "elf"), ("alves", "alf"), ("olves", "olf")),
@@ -52,41 +52,41 @@ ADJECTIVE_ENDINGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Words by what they do, all in lower case.
+    """Words by function, all in lower case.
 
     Attributes:
         nouns: Singular; of one to ``LONGEST_NOUN`` words.
-        persons: Nouns that "he" and "she" stand for, rather than "it".
-        animals: Nouns that act by themselves, like persons.
-        vehicles: Nouns that one travels by.
-        adjectives: Words that may stand before a noun, numbers included.
-        qualities: Those that are never a thing themselves: colours, sizes and numbers.
-        numbers: Words that make an article needless: "two", "several".
+        persons: Nouns for "he" and "she" rather than "it".
+        animals: Nouns that can act, like persons.
+        vehicles: Means of transport.
+        adjectives: Words that may precede a noun, numbers included.
+        qualities: Adjectives that are never nouns: colours, sizes and numbers.
+        numbers: Words that replace an article: "two", "several".
         verbs: In every form.
-        base_verbs: In the form that may be a noun, too: "cover", "stop".
-        placing_verbs: Verbs whose object has the place, not their subject: "she puts a cup on ...".
-        watching_verbs: The same of what is elsewhere: "a boy watches a bird on ...".
-        staying_verbs: What is not done to anything: "waited by a gate" tells where.
-        making_verbs: How a thing is made: "by" behind them names its maker.
-        trailing: What may follow its noun: "asleep".
-        depictions: What a clause of style hangs on: "a painting of ...".
-        styles: What ends a tag of style and is seldom a thing: "soft light", "35mm lens".
-        collectives: Nouns that name several persons or animals by one word: "couple".
-        places: Where a thing is, not what it is placed against: "in a park".
-        surfaces: Places that something stands on all the same: "a boat on a lake".
-        occasions: What takes time rather than room, so that nothing is on it: "a mission".
-        abstractions: What cannot be seen, so that nothing stands against it: "tax".
-        containers: Places that are no things where something that they hold is named.
+        base_verbs: Base forms that may be nouns, too: "cover", "stop".
+        placing_verbs: Verbs that place their object, not their subject: "she puts a cup on ...".
+        watching_verbs: The same with a distant object: "a boy watches a bird on ...".
+        staying_verbs: Intransitive verbs after which "by" is a place: "waited by a gate".
+        making_verbs: Verbs of creation, after which "by" names the creator.
+        trailing: Words that may follow their noun: "asleep".
+        depictions: Heads of a style phrase: "a painting of ...".
+        styles: Last words of a style tag, seldom things: "soft light", "35mm lens".
+        collectives: Singular nouns for several persons or animals: "couple".
+        places: Places of things, not objects of relations: "in a park".
+        surfaces: Places that things can still be on: "a boat on a lake".
+        occasions: Events, which nothing can be on: "a mission".
+        abstractions: Invisible things, which cannot be objects of relations: "tax".
+        containers: Places that are not things if their contents are named.
         pairs: Nouns that are plural in form: "scissors".
-        purposes: Gerunds that say what a thing is for: "knitting" in "a knitting basket".
-        ambience: Light and weather, never what a thing is placed against.
+        purposes: Gerunds for the purpose of a thing: "knitting" in "a knitting basket".
+        ambience: Light and weather, never objects of relations.
         plurals: Irregular plural to singular.
-        doubtful_plurals: The same of strangers that ``DOUBTFUL_ENDINGS`` would read wrongly.
-        typo_targets: Words of the layout that a slip of one letter may hide.
-        everyday: Nouns so short that a slip is mended only where it is likely to mean these.
-        lookalikes: Real words that look like such a slip.
-        idioms: By the preposition that starts them, what makes it tell of no place.
-        particles: By preposition, the verbs that take it along: "argue" by "over".
+        doubtful_plurals: The same for unknown words that ``DOUBTFUL_ENDINGS`` would get wrong.
+        typo_targets: Layout words, which one-letter typos may hide.
+        everyday: Nouns so short that only a likely typo of them is corrected.
+        lookalikes: Real words that look like such a typo.
+        idioms: By first preposition, the continuations that make it non-spatial.
+        particles: By preposition, the verbs that it belongs to: "argue" by "over".
     """
 
     nouns: frozenset[str]
@@ -123,11 +123,11 @@ class Vocabulary:
     particles: Mapping[str, frozenset[str]]
 
     def noun(self, words: Sequence[str], *, counted: bool = False) -> str | None:
-        """Find the known noun, singular, that these words spell; None for a stranger.
+        """Return the known noun, singular, that these words spell; None if it is unknown.
 
         Args:
             words: In any case.
-            counted: Whether a number stands before them, so that "glasses" are two of "glass".
+            counted: Whether a number precedes them, so that "glasses" is the plural of "glass".
         """
         *before, last = (word.lower() for word in words)
         singulars = self._singulars(last)
@@ -137,7 +137,7 @@ class Vocabulary:
         return next(known, None)
 
     def _singulars(self, word: str) -> list[str]:
-        """List what a word may be the plural of."""
+        """List the possible singulars of a word."""
         singulars = [self.plurals[word]] if word in self.plurals else []
         if word.endswith("ss"):
             return singulars
@@ -164,7 +164,7 @@ class Vocabulary:
         return next(fitting, word)
 
     def is_adjective(self, word: str) -> bool:
-        """Tell whether a word before a noun tells of it, rather than being part of its name."""
+        """Return True if a word before a noun is an attribute rather than part of its name."""
         lower = word.lower()
         if lower in self.adjectives or lower[0].isdigit():
             return True
@@ -173,37 +173,37 @@ class Vocabulary:
         return "-" in lower or _has_ending(lower, ADJECTIVE_ENDINGS)
 
     def is_plain_adjective(self, word: str) -> bool:
-        """Tell whether a word is listed as an adjective and is no thing, as "rainbow" may be."""
+        """Return True if a word is listed as an adjective only, unlike "rainbow"."""
         return word in self.adjectives and self.noun([word]) is None
 
     def is_person(self, noun: str) -> bool:
-        """Tell whether a noun names a person, listed or, of a stranger, by its ending."""
+        """Return True if a noun names a person, by list or, if unknown, by its ending."""
         is_stranger = noun not in self.nouns
         return noun in self.persons or (is_stranger and _has_ending(noun, PERSON_ENDINGS))
 
     def is_actor(self, noun: str) -> bool:
-        """Tell whether a noun names who acts by themselves: persons, animals, or several."""
+        """Return True if a noun names something that can act: persons, animals or groups."""
         return self.is_person(noun) or noun in self.animals or noun in self.collectives
 
     def is_verb(self, word: str) -> bool:
-        """Tell whether a word may be a verb or adverb, listed or by its ending."""
+        """Return True if a word may be a verb or adverb, by list or by its ending."""
         lower = word.lower()
         is_noun = lower in self.occasions or lower in self.abstractions
         return lower in self.verbs or (not is_noun and _has_ending(lower, VERB_ENDINGS))
 
     def knows(self, word: str) -> bool:
-        """Tell whether a word is listed, in any form and part."""
+        """Return True if a word is listed, in any form and part of speech."""
         lower = word.lower()
         return not self._listed.isdisjoint((lower, self.singular(lower), *self._singulars(lower)))
 
     @cached_property
     def actors(self) -> frozenset[str]:
-        """Nouns that do something by themselves: persons and animals."""
+        """Nouns that can act: persons and animals."""
         return self.persons | self.animals
 
     @cached_property
     def acting_verbs(self) -> frozenset[str]:
-        """Verbs in the forms that cannot be nouns: "sits", "swam"."""
+        """Verbs in forms that cannot be nouns: "sits", "swam"."""
         return self.verbs - self.base_verbs
 
     @cached_property
@@ -214,14 +214,14 @@ class Vocabulary:
 
 
 def registered_phrases(known: frozenset[str] = frozenset()) -> Mapping[str, RelationType]:
-    """Return the phrases of relation types as they are registered now, the longest first.
+    """Return the phrases of the currently registered relation types, longest first.
 
     Args:
         known: Ids of the types whose own phrase has a terminal in the grammar; only their further
             words are listed.
 
     Returns:
-        Types by phrase, in lower case and with single spaces; the first type where two share one.
+        Types by phrase, in lower case and with single spaces; the first type if two share one.
     """
     return _registered_phrases(relation_types.version, known)
 
@@ -236,7 +236,7 @@ def _registered_phrases(_version: int, known: frozenset[str]) -> Mapping[str, Re
 
 
 def registered_words() -> frozenset[str]:
-    """Return the words of all phrases of relation types, which are never misspellings."""
+    """Return the words of all relation phrases, which are never treated as misspellings."""
     return _registered_words(relation_types.version)
 
 
@@ -246,7 +246,7 @@ def _registered_words(_version: int) -> frozenset[str]:
 
 
 def plain_phrase(phrase: str) -> str:
-    """Write a phrase in lower case, with single spaces for spaces and hyphens."""
+    """Normalise a phrase to lower case, with single spaces for spaces and hyphens."""
     return " ".join(phrase.lower().replace("-", " ").split())
 
 
@@ -255,7 +255,7 @@ def read_vocabulary(folder: Path, own_nouns: Iterable[str] = ()) -> Vocabulary:
 
     Args:
         folder: Holds ``vocabulary.toml`` and ``idioms.toml``.
-        own_nouns: The user's own, singular.
+        own_nouns: The user's own nouns, singular.
     """
     table = tomllib.loads((folder / "vocabulary.toml").read_text(encoding="utf-8"))
     turns = tomllib.loads((folder / "idioms.toml").read_text(encoding="utf-8"))
@@ -316,7 +316,7 @@ def _words(*lists: str) -> frozenset[str]:
 
 
 def _verb_forms(bases: Iterable[str]) -> frozenset[str]:
-    """Make the regular forms: sit, sits, sitting; carry, carries, carried."""
+    """Return the regular forms: sit, sits, sitting; carry, carries, carried."""
     forms: set[str] = set()
     for base in bases:
         soft = base.removesuffix("e")
@@ -331,7 +331,7 @@ def _verb_forms(bases: Iterable[str]) -> frozenset[str]:
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    """Return a name with its hyphens and without."""
+    """Return a name with and without hyphens."""
     return name, name.replace("-", " ")
 
 

@@ -1,7 +1,7 @@
-"""A run of words that may name a thing: what it names, and by which of its words.
+"""Analysis of a run of words that may name a thing: its name and the words that form it.
 
-A run is a noun phrase when it holds a noun of the vocabulary, when an article or a number opens it,
-or when it stands where only a thing can stand: beside a relation. Verbs at its end are cut off.
+A run is a noun phrase if it contains a known noun, starts with an article or a number, or is next
+to a relation, where only a thing can be. Trailing verbs are removed.
 """
 
 from collections.abc import Sequence
@@ -54,10 +54,10 @@ SINGULAR_BE = {"is", "was"}
 
 @frozen(kw_only=False)
 class WordRun(WordsInPlace):
-    """Words in a row that may name a thing, with what stands around them."""
+    """A run of words that may name a thing, with its context."""
 
     def pieces(self, vocabulary: Vocabulary, latest: NounPhrase | None) -> Sequence[Piece]:
-        """Split into the noun phrase, if there is one, and the verb that follows it."""
+        """Split into the noun phrase, if any, and the verb that follows it."""
         found = self._known(vocabulary)
         is_known = found is not None
         if found is None and self._may_be_open(vocabulary):
@@ -95,12 +95,12 @@ class WordRun(WordsInPlace):
         return [phrase, *self._verb(self.words[stop:], vocabulary)]
 
     def _gap(self) -> Word:
-        """Return what stands for words that are no thing and no verb."""
+        """Return the gap that replaces words that are neither a thing nor a verb."""
         span = TextSpan(start=self.words[0].span.start, stop=self.words[-1].span.stop)
         return replace(self.words[-1], span=span)
 
     def _is_holding(self) -> bool:
-        """Tell whether what it holds follows: "a field with ...", but not "a field of clover"."""
+        """Return True if dependents follow: "a field with ...", but not "a field of clover"."""
         is_of = self.after is not None and self.after.text.lower() == "of"
         return self.is_followed_by(*HOLDING) and not is_of
 
@@ -111,7 +111,7 @@ class WordRun(WordsInPlace):
         return counted or is_changed or head in vocabulary.pairs
 
     def is_qualified_by_place(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether what looks like a place in the picture is none: "on the right foot"."""
+        """Return True if an apparent place in the picture is an attribute: "on the right foot"."""
         if not isinstance(self.before, Word) or self.before.kind is not WordKind.FRAME:
             return False
         first = self.words[0].text.lower()
@@ -119,7 +119,7 @@ class WordRun(WordsInPlace):
         return not goes_on and self._known(vocabulary) is None
 
     def _known(self, vocabulary: Vocabulary) -> tuple[int, int, str] | None:
-        """Find the last known noun, if nothing but verbs and the like follows it."""
+        """Find the last known noun, if only verbs and similar words follow it."""
         for stop in range(len(self.words), 0, -1):
             start = self._start_of_noun(stop, vocabulary)
             if start is not None:
@@ -141,7 +141,7 @@ class WordRun(WordsInPlace):
         return vocabulary.noun(words, counted=counted)
 
     def _with_compound(self, start: int, stop: int, vocabulary: Vocabulary) -> tuple[int, int, str]:
-        """Take the nouns right before the head for a part of its name: "delivery van"."""
+        """Extend the head by the nouns directly before it: "delivery van"."""
         head = self._noun(start, stop, vocabulary)
         first = start
         while first > 0 and (length := self._length_of_name(first, head, vocabulary)):
@@ -150,7 +150,7 @@ class WordRun(WordsInPlace):
         return first, stop, " ".join([*before, head or ""])
 
     def _length_of_name(self, stop: int, head: str | None, vocabulary: Vocabulary) -> int:
-        """Count the words right before ``stop`` that are part of a name."""
+        """Count the words directly before ``stop`` that are part of a name."""
         for length in range(min(stop, LONGEST_NOUN), 1, -1):
             if self._noun(stop - length, stop, vocabulary) is not None:
                 return length
@@ -159,7 +159,7 @@ class WordRun(WordsInPlace):
         return int(is_purpose or self._names(before, head, vocabulary))
 
     def _names(self, word: Word, head: str | None, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word before the head is part of its name, as in "delivery van"."""
+        """Return True if a word before the head is part of its name, as in "delivery van"."""
         lower = word.text.lower()
         if word.kind is not WordKind.WORD or lower in vocabulary.adjectives:
             return False
@@ -173,12 +173,12 @@ class WordRun(WordsInPlace):
         return not vocabulary.is_adjective(lower) and not any(lower in words for words in others)
 
     def _is_proper(self, word: Word) -> bool:
-        """Tell whether a word is written as a name: "Volkswagen"."""
+        """Return True if a word is capitalised as a proper name: "Volkswagen"."""
         starts_prompt = word.span.start == 0
         return word.text.istitle() and not starts_prompt
 
     def _may_trail(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word may follow its noun: "a dog jumps", "a cat asleep"."""
+        """Return True if a word may follow its noun: "a dog jumps", "a cat asleep"."""
         word = self.words[place]
         lower = word.text.lower()
         if word.kind is WordKind.FALSE_FRIEND or lower in vocabulary.trailing:
@@ -197,13 +197,13 @@ class WordRun(WordsInPlace):
         return is_verb_of_several or is_verb_of_one or self._acts(lower, vocabulary)
 
     def _ends_name_of_several(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a strange plural ends a name: "four candle snuffers", "feather boas"."""
+        """Return True if an unknown plural ends a name: "four candle snuffers", "feather boas"."""
         before, text = (word.text.lower() for word in self.words[place - 1 : place + 1])
         is_strange = text not in vocabulary.verbs and vocabulary.noun([before]) == before
         return is_strange and (self.determiner is None or self.is_counted(place, vocabulary))
 
     def _is_object_of_one(self, place: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether a base form ends a name: "near the opera program"."""
+        """Return True if a base form ends a name: "near the opera program"."""
         before = self.words[place - 1].text.lower()
         is_object = isinstance(self.before, Word) and self.before.kind in RELATIONS
         is_one = vocabulary.noun([before]) == before and not looks_plural(before)
@@ -213,13 +213,13 @@ class WordRun(WordsInPlace):
         return is_object and is_one and is_base and ends and not acts
 
     def _acts(self, word: str, vocabulary: Vocabulary) -> bool:
-        """Tell whether a word is a verb here; behind "a" its base form is none: "a bus stop"."""
+        """Return True if a word is a verb here; after "a" its base form is not: "a bus stop"."""
         has_verb = self._is_said_to_be_one()
         is_noun = word in vocabulary.base_verbs and (has_verb or self._has_base_noun(vocabulary))
         return vocabulary.is_verb(word) and not is_noun
 
     def _has_base_noun(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether a verb's base form is a noun: not in "would a cat look"."""
+        """Return True if a verb's base form is a noun here: not in "would a cat look"."""
         return self.is_one(vocabulary) and is_singular(self.determiner, self.before)
 
     def _may_be_open(self, vocabulary: Vocabulary) -> bool:
@@ -244,11 +244,11 @@ class WordRun(WordsInPlace):
         return opens and is_described
 
     def _is_subject(self, words: Sequence[str]) -> bool:
-        """Tell whether a name opens the clause: "gramps is behind the bar"."""
+        """Return True if a name opens the clause: "gramps is behind the bar"."""
         return self.is_followed_by(WordKind.BE) and words[-1] not in ASKING
 
     def _is_named(self, vocabulary: Vocabulary) -> bool:
-        """Tell whether an article makes a noun of any word: "a newlywed", "a novel"."""
+        """Return True if an article makes any word a noun: "a newlywed", "a novel"."""
         last = self.words[-1].text.lower()
         is_quality = last in vocabulary.qualities or last in vocabulary.trailing
         goes_on = self.is_followed_by(WordKind.AND, WordKind.COMMA, WordKind.BE)
@@ -258,7 +258,7 @@ class WordRun(WordsInPlace):
         return is_article and not is_quality and is_noun
 
     def _open(self, vocabulary: Vocabulary) -> tuple[int, int, str]:
-        """Take adjectives for attributes and all between them and the verbs for the head."""
+        """Take adjectives as attributes and all words between them and the verbs as the head."""
         texts = [word.text.lower() for word in self.words]
         stop = len(texts)
         while stop > 1 and self._may_be_cut(stop - 1, vocabulary):
@@ -278,7 +278,7 @@ class WordRun(WordsInPlace):
         return self.after is not None and self.after.text.lower() in SINGULAR_BE
 
     def _lacks_noun(self, texts: Sequence[str], stop: int, vocabulary: Vocabulary) -> bool:
-        """Tell whether what looks like a verb is the noun after all: "an enormous bloodshed"."""
+        """Return True if an apparent verb is the noun: "an enormous bloodshed"."""
         is_verb = stop < len(texts) and texts[stop].endswith(("s", "ing"))
         is_bare = not vocabulary.adjectives.issuperset(texts[:stop])
         return stop < len(texts) and self.determiner is not None and not (is_verb or is_bare)
@@ -292,7 +292,7 @@ class WordRun(WordsInPlace):
         return is_trailing or is_verb or self._acts(lower, vocabulary)
 
     def _verb(self, words: Sequence[Word], vocabulary: Vocabulary) -> list[Piece]:
-        """Keep the last verb: it tells whether a thing that follows is placed or merely held."""
+        """Keep the last verb: it decides whether the following thing is placed or held."""
         for word in reversed(words):
             lower = word.text.lower()
             if lower in vocabulary.watching_verbs:
@@ -305,6 +305,6 @@ class WordRun(WordsInPlace):
 
 
 def _without_side(word: Word) -> str:
-    """Take the hand for "left hand", which is one word where it looks like a place."""
+    """Take the hand as the head of "left hand", a single word that looks like a place."""
     is_sided = word.kind is WordKind.FALSE_FRIEND and word.text.lower().startswith(SIDES)
     return word.text.split()[-1] if is_sided else word.text

@@ -1,8 +1,8 @@
-"""A prompt cut into the words that carry its layout, each with its place in the text.
+"""Tokenization of a prompt into words that describe its layout, each with its span.
 
-The terminals of ``phrases.lark`` are the words of the built-in relation types and of all else that
-carries the layout. Phrases of registered relation types are found besides them: where both match,
-the one that reaches further to either side is read, and the registered one where they are equal.
+The terminals of ``phrases.lark`` are the words of the built-in relation types and all other layout
+words. Phrases of registered relation types are matched in addition: of two matches the longer one
+wins on both sides, and the registered one if they are equal.
 """
 
 import re
@@ -27,33 +27,33 @@ from spatialstudio.domain.relation import (
 
 PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"
 ADVERBS = re.compile(r"^HOW: /(.+)/$", re.MULTILINE)
-"""The terminal of adverbs that may stand before a relation."""
+"""The terminal of adverbs that may precede a relation."""
 LOOSE, FRAME, ROW, ITS, EACH_OTHER = "LOOSE_", "FRAME_", "ROW_", "_ITS", "_EACH_OTHER"
 
 
 class WordKind(Enum):
-    """What a word does in a sentence; the values are terminals of ``phrases.lark``."""
+    """The function of a word in a sentence; the values are terminals of ``phrases.lark``."""
 
     RELATION = "RELATION"
     LOOSE_RELATION = "LOOSE"
-    """Claims a relation only before a noun of the vocabulary: "on", "by"."""
+    """A relation only before a known noun: "on", "by"."""
     FRAME = "FRAME"
     """Places a thing in the picture: "on the left"."""
     CENTRE = "CENTRE"
     ROW = "ROW"
     """Orders a list: "from left to right"."""
     ONE_SIDE = "ONE_SIDE"
-    """Half of that: "on one side", "on the other"."""
+    """Half of a row: "on one side", "on the other"."""
     QUESTION = "QUESTION"
-    """Asks for the subject of a place: "what is", to be answered."""
+    """Asks for the subject of a place: "what is", followed by an answer."""
     UNREAD = "UNREAD"
-    """Places things as no relation does: "opposite"."""
+    """Words for places without a relation type: "opposite"."""
     FLANKING = "FLANKING"
     """Puts its object between two subjects: "on either side of"."""
     STYLE = "STYLE"
     STYLE_OF = "STYLE_OF"
     SHOWING = "SHOWING"
-    """Turns from the style to what is shown: "depicting", "in which"."""
+    """Separates style from content: "depicting", "in which"."""
     REQUEST = "REQUEST"
     """Asks for the picture: "could you please"."""
     FALSE_FRIEND = "FALSE_FRIEND"
@@ -62,7 +62,7 @@ class WordKind(Enum):
     MEASURE = "MEASURE"
     IT = "IT"
     ITS = "ITS"
-    """The owner of a side: "to its left"."""
+    """The possessor of a side: "to its left"."""
     THEM = "THEM"
     FORMER = "FORMER"
     LATTER = "LATTER"
@@ -78,13 +78,13 @@ class WordKind(Enum):
     NOT = "NOT"
     BE = "BE"
     WITH = "WITH"
-    """Hangs a thing on the one before: "with", "of"."""
+    """Attaches a thing to the preceding one: "with", "of"."""
     VERB = "VERB"
-    """Found among the words: "wearing", "kneels"."""
+    """Recognised among other words: "wearing", "kneels"."""
     PLACING = "PLACING"
-    """A verb whose object is placed: "she puts a cup on ..."."""
+    """A verb that places its object: "she puts a cup on ..."."""
     WATCHING = "WATCHING"
-    """A verb whose object has a place of its own: "watches a bird on ..."."""
+    """A verb whose object has its own place: "watches a bird on ..."."""
     PREPOSITION = "PREPOSITION"
     WORD = "WORD"
     OTHER = "OTHER"
@@ -106,7 +106,7 @@ LONGEST_OWNER = 6
 Cut = tuple[int, int, str | RelationType]
 """Start, stop, and a terminal or the relation type of a registered phrase."""
 LEADING_ON = {*RELATIONS, WordKind.INDEFINITE, WordKind.DEFINITE, WordKind.WITH, WordKind.AND}
-"""After these no sentence ends."""
+"""No sentence ends after these."""
 
 
 @frozen
@@ -114,10 +114,10 @@ class Word:
     """A word or phrase of one kind.
 
     Attributes:
-        kind: What it does.
+        kind: Its function.
         text: As written.
-        span: Where.
-        relation_type: What it claims; None unless the kind is a relation or a frame.
+        span: Place in the prompt.
+        relation_type: The relation it states; None unless the kind is a relation or a frame.
     """
 
     kind: WordKind
@@ -128,7 +128,7 @@ class Word:
 
 @frozen(kw_only=False)
 class Claim:
-    """Words that claim a relation: its kind and where they stand."""
+    """Words that state a relation: its type and their span."""
 
     type: RelationType
     text: str
@@ -136,17 +136,17 @@ class Claim:
 
 
 def claim_of(word: Word) -> Claim:
-    """Return what a relation or a frame claims."""
+    """Return the claim of a relation or frame word."""
     assert word.relation_type is not None
     return Claim(word.relation_type, word.text, word.span)
 
 
 class WordCutter:
-    """Cuts prompts by the terminals of a grammar file.
+    """Tokenizes prompts by the terminals of a grammar file.
 
     Args:
         grammar: The file.
-        idioms: By the preposition that starts them, what follows it.
+        idioms: By first preposition, the continuations.
     """
 
     def __init__(self, grammar: Path, idioms: Mapping[str, Collection[str]]) -> None:
@@ -159,7 +159,7 @@ class WordCutter:
         self._adverbs = next(iter(ADVERBS.findall(text)), "")
 
     def cut(self, mended: CorrectedText) -> Iterator[Word]:
-        """Cut a prompt into words, in order; white space is dropped."""
+        """Tokenize a prompt, in order; white space is dropped."""
         return _with_owned_sides(_without_wrapping(tuple(self._words(mended))))
 
     def _words(self, mended: CorrectedText) -> Iterator[Word]:
@@ -182,7 +182,7 @@ class WordCutter:
             yield start, start + len(token), token.type
 
     def _with_registered(self, lower: str, cuts: Iterable[Cut]) -> Iterable[Cut]:
-        """Put phrases of registered types in the place of the terminals that they cover."""
+        """Replace terminals by the phrases of registered types that cover them."""
         phrases = registered_phrases(self._known)
         if not phrases:
             return cuts
@@ -203,7 +203,7 @@ def _phrase_pattern(adverbs: str, phrases: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _idiom(idioms: Mapping[str, Collection[str]]) -> str:
-    """Write idioms as a terminal; "|" gives a choice between words."""
+    """Return the pattern of a terminal for idioms; "|" separates alternative words."""
     patterns = []
     for preposition, endings in sorted(idioms.items()):
         choices = (
@@ -219,9 +219,9 @@ def _longest_first(text: str) -> tuple[int, str]:
 
 
 def _no_phrase(grammar: str) -> str:
-    """Match ahead of words that no phrase of the grammar starts with, which are the most.
+    """Return a lookahead that skips the many words no phrase of the grammar starts with.
 
-    Any piece of a phrase may start it: "sides?" gives "side" and "sides", which also stand for
+    Any part of a phrase may start it: "sides?" gives "side" and "sides", which also match
     "sideboard".
     """
     phrases = re.sub(r"//.*|\\\w", " ", grammar)
@@ -233,7 +233,7 @@ def _no_phrase(grammar: str) -> str:
 
 
 def _without_wrapping(words: Sequence[Word]) -> Iterator[Word]:
-    """Drop the line breaks within a clause; the others end it."""
+    """Drop line breaks within a clause; the others end it."""
     for i, word in enumerate(words):
         leads_on = i > 0 and words[i - 1].kind in LEADING_ON
         goes_on = any(
