@@ -1,1 +1,1 @@
-"""Models of others that look at pictures: detectors, segmenters and depth estimators."""
+"""Third-party perception models: detectors, segmenters and depth estimators."""

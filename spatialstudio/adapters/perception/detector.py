@@ -1,4 +1,4 @@
-"""What all detectors have in common that ask a model of transformers."""
+"""Shared code of detectors that run a transformers model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
@@ -30,22 +30,22 @@ SYNONYMS: Sequence[Sequence[str]] = (
     ("teddy bear", "teddy"),
     ("wine glass", "wineglass"),
 )
-"""Words for one COCO class: its two published names first (Everingham et al. 2010 call some
-otherwise), then what people write. T2I-CompBench counts men, women and children as persons."""
+"""Synonyms of COCO classes: the two published names first (Everingham et al. 2010 differ for some),
+then common words. T2I-CompBench counts men, women and children as persons."""
 
 STUFF_ENDINGS = ("-merged", "-other", "-stuff")
-"""What COCO's panoptic names say beside the thing: "sky-other-merged"."""
+"""Suffixes of COCO's panoptic class names: "sky-other-merged"."""
 
 
 def classes_of(heads: Sequence[str], names: Mapping[int, str]) -> Mapping[str, frozenset[int]]:
-    """Find the classes that each head stands for.
+    """Map heads to the classes of a model.
 
     Args:
-        heads: What is asked for, singular.
-        names: The model's classes by number.
+        heads: The requested heads, singular.
+        names: The model's classes by index.
 
     Returns:
-        By head, numbers of classes; a head that the model does not know is left out.
+        Class indices by head; a head that the model does not know is left out.
     """
     by_word: dict[str, set[int]] = {}
     for number, name in names.items():
@@ -73,17 +73,17 @@ def _plain(name: str) -> str:
 SettingsT = TypeVar("SettingsT", bound=CandidateSettings)
 
 Find = Callable[[Loaded, RgbImage, Sequence[str], SettingsT], list[Finding]]
-"""Looks in a picture for heads that are named."""
+"""Detects named heads in a picture."""
 
 FindClasses = Callable[[Loaded, RgbImage, Mapping[str, frozenset[int]], SettingsT], list[Finding]]
-"""Looks for heads that are given with the numbers of their classes; there is at least one."""
+"""Detects heads given with their class indices, at least one."""
 
 Look = Callable[[Loaded, RgbImage, Sequence[str], SettingsT], tuple[list[Finding], tuple[str, ...]]]
-"""Looks for heads; says as well which of them the model does not know."""
+"""Detects heads; also returns those that the model does not know."""
 
 
 def open_vocabulary(find: Find[SettingsT]) -> Look[SettingsT]:
-    """Let a model look that knows whatever a text names."""
+    """Adapt an open-vocabulary model, which accepts any head."""
 
     def look(
         loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: SettingsT
@@ -96,20 +96,20 @@ def open_vocabulary(find: Find[SettingsT]) -> Look[SettingsT]:
 def detector_of_classes(
     card: PerceptionCard, model_class: str, find: FindClasses[SettingsT], settings: SettingsT
 ) -> "ModelDetector[SettingsT]":
-    """Make the detector of a model that knows the classes that it was trained on.
+    """Create the detector of a closed-vocabulary model.
 
     Args:
-        card: Where the model lies.
-        model_class: Of transformers.
-        find: Asks the model.
-        settings: Which findings are kept.
+        card: The model.
+        model_class: Class name in transformers.
+        find: Runs the model.
+        settings: Score thresholds.
     """
     model = ModelInUse(card, model_class, "AutoImageProcessor")
     return ModelDetector(model, settings, _fixed_classes(find))
 
 
 def _fixed_classes(find: FindClasses[SettingsT]) -> Look[SettingsT]:
-    """Let a model look that knows the classes that it was trained on."""
+    """Adapt a closed-vocabulary model, which accepts only its classes."""
 
     def look(
         loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: SettingsT
@@ -122,12 +122,12 @@ def _fixed_classes(find: FindClasses[SettingsT]) -> Look[SettingsT]:
 
 
 class ModelDetector(Generic[SettingsT]):
-    """Asks a model of a folder; implements ``Detector``.
+    """Runs the model of a folder; implements ``Detector``.
 
     Args:
-        model: Loaded when it is first needed.
-        settings: Which findings are kept.
-        look: Asks the model.
+        model: Loaded on first use.
+        settings: Score thresholds.
+        look: Runs the model.
     """
 
     def __init__(self, model: ModelInUse, settings: SettingsT, look: Look[SettingsT]) -> None:
@@ -138,11 +138,11 @@ class ModelDetector(Generic[SettingsT]):
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return self._model.signature(self._settings)
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head; see ``Detector``."""
+        """Detect every mention's head; see ``Detector``."""
         heads = heads_of(mentions)
         if not heads:
             return Seen(detections=(), cut=self._settings.cut)

@@ -1,4 +1,4 @@
-"""What a model found becomes detections and masks of the mentions that were asked for."""
+"""Conversion of model output to detections and masks of the requested mentions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,12 +18,12 @@ from spatialstudio.domain.prompt import ObjectMention
 
 @frozen
 class CandidateSettings:
-    """Which of a model's findings are kept.
+    """Which of a model's instances are kept.
 
     Attributes:
-        cut: Score from which its makers, or those who published with it, count a finding, [0, 1].
-        floor: Score from which a finding is kept, so that the cut can move, [0, 1].
-        most: Findings kept for each head, the best, >= 1.
+        cut: Score threshold of the model's authors or of a published evaluation, [0, 1].
+        floor: Score above which an instance is stored, so that the cut can be changed, [0, 1].
+        most: Maximum number of instances per head, best first, >= 1.
     """
 
     cut: float
@@ -36,11 +36,11 @@ class Finding:
     """One instance.
 
     Attributes:
-        head: What it was asked for.
-        label: What the model calls it.
+        head: The requested head.
+        label: The model's class name.
         score: [0, 1].
-        box: Pixels of the picture.
-        pixels: (H, W) of the picture; None from a model that draws no masks.
+        box: In pixels of the picture.
+        pixels: (H, W) of the picture; None from a model without masks.
     """
 
     head: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 def heads_of(mentions: Sequence[ObjectMention]) -> tuple[str, ...]:
-    """Return what is to be looked for, each head once."""
+    """Return the heads to detect, each once."""
     return tuple(dict.fromkeys(mention.head for mention in mentions))
 
 
@@ -62,7 +62,7 @@ def seen_in(
     settings: CandidateSettings,
     unknown_heads: tuple[str, ...] = (),
 ) -> Seen:
-    """Give every mention the findings of its head, best first, as many as are kept."""
+    """Assign the best instances of each head to every mention with that head."""
     by_score = sorted(instances, key=lambda finding: -finding.score)
     kept = [
         (mention, finding)
@@ -97,7 +97,7 @@ def seen_in(
 
 
 def box_within(edges: Sequence[float], size: tuple[int, int]) -> Box:
-    """Return the part of a box that lies in the picture.
+    """Return a box clipped to the picture.
 
     Args:
         edges: Left, top, right, bottom; pixels.
@@ -110,7 +110,7 @@ def box_within(edges: Sequence[float], size: tuple[int, int]) -> Box:
 
 
 def resized_smoothly(values: NDArray[np.float32], size: tuple[int, int]) -> NDArray[np.float32]:
-    """Bring a map to another size, between its values.
+    """Resize a map by interpolation.
 
     Args:
         values: (h, w).

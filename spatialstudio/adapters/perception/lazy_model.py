@@ -1,4 +1,4 @@
-"""Loads a transformers folder on first use: safetensors only, nothing from the network."""
+"""Lazy loading of transformers models: safetensors only, no network access."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,17 +29,17 @@ SIGNS_OF_FAILURE = (
     *(AssertionError, ZeroDivisionError),
 )
 NEVER_USED = ("neck.fusion_stage.layers.0.residual_layer1.", "num_batches_tracked")
-"""Parts of the architectures that no answer depends on; published weights lack them."""
+"""Parts of the architectures that do not affect the output; published weights lack them."""
 
 
 @frozen
 class Loaded:
-    """A model that is ready to answer.
+    """A loaded model.
 
     Attributes:
         model: The transformers model, frozen.
-        processor: What prepares its input; None where the adapter does that itself.
-        device: Where the weights are.
+        processor: Prepares its input; None if the adapter does that itself.
+        device: Device of the weights.
     """
 
     model: Any
@@ -52,12 +52,12 @@ class Loaded:
 
 
 class ModelInUse:
-    """One model, loaded when it is first needed and kept.
+    """A model that is loaded on first use and then kept.
 
     Args:
         card: The model.
-        model_class: Name of the class in transformers.
-        processor_class: Likewise; None for none.
+        model_class: Class name of the model in transformers.
+        processor_class: Class name of the processor; None for no processor.
     """
 
     def __init__(self, card: PerceptionCard, model_class: str, processor_class: str | None) -> None:
@@ -68,11 +68,11 @@ class ModelInUse:
 
     @property
     def id(self) -> str:
-        """What the model is called."""
+        """Model id."""
         return self._card.ref.id
 
     def signature(self, settings: object) -> str:
-        """Name weights and settings; empty when the weights cannot be read."""
+        """Hash weights and settings; empty if the weights cannot be read."""
         try:
             weights = self._card.ref.sha256 or hash_of_weights(weight_files(self._card.folder))
         except (OSError, ValueError, LookupError, TypeError):
@@ -81,11 +81,11 @@ class ModelInUse:
 
     @contextmanager
     def looking(self) -> Iterator[Loaded]:
-        """Have the model ready, and say in the studio's words what fails.
+        """Load the model if needed, and translate errors raised in the block.
 
         Raises:
-            DetectorError: The model is damaged, or cannot answer for this picture.
-            OutOfMemory: The memory does not suffice.
+            DetectorError: The model is damaged, or fails on this picture.
+            OutOfMemory: There is not enough memory.
         """
         import torch
 
@@ -117,7 +117,7 @@ class ModelInUse:
         from spatialstudio.adapters.models.weight_limits import held_to_weights
 
         messages: Any = transformers_messages
-        messages.set_verbosity(messages.CRITICAL)  # what goes wrong is told as an error of ours
+        messages.set_verbosity(messages.CRITICAL)  # failures are raised as our own errors
         messages.disable_progress_bar()
         device = pick_device()
         folder = self._card.folder
@@ -149,7 +149,7 @@ class ModelInUse:
             raise self._damaged() from error
         missing = report["missing_keys"]
         if not all(any(part in key for part in NEVER_USED) for key in missing):
-            raise self._damaged()  # what the files lack would be random numbers
+            raise self._damaged()  # missing weights would be random
         model.requires_grad_(False).eval().to(device)
         return Loaded(model=model, processor=processor or None, device=device)
 
@@ -161,16 +161,16 @@ class ModelInUse:
 
 
 def as_numpy(values: "Tensor") -> NDArray[Any]:
-    """Bring a tensor to the processor's memory."""
+    """Copy a tensor to a NumPy array in main memory."""
     array: NDArray[Any] = values.detach().cpu().numpy()
     return array
 
 
 def pixels_of(processor: Any, image: RgbImage) -> "dict[str, Tensor]":
-    """Prepare a picture with an image processor.
+    """Preprocess a picture with an image processor.
 
     Args:
         processor: The model's own.
-        image: (H, W, 3) uint8; however small, its channels come last.
+        image: (H, W, 3) uint8; channels last, even if the picture is very small.
     """
     return dict(processor(images=image, input_data_format="channels_last", return_tensors="pt"))

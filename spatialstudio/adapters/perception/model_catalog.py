@@ -1,7 +1,7 @@
-"""Finds models that look at pictures: in the studio's folders and in the Hugging Face cache.
+"""Catalog of perception models in the model folders and in the Hugging Face cache.
 
-Nothing is downloaded. A folder counts when its ``config.json`` names an architecture that a module
-of ``architectures`` runs and its weights are safetensors.
+Nothing is downloaded. A folder is listed if its ``config.json`` names an architecture of a module
+in ``architectures`` and its weights are safetensors.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,14 +49,14 @@ ARCHITECTURES = "spatialstudio.adapters.perception.architectures"
 
 @frozen(eq=False)
 class ModelFamily:
-    """Models that one module of ``architectures`` runs; its constant ``FAMILY``.
+    """Registration of a module of ``architectures``, as its constant ``FAMILY``.
 
-    The module is imported to list models: torch and transformers are imported where they are used.
+    The module is imported to list models: torch and transformers must be imported lazily.
 
     Attributes:
         role: What the models do.
         architectures: Class names in their configurations.
-        build: Makes the adapter of a model folder.
+        build: Creates the adapter of a model folder.
     """
 
     role: PerceptionRole
@@ -66,13 +66,13 @@ class ModelFamily:
 
 @cache
 def families() -> Mapping[str, ModelFamily]:
-    """Return the model families by architecture, found by listing their folder."""
+    """Return the model families by architecture, from all modules of the folder."""
     found = constants_in(ARCHITECTURES, "FAMILY", ModelFamily)
     return {name: family for family in found for name in family.architectures}
 
 
 def build(surroundings: Surroundings) -> "PerceptionFolders":
-    """Make the catalog of the model folders and the Hugging Face cache."""
+    """Create the catalog of the model folders and the Hugging Face cache."""
     return PerceptionFolders(surroundings.model_folders, Path(constants.HF_HUB_CACHE))
 
 
@@ -83,7 +83,7 @@ class Place:
     Attributes:
         name: Its id in the catalog.
         folder: The folder.
-        revision: The hub's commit; empty for a folder of the user's.
+        revision: The hub's commit; empty for a user's folder.
     """
 
     name: str
@@ -95,8 +95,8 @@ class PerceptionFolders:
     """A ``PerceptionCatalog`` of folders on disk.
 
     Args:
-        roots: Folders that hold model folders, best first.
-        hub_cache: The cache of the Hugging Face hub; it need not exist.
+        roots: Folders that hold model folders, by priority.
+        hub_cache: The Hugging Face cache; it may be missing.
     """
 
     id = "folders"
@@ -106,7 +106,7 @@ class PerceptionFolders:
         self._hub_cache = hub_cache
 
     def cards(self) -> tuple[PerceptionCard, ...]:
-        """List the models; of two with one name the first counts, damaged ones are left out."""
+        """List the models, except damaged ones; of two with the same name the first counts."""
         cards: dict[str, PerceptionCard] = {}
         for place in self._places():
             found = _card_or_damage(place)
@@ -115,17 +115,17 @@ class PerceptionFolders:
         return tuple(cards.values())
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """Say by name what is wrong with the models that are left out."""
+        """Return the errors of damaged models by name."""
         found = {place.name: _card_or_damage(place) for place in self._places()}
         return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
-        """Name a model exactly; see ``PerceptionCatalog``."""
+        """Return a model's exact reference; see ``PerceptionCatalog``."""
         card = self._card(model_id, role)
         return replace(card.ref, sha256=hash_of_weights(weight_files(card.folder)))
 
     def make(self, model_id: str, role: PerceptionRole) -> Perceiver:
-        """Make a model's adapter; see ``PerceptionCatalog``."""
+        """Create a model's adapter; see ``PerceptionCatalog``."""
         card = self._card(model_id, role)
         return families()[card.architecture].build(card)
 
@@ -161,7 +161,7 @@ class PerceptionFolders:
 
 
 def read_card(place: Place) -> PerceptionCard | None:
-    """Read what a folder offers; None when it is a model that does not look at pictures.
+    """Read the card of a folder; None if it holds no perception model.
 
     Raises:
         ModelNotFound: The folder is damaged, or its weights are not safetensors.
@@ -198,7 +198,7 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     Raises:
         ModelNotFound: The weights are pickled.
         OSError: A file is missing.
-        ValueError, KeyError, TypeError: The index of the files is damaged, or names one elsewhere.
+        ValueError, KeyError, TypeError: The weight index is damaged or names a file elsewhere.
     """
     index_file = folder / WEIGHTS_INDEX
     if index_file.is_file():
@@ -225,7 +225,7 @@ def _card_or_damage(place: Place) -> PerceptionCard | ModelNotFound | None:
 
 
 def _snapshots_of(repository: Path) -> Iterator[Place]:
-    """List the snapshots of one repository in the hub's cache: "main" bears its bare name."""
+    """Yield the snapshots of a repository in the hub's cache; "main" gets the bare name."""
     owner_and_name = "/".join(repository.name.split("--")[1:])
     names = _refs_of(repository / "refs")
     for snapshot in sorted((repository / "snapshots").glob("*")):
@@ -236,7 +236,7 @@ def _snapshots_of(repository: Path) -> Iterator[Place]:
 
 
 def _refs_of(folder: Path) -> dict[str, str]:
-    """Map commits to the names of branches and tags; what cannot be read is left out."""
+    """Map commits to the names of branches and tags; unreadable ones are left out."""
     names = {}
     for file in islice(filter(is_regular, folder.rglob("*")), MAX_REFS):
         with suppress(OSError, ValueError):

@@ -1,9 +1,9 @@
-"""Remembers perceptions as files: one each, bounded together, and none that is torn is believed.
+"""File cache of perceptions, one file each, with a size limit and checksums.
 
-A file is a zip of numpy arrays, whose checksums tell whether it is whole: ``facts`` is JSON as
-bytes, ``masks`` their bits packed along the last axis, ``depth`` float32. It is written through a
-temporary file, without waiting for the disk, as what is lost can be seen again. The files used
-longest ago are forgotten first.
+A file is a zip of NumPy arrays, whose checksums reveal truncation: ``facts`` is JSON as bytes,
+``masks`` are bits packed along the last axis, ``depth`` is float32. It is written through a
+temporary file without fsync, since a lost entry can be recomputed. The least recently used files
+are deleted first.
 """
 
 import io
@@ -48,9 +48,9 @@ SUFFIX = ".npz"
 DRAFT_SUFFIX = ".part"
 MOST_BYTES = 1_000_000_000
 LARGEST_BYTES = 128 * MEBIBYTE
-"""Of one file; masks take eight times their share of it in memory."""
+"""Limit per file; masks take eight times their share of it in memory."""
 MOST_MASKED_PIXELS = 128 * MEBIBYTE
-"""Of all masks in a file."""
+"""Limit for all masks in a file."""
 TORN = (*BROKEN, TypeError)
 
 _BITS = 8
@@ -58,31 +58,31 @@ _LIMITS = ArchiveLimits(members=3, member_bytes=LARGEST_BYTES, total_bytes=LARGE
 
 
 def build(surroundings: Surroundings) -> "PerceptionFiles | NullPerceptionStore":
-    """Make the store in the studio's cache; one that forgets at once where there is none."""
+    """Create the store in the studio's cache, or a null store if there is no cache."""
     if surroundings.cache is None:
         return NullPerceptionStore()
     return PerceptionFiles(surroundings.cache / FOLDER)
 
 
 class NullPerceptionStore:
-    """Remembers nothing; implements ``PerceptionStore``."""
+    """A store that keeps nothing; implements ``PerceptionStore``."""
 
     id = "files"
 
     def find(self, _key: str) -> Perception | None:
-        """Find nothing."""
+        """Return None."""
         return None
 
     def keep(self, _key: str, _perception: Perception) -> None:
-        """Forget it."""
+        """Do nothing."""
 
 
 class PerceptionFiles:
     """A folder of perceptions; implements ``PerceptionStore``.
 
     Args:
-        folder: Made when something is kept.
-        most_bytes: What all files may take together.
+        folder: Created on the first write.
+        most_bytes: Limit on the total size of all files.
     """
 
     id = "files"
@@ -92,7 +92,7 @@ class PerceptionFiles:
         self._most_bytes = most_bytes
 
     def find(self, key: str) -> Perception | None:
-        """Return what was kept; a file that is torn is thrown away."""
+        """Return a stored perception; a truncated file is deleted."""
         path = self._path(key)
         try:
             perception = _read(read_regular(path, LARGEST_BYTES))
@@ -107,7 +107,7 @@ class PerceptionFiles:
         return perception
 
     def keep(self, key: str, perception: Perception) -> None:
-        """Write a perception, and forget the oldest when they grow too many."""
+        """Write a perception, and delete the oldest ones beyond the size limit."""
         try:
             with FILE_GATE.passed():
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def _unpacked_masks(facts: Mapping[str, Any], packed: AnyArray | None) -> list[A
     """Return (H, W) masks, which take eight times their packed size.
 
     Raises:
-        ValueError: They have another size than the picture, or are too large.
+        ValueError: Their size differs from the picture's, or they are too large.
     """
     (height, width), count = facts["size"], len(facts["masks"])
     if not count or packed is None:

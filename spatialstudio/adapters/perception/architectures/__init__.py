@@ -1,1 +1,1 @@
-"""One module per model family; each states what it runs as ``FAMILY``."""
+"""One module per model family; each registers itself as ``FAMILY``."""

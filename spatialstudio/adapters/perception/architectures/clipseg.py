@@ -1,6 +1,6 @@
-"""CLIPSeg: a map of how well each pixel answers a text; its regions count as instances.
+"""CLIPSeg detector: connected regions of its text-conditioned heat map count as instances.
 
-Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It tells no instances apart that touch.
+Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It cannot separate touching instances.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 @frozen
 class RegionSettings(CandidateSettings):
-    """What counts as a region, and which regions are kept.
+    """Thresholds for regions.
 
     Attributes:
-        least_value: Value from which a pixel belongs to a region, [0, 1].
+        least_value: Minimum pixel value of a region, [0, 1].
         least_area: Smallest region, share of the picture, [0, 1].
     """
 
@@ -40,7 +40,7 @@ RECOMMENDED = RegionSettings(cut=0.4)
 
 
 def build(card: PerceptionCard) -> ModelDetector[RegionSettings]:
-    """Make the detector of a model folder; a region's score is its highest value."""
+    """Create the detector of a model folder; a region's score is its highest value."""
     model = ModelInUse(card, "CLIPSegForImageSegmentation", "AutoProcessor")
     return ModelDetector(model, RECOMMENDED, open_vocabulary(_instances))
 

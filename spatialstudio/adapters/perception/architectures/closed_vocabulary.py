@@ -1,8 +1,8 @@
-"""DETR and its family: detectors of the classes that they were trained on, as a rule COCO's 80.
+"""DETR family: closed-vocabulary detectors, usually of COCO's 80 classes.
 
-They stand in for torchvision's Faster R-CNN, the first detector of SpatialBench-UC, as the studio
-does without torchvision. Sources: Carion et al. 2020, arXiv:2005.12872 (DETR); Zhao et al. 2023,
-arXiv:2304.08069 (RT-DETR).
+They replace torchvision's Faster R-CNN, the first detector of SpatialBench-UC, because the studio
+does not depend on torchvision. Sources: Carion et al. 2020, arXiv:2005.12872 (DETR); Zhao et al.
+2023, arXiv:2304.08069 (RT-DETR).
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.5)
-"""The cut of SpatialBench-UC's first detector."""
+"""The score threshold of SpatialBench-UC's first detector."""
 
 
 def build(
     card: PerceptionCard, settings: CandidateSettings = PUBLISHED
 ) -> ModelDetector[CandidateSettings]:
-    """Make the detector of a model folder."""
+    """Create the detector of a model folder."""
     return detector_of_classes(card, "AutoModelForObjectDetection", _instances, settings)
 
 

@@ -1,7 +1,7 @@
-"""Depth Anything and DPT: how far away each pixel is.
+"""Monocular depth estimation with Depth Anything and DPT.
 
-Sources: Yang et al. 2024, arXiv:2406.09414; Ranftl et al. 2021, arXiv:2103.13413. Both answer with
-inverse depth, larger is nearer, unless they were trained for metres; here larger is always farther.
+Sources: Yang et al. 2024, arXiv:2406.09414; Ranftl et al. 2021, arXiv:2103.13413. Both predict
+inverse depth, larger is nearer, unless trained for metric depth; here larger is always farther.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ IN_METRES = "metric"
 
 
 def build(card: PerceptionCard) -> "MonocularDepth":
-    """Make the depth estimator of a model folder."""
+    """Create the depth estimator of a model folder."""
     return MonocularDepth(card)
 
 
@@ -35,7 +35,7 @@ class MonocularDepth:
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return self._model.signature(None)
 
     def estimate(self, image: RgbImage) -> DepthMap:
@@ -52,7 +52,7 @@ class MonocularDepth:
 
 
 def farther_from_nearer(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Turn a map where larger is nearer around; the nearest pixel becomes 0."""
+    """Invert a map where larger is nearer; the nearest pixel becomes 0."""
     farther: NDArray[np.float32] = values.max() - values
     return farther
 

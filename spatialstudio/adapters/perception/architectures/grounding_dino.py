@@ -1,9 +1,9 @@
-"""Grounding DINO: finds what a text names, by the exact words that stand for each thing.
+"""Grounding DINO detector, with boxes assigned to names by their exact tokens.
 
 Source: Liu et al. 2023, arXiv:2303.05499. The published code names a box by all tokens above a
-threshold, which merges phrases ("dog a bear") and cuts names short ("fire"). Here the tokens of
-each name are known from the tokenizer's offsets: a box belongs to the name whose tokens it answers
-best, with the largest of their probabilities as its score.
+threshold, which merges phrases ("dog a bear") and truncates names ("fire"). Here the tokens of
+each name come from the tokenizer's offsets: a box belongs to the name with the most probable
+token, whose probability is its score.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ PUBLISHED = CandidateSettings(cut=0.35)
 
 @frozen
 class Query:
-    """What the model is asked.
+    """The text query for several heads.
 
     Attributes:
         text: "a dog. a fire hydrant."
-        spans: Where in it each head stands, in order.
+        spans: Span of each head in the text, in order.
     """
 
     text: str
@@ -49,13 +49,13 @@ class Query:
 def build(
     card: PerceptionCard, settings: CandidateSettings = PUBLISHED
 ) -> ModelDetector[CandidateSettings]:
-    """Make the detector of a model folder."""
+    """Create the detector of a model folder."""
     model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
     return ModelDetector(model, settings, open_vocabulary(_instances))
 
 
 def query_for(heads: Sequence[str]) -> Query:
-    """Write the text that asks for several heads, as SpatialBench-UC does."""
+    """Build the query for several heads, in the format of SpatialBench-UC."""
     text = ""
     spans = []
     for head in heads:
@@ -66,7 +66,7 @@ def query_for(heads: Sequence[str]) -> Query:
 
 
 def tokens_of(span: TextSpan, offsets: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the positions of the tokens that share characters with a span."""
+    """Return the positions of the tokens that overlap a span."""
     return [
         position
         for position, (start, stop) in enumerate(offsets)
@@ -81,11 +81,11 @@ def scores_of_heads(
 
     Args:
         token_scores: (boxes, tokens), [0, 1].
-        query: What was asked.
+        query: The query.
         offsets: Start and stop of each token's characters in the text; equal for special tokens.
 
     Returns:
-        (boxes, heads), [0, 1]; 0 for a head that was cut off.
+        (boxes, heads), [0, 1]; 0 for a truncated head.
     """
     columns = [tokens_of(span, offsets) for span in query.spans]
     return np.stack(

@@ -1,8 +1,8 @@
-"""Mask2Former: instances, or all segments of a picture, of fixed classes.
+"""Mask2Former detector: instances, or panoptic segments, of fixed classes.
 
-Source: Cheng et al. 2022, arXiv:2112.01527. GenEval finds its objects with the instance model,
-score above 0.3. A model whose classes hold the sky was trained on whole pictures: of it, things are
-taken as instances and stuff as one segment a class.
+Source: Cheng et al. 2022, arXiv:2112.01527. GenEval detects objects with the instance model and a
+score above 0.3. A model with sky among its classes is panoptic: its things are instances, and its
+stuff gives one segment per class.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PUBLISHED = CandidateSettings(cut=0.3)
-"""The cut of GenEval."""
+"""The score threshold of GenEval."""
 
 STUFF_WORD = "sky"
 STUFF_MARKS = ("-merged", "-other", "-stuff", STUFF_WORD)
@@ -35,10 +35,10 @@ STUFF_MARKS = ("-merged", "-other", "-stuff", STUFF_WORD)
 
 @frozen(eq=False)
 class Segment:
-    """One segment on the model's own grid.
+    """One segment on the model's output grid.
 
     Attributes:
-        number: Of its class.
+        number: Class index.
         score: [0, 1].
         pixels: (h, w) bool.
     """
@@ -49,7 +49,7 @@ class Segment:
 
 
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
-    """Make the detector of a model folder."""
+    """Create the detector of a model folder."""
     return detector_of_classes(card, "AutoModelForUniversalSegmentation", _instances, PUBLISHED)
 
 
@@ -82,12 +82,12 @@ def _instances(
 
 
 def is_panoptic(names: Mapping[int, str]) -> bool:
-    """Tell whether a model knows stuff beside things."""
+    """Return True if a model has stuff classes besides things."""
     return any(STUFF_WORD in name.lower() for name in names.values())
 
 
 def _segments(loaded: Loaded, answer: Any, settings: CandidateSettings) -> list[Segment]:
-    """List what was found; on the model's grid, as a large picture has many pixels."""
+    """Return the segments on the model's grid, since a large picture has many pixels."""
     names = loaded.model.config.id2label
     if not is_panoptic(names):
         (found,) = loaded.processor.post_process_instance_segmentation(
@@ -98,7 +98,7 @@ def _segments(loaded: Loaded, answer: Any, settings: CandidateSettings) -> list[
             Segment(number=info["label_id"], score=info["score"], pixels=pixels > 0)
             for info, pixels in zip(found["segments_info"], maps, strict=False)
         ]
-    # NOTE: panoptic segments compete for every pixel, so those below the cut must not take part.
+    # NOTE: panoptic segments compete for every pixel, so exclude those below the threshold first.
     stuff = {n for n, name in names.items() if any(mark in name.lower() for mark in STUFF_MARKS)}
     (found,) = loaded.processor.post_process_panoptic_segmentation(
         answer, threshold=settings.cut, label_ids_to_fuse=stuff

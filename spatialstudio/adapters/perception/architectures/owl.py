@@ -1,7 +1,7 @@
-"""OWL-ViT and OWLv2: find what texts name.
+"""OWL-ViT and OWLv2: open-vocabulary detectors queried by text.
 
-Sources: Minderer et al. 2022, arXiv:2205.06230, and 2023, arXiv:2306.09683. VISOR asks OWL-ViT for
-"a photo of a dog" and keeps boxes above 0.1.
+Sources: Minderer et al. 2022, arXiv:2205.06230, and 2023, arXiv:2306.09683. VISOR queries OWL-ViT
+with "a photo of a dog" and keeps boxes above 0.1.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
-"""The threshold of VISOR."""
+"""The score threshold of VISOR."""
 
 
 def build(card: PerceptionCard) -> ModelDetector[CandidateSettings]:
-    """Make the detector of a model folder."""
+    """Create the detector of a model folder."""
     model = ModelInUse(card, "AutoModelForZeroShotObjectDetection", "AutoProcessor")
     return ModelDetector(model, PUBLISHED, open_vocabulary(_instances))
 

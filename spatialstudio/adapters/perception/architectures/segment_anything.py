@@ -1,7 +1,7 @@
-"""SAM: the mask of what stands in a box.
+"""SAM: segmentation of the object in a box.
 
-Source: Kirillov et al. 2023, arXiv:2304.02643. PSE's evaluation takes, of the three masks that each
-box gets, the one that the model expects to fit best. The picture is encoded once for all boxes.
+Source: Kirillov et al. 2023, arXiv:2304.02643. Of the three masks per box, PSE's evaluation takes
+the one with the highest predicted IoU. The picture is encoded once for all boxes.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def build(card: PerceptionCard) -> "SegmentAnything":
-    """Make the segmenter of a model folder."""
+    """Create the segmenter of a model folder."""
     return SegmentAnything(card)
 
 
 class SegmentAnything:
-    """A segmenter of boxes; implements ``Segmenter``."""
+    """A box-prompted segmenter; implements ``Segmenter``."""
 
     def __init__(self, card: PerceptionCard) -> None:
         self._model = ModelInUse(card, "SamModel", "AutoProcessor")
@@ -35,11 +35,11 @@ class SegmentAnything:
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return self._model.signature(None)
 
     def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
-        """Draw the mask of every detection; see ``Segmenter``."""
+        """Segment every detection; see ``Segmenter``."""
         if not detections:
             return ()
         with self._model.looking() as loaded:
@@ -53,7 +53,7 @@ class SegmentAnything:
 
 
 def mask_of(detection: Detection, pixels: "Tensor", source_id: str) -> Mask:
-    """Make the mask of a detection from (H, W) bool."""
+    """Convert (H, W) bool pixels to the mask of a detection."""
     return Mask(
         mention_id=detection.mention_id,
         pixels=as_numpy(pixels),
@@ -63,11 +63,11 @@ def mask_of(detection: Detection, pixels: "Tensor", source_id: str) -> Mask:
 
 
 def best_masks(masks: "Tensor", expected_fits: "Tensor") -> "Tensor":
-    """Choose for each box the mask that is expected to fit best.
+    """Return the mask with the highest predicted IoU for each box.
 
     Args:
         masks: (boxes, masks, h, w).
-        expected_fits: (boxes, masks), expected IoU.
+        expected_fits: (boxes, masks), predicted IoU.
 
     Returns:
         (boxes, h, w).
@@ -77,7 +77,7 @@ def best_masks(masks: "Tensor", expected_fits: "Tensor") -> "Tensor":
 
 
 def edges_of(detection: Detection) -> list[float]:
-    """List left, top, right, bottom; pixels."""
+    """Return left, top, right, bottom; pixels."""
     box = detection.box
     return [box.left, box.top, box.right, box.bottom]
 
@@ -96,7 +96,7 @@ def _masks(loaded: Loaded, image: RgbImage, detections: Sequence[Detection]) -> 
     )
     chosen = best_masks(answer.pred_masks[0], answer.iou_scores[0])
     sizes = inputs["original_sizes"], inputs["reshaped_input_sizes"]
-    # NOTE: one after the other, as each is as large as the picture.
+    # NOTE: one at a time, since each mask has the size of the picture.
     return [
         loaded.processor.image_processor.post_process_masks([mask[None, None]], *sizes)[0][0, 0]
         for mask in chosen.cpu()

@@ -1,7 +1,7 @@
-"""SAM 2: the mask of what stands in a box.
+"""SAM 2: segmentation of the object in a box.
 
 Source: Ravi et al. 2024, arXiv:2408.00714. Its image processor in transformers needs torchvision;
-the little it does for boxes is done here: a square, ImageNet's mean and deviation, boxes scaled.
+the steps for boxes are implemented here: square resize, ImageNet mean and deviation, scaled boxes.
 """
 
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ BRIGHTEST = 255
 
 @frozen
 class Preparation:
-    """What is done to a picture; the defaults are those of the published models.
+    """Preprocessing of a picture; the defaults are those of the published models.
 
     Attributes:
-        side: Of the square, pixels.
-        mean: Of the colours, red first, [0, 1].
-        deviation: Likewise.
+        side: Side of the square input, pixels.
+        mean: Mean of the colours, red first, [0, 1].
+        deviation: Standard deviation of the colours, red first, [0, 1].
     """
 
     side: int = 1024
@@ -45,12 +45,12 @@ class Preparation:
 
 
 def build(card: PerceptionCard) -> "SegmentAnything2":
-    """Make the segmenter of a model folder."""
+    """Create the segmenter of a model folder."""
     return SegmentAnything2(card)
 
 
 class SegmentAnything2:
-    """A segmenter of boxes; implements ``Segmenter``."""
+    """A box-prompted segmenter; implements ``Segmenter``."""
 
     def __init__(self, card: PerceptionCard) -> None:
         self._card = card
@@ -59,11 +59,11 @@ class SegmentAnything2:
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return self._model.signature(None)
 
     def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
-        """Draw the mask of every detection; see ``Segmenter``."""
+        """Segment every detection; see ``Segmenter``."""
         if not detections:
             return ()
         with self._model.looking() as loaded:
@@ -76,7 +76,7 @@ class SegmentAnything2:
 
 
 def read_preparation(card: PerceptionCard) -> Preparation:
-    """Read what a model folder says about its pictures."""
+    """Read the preprocessing settings of a model folder."""
     for name in SETTINGS_FILES:
         file = card.folder / name
         if file.is_file():
@@ -113,7 +113,7 @@ def _masks(
         input_boxes=(edges * torch.tensor([side / width, side / height] * 2)).to(loaded.device),
     )
     chosen = best_masks(answer.pred_masks[0], answer.iou_scores[0])
-    # NOTE: one after the other, as each is as large as the picture.
+    # NOTE: one at a time, since each mask has the size of the picture.
     return [
         functional.interpolate(mask[None, None], (height, width), mode="bilinear")[0, 0] > 0
         for mask in chosen
