@@ -1,1 +1,1 @@
-"""Exports: figures, films, tables, arrays, bundles and reports made of runs."""
+"""Exports of runs: figures, films, tables, arrays, bundles and reports."""

@@ -1,4 +1,4 @@
-"""The picture with its layers: maps, masks, boxes, marginals; with legend and scale."""
+"""The picture with its layers (maps, masks, boxes, marginals), legend and scale."""
 
 from collections.abc import Iterator
 
@@ -43,11 +43,11 @@ SIDE = 384.0
 """Width of the picture, points."""
 
 BAND = 40.0
-"""Height of the marginals under the picture, and width of those beside it."""
+"""Height of the marginals below the picture and width of those next to it, points."""
 
 
 def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
-    """Draw a run's picture with the layers that are asked for, verdicts and settings under it."""
+    """Draw a run's picture with the selected layers, and verdicts and settings below it."""
     layers = layered_picture(run, look)
     room = layers.width - 2 * MARGIN
     items, y = list(layers.items), layers.height - MARGIN
@@ -63,7 +63,7 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
 
 
 def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:
-    """Draw a run's picture with the layers that are asked for, and their legend."""
+    """Draw a run's picture with the selected layers and their legend."""
     shown = picture(run.image, (MARGIN, MARGIN), SIDE)
     has_bands = ExportLayer.MARGINALS in look.layers and bool(tuple(_profiles(run, look)))
     band = BAND if has_bands else 0.0

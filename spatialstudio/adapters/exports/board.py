@@ -1,4 +1,4 @@
-"""The storyboard as a file: a sheet, a film, arrays, or a table."""
+"""Storyboard export: a sheet, a film, arrays, or a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -48,11 +48,11 @@ def board_bytes(frames: Sequence[BoardFrame], ending: str, look: ExportLook, fon
     Args:
         frames: In order.
         ending: One of ``BOARD_FORMATS``.
-        look: Its colours.
+        look: Colours of the figures.
         fonts: The folder of the studio's fonts.
 
     Raises:
-        ExportError: There is no frame, or the part that writes MP4 is not installed.
+        ExportError: There is no frame, or the MP4 extra is not installed.
     """
     if not frames:
         raise ExportError("The storyboard is empty.", hint="Pin a step first.")
@@ -75,12 +75,12 @@ def board_bytes(frames: Sequence[BoardFrame], ending: str, look: ExportLook, fon
 def board_sheet(
     frames: Sequence[BoardFrame], look: ExportLook, height: float | None = None
 ) -> Drawing:
-    """Lay frames side by side, four in a row, each over its maps and numbers.
+    """Arrange frames in rows of four, each above its maps and numbers.
 
     Args:
         frames: In order.
-        look: Its colours.
-        height: Of each row, points; None for what the tallest frame takes.
+        look: Colours of the figures.
+        height: Row height, points; None for the height of the tallest frame.
     """
     row_height = tallest(frames) if height is None else height
     items: list[Item] = []
@@ -109,7 +109,7 @@ def board_sheet(
 
 
 def tallest(frames: Sequence[BoardFrame]) -> float:
-    """Return the height of the frame that takes most, points."""
+    """Return the height of the tallest frame, points."""
     return max(_height(frame) for frame in frames)
 
 
@@ -123,7 +123,7 @@ def board_arrays(frames: Sequence[BoardFrame]) -> Mapping[str, Any]:
 
 
 def board_table(frames: Sequence[BoardFrame]) -> bytes:
-    """Return a table with a line for each relation of each frame."""
+    """Return a table with one line per relation of each frame."""
     rows = [
         (number, frame.step + 1, frame.caption, f"“{frame.prompt}”", relation, pos)
         for number, frame in enumerate(frames, 1)
@@ -165,5 +165,5 @@ def _map_rows(frame: BoardFrame) -> int:
 
 
 def _even(side: float) -> float:
-    """Return a whole length, as films need an even count of pixels."""
+    """Round to a length with an even pixel count, as video codecs require."""
     return float(round(side))

@@ -1,4 +1,4 @@
-"""Runs in one zip, which another installation opens.
+"""Runs in a zip archive for another installation.
 
 bundle.json   {"format": "spatialstudio-bundle", "version": 1,
 "runs": [{"name": ..., "month": "2026/11", "files": {".png": sha256, ...}}]}
@@ -53,11 +53,11 @@ LARGEST_BYTES: Mapping[str, int] = {
     TRACE_ENDING: LARGEST_FILE_BYTES,
     SIDECAR_ENDING: 32 * MEBIBYTE,
 }
-"""Of a run's files."""
+"""Size limits of a run's files."""
 LARGEST_BUNDLE_BYTES = 8 * 1024 * MEBIBYTE
-"""An export makes its bundle in memory."""
+"""Size limit of a bundle, which an export builds in memory."""
 LARGEST_RATIO = 50
-"""Of all members to the bundle: pictures and traces are compressed already."""
+"""Maximum ratio of unpacked to packed size; pictures and traces are already compressed."""
 MOST_RUNS = 10_000
 
 _MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
@@ -68,7 +68,7 @@ _FOREIGN = StoreError("The file is no bundle of runs.", hint="Choose a zip made 
 
 
 def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return the bytes of a bundle; the runs' files go in as they are."""
+    """Return the bytes of a bundle; the runs' files are included unchanged."""
     buffer = BytesIO()
     listed: list[Mapping[str, Any]] = []
     with ZipFile(buffer, "w") as archive:
@@ -87,13 +87,13 @@ def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
 
 
 def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
-    """Put the runs of a bundle into a library, and return their pictures.
+    """Import the runs of a bundle into a library, and return their pictures.
 
-    A run whose picture is already there keeps its verdicts and marks; what it lacks is added, and
-    its trace is made whole. All runs are checked before the first is written.
+    A run whose picture already exists keeps its verdicts and marks; missing files are added, and
+    its trace is repaired. All runs are checked before the first is written.
 
     Raises:
-        StoreError: It is no bundle, damaged, or the library cannot be written.
+        StoreError: It is not a bundle, damaged, or the library cannot be written.
     """
     try:
         with _opened(path) as file, open_archive(file, _limits(path)) as archive:
@@ -109,13 +109,13 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
 
 @frozen
 class _ListedRun:
-    """A run as the index of a bundle lists it.
+    """A run in the index of a bundle.
 
     Attributes:
-        name: Of its members.
-        stem: Of its files.
+        name: Name of its members.
+        stem: Stem of its file names.
         month: Folder of the library, "2026/11".
-        hashes: SHA-256 of its members, by their endings.
+        hashes: SHA-256 of its members, by extension.
     """
 
     name: str
@@ -128,7 +128,7 @@ def _opened(path: Path) -> BinaryIO:
     """Open the file of a bundle.
 
     Raises:
-        StoreError: It is missing, not a regular file, too large, or no zip file.
+        StoreError: It is missing, not a regular file, too large, or not a zip file.
     """
     try:
         file = open_regular(path, LARGEST_BUNDLE_BYTES)
@@ -166,7 +166,7 @@ def _limits(path: Path) -> ArchiveLimits:
 
 
 def _check(archive: ZipFile, run: _ListedRun) -> None:
-    """Read every file of a run, one at a time."""
+    """Check every file of a run, one at a time in memory."""
     for ending in run.hashes:
         content = _checked(archive, run, ending)
         if ending == PICTURE_ENDING:
@@ -178,7 +178,7 @@ def _files(archive: ZipFile, run: _ListedRun) -> _Files:
 
 
 def _check_picture(name: str, content: bytes) -> None:
-    """Refuse what is no picture, or too large to open safely."""
+    """Reject content that is not a picture, or too large to open safely."""
     try:
         decode(content, name, PNG_ALONE)
     except ImageError as error:
@@ -210,7 +210,7 @@ def _listed(archive: ZipFile) -> tuple[_ListedRun, ...]:
     """Read the index.
 
     Raises:
-        StoreError: It is not that of a bundle, or names what cannot be a run of a library.
+        StoreError: It is not the index of a bundle, or has names that no run of a library can have.
     """
     names = frozenset(archive.namelist())
     index = parse_json(archive.read(INDEX), INDEX) if INDEX in names else None

@@ -1,4 +1,4 @@
-"""Writes exports of stored runs as files, and opens bundles of them."""
+"""Export of stored runs to files, and import of bundles."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from spatialstudio.domain.ports import Surroundings
 
 
 def build(surroundings: Surroundings) -> "FileExporter":
-    """Make the exporter."""
+    """Create the exporter."""
     return FileExporter(surroundings.resources)
 
 
@@ -34,25 +34,25 @@ class FileExporter:
     def make(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
     ) -> ExportFile:
-        """Make a file of runs.
+        """Build the export file of runs.
 
         Args:
-            runs: One run, or many for the kinds that take many.
-            kind: Makes the file.
-            look: How figures look.
+            runs: One run, or several for kinds that accept them.
+            kind: The export kind.
+            look: Colours and layers of figures.
             ending: One of the kind's formats.
 
         Raises:
-            ExportError: The runs lack what the kind shows.
+            ExportError: The runs lack data for this kind.
             StoreError: A file of a run cannot be read.
         """
         return kind.write(runs, look, ending, self._resources)
 
     def make_board(self, frames: Sequence[BoardFrame], look: ExportLook, ending: str) -> ExportFile:
-        """Make a file of a storyboard; its ending says in which form.
+        """Build the export file of a storyboard; the extension selects the format.
 
         Raises:
-            ExportError: There is no frame, or the part that writes MP4 is not installed.
+            ExportError: There is no frame, or the MP4 extra is not installed.
         """
         from spatialstudio.adapters.exports.board import board_bytes, board_sheet
         from spatialstudio.adapters.exports.write_figure import drawn_file
@@ -62,10 +62,10 @@ class FileExporter:
         return drawn_file(content, [board_sheet(frames, look)], ending, fonts)
 
     def write(self, file: ExportFile, target: Path, *, overwrite: bool = False) -> None:
-        """Write what was made, whole.
+        """Write a file atomically.
 
         Raises:
-            TargetExists: The file is already there, and it is not to be replaced.
+            TargetExists: The file already exists and ``overwrite`` is False.
             StoreError: The file cannot be written.
         """
         self.write_all(target.parent, [(target.name, file)], overwrite=overwrite)
@@ -73,10 +73,10 @@ class FileExporter:
     def write_all(
         self, folder: Path, files: Iterable[tuple[str, ExportFile]], *, overwrite: bool = False
     ) -> None:
-        """Write what is made into a folder, by name; all files appear together, or none.
+        """Write files into a folder, by name; all of them appear together, or none.
 
         Raises:
-            TargetExists: A name is taken, and it is not to be replaced.
+            TargetExists: A name is taken and ``overwrite`` is False.
             StoreError: The folder cannot be written.
         """
         with written_together(folder, overwrite=overwrite) as write:
@@ -84,10 +84,10 @@ class FileExporter:
                 write(name, file.content)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
-        """Put the runs of a bundle into a library, and return their pictures.
+        """Import the runs of a bundle into a library, and return their pictures.
 
         Raises:
-            StoreError: It is no bundle, damaged, or the library cannot be written.
+            StoreError: It is not a bundle, damaged, or the library cannot be written.
         """
         from spatialstudio.adapters.exports.bundle import open_bundle
 

@@ -1,4 +1,4 @@
-"""What several figures share: heat of maps, legend, caption, layers over a picture."""
+"""Shared parts of figures: heat maps, legend, caption, layers over a picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -47,14 +47,14 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def shown_mentions(run: ExportedRun, look: ExportLook) -> tuple[tuple[int, ObjectMention], ...]:
-    """Return the mentions whose layers are shown, each with the number of its colour."""
+    """Return the mentions whose layers are shown, each with its colour index."""
     scene, wanted = run.record.request.scene, look.mention_ids
     hues = scene.hues
     return tuple((hues[m.id], m) for m in scene.mentions if wanted is None or m.id in wanted)
 
 
 def map_at(run: ExportedRun, mention_id: MentionId, step: int | None) -> FloatMap | None:
-    """Return a mention's map at a step, read as told below; for None at the last that has one."""
+    """Return a mention's map at a step, or at its last one, after updates if available."""
     moment = moment_shown(run)
     for event in reversed(run.steps):
         attention = event.attention_at(moment)
@@ -64,17 +64,17 @@ def map_at(run: ExportedRun, mention_id: MentionId, step: int | None) -> FloatMa
 
 
 def pos_read(run: ExportedRun, event: StepEvent) -> Mapping[RelationId, float]:
-    """Return a step's PoS of the same reading as ``map_at``."""
+    """Return a step's PoS from the same reading as ``map_at``."""
     return event.pos_at(moment_shown(run))
 
 
 def moment_shown(run: ExportedRun) -> Moment:
-    """Return which reading of guided steps figures show: that after the updates if there is one."""
+    """Return which reading of guided steps figures show: after the updates if available."""
     return moment_read(run.steps, Moment.AFTER) or Moment.AFTER
 
 
 def reading_of(run: ExportedRun) -> str:
-    """Say when within guided steps maps and PoS were read; empty where no step is guided."""
+    """Describe when maps and PoS of guided steps were read; empty if no step is guided."""
     moment = moment_read(run.steps, Moment.AFTER)
     return "" if moment is None else f"Attention and PoS of guided steps {moment.value}."
 
@@ -89,7 +89,7 @@ def heat(weights: FloatMap, palette: Palette) -> Pixels:
 
 
 def veil(weights: FloatMap, colour: str, size: tuple[int, int]) -> Pixels:
-    """Draw a map as a veil of one colour; (H, W, 4), opaque at its peak."""
+    """Draw a map as a single-colour overlay; (H, W, 4), opaque at its peak."""
     shares = weights / _peak(weights)
     levels = Image.fromarray((shares * _OPAQUE).round().astype(np.uint8))
     opacity = np.array(levels.resize((size[1], size[0]), Image.Resampling.BICUBIC))
@@ -97,12 +97,12 @@ def veil(weights: FloatMap, colour: str, size: tuple[int, int]) -> Pixels:
 
 
 def tint(mask: BoolMask, colour: str) -> Pixels:
-    """Draw a mask as a tint of one colour; (H, W, 4)."""
+    """Draw a mask as a single-colour overlay; (H, W, 4)."""
     return _with_opacity(mask * (MASK_OPACITY * _OPAQUE), colour)
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
-    """Return a theme's colour as numbers, 0 to 255."""
+    """Convert a theme colour to RGB, 0 to 255."""
     red, green, blue = (int(colour[part], _HEX) for part in _CHANNELS)
     return red, green, blue
 
@@ -113,7 +113,7 @@ def legend(
     at: tuple[float, float],
     width: float,
 ) -> Iterator[Item]:
-    """Name the mentions' colours, in rows that fit a width; the last item is of the last row."""
+    """Draw the legend of mention colours in rows that fit a width, in row order."""
     (x, y), swatch = at, NORMAL + 4
     for number, mention in mentions:
         colour = look.palette.mention(number)
@@ -127,7 +127,7 @@ def legend(
 
 
 def short_name(mention: ObjectMention, width: float, size: float) -> str:
-    """Name a mention so that it fits a width, points: whole, else by its noun."""
+    """Return a mention's phrase if it fits a width in points, else its noun."""
     is_short = width_of(mention.phrase, size) <= width
     return mention.phrase if is_short else elided(mention.head, width, size)
 
@@ -135,14 +135,14 @@ def short_name(mention: ObjectMention, width: float, size: float) -> str:
 def outcome_mark(
     outcome: Outcome, palette: Palette, at: tuple[float, float], size: float = NORMAL
 ) -> Text:
-    """Name an outcome by shape, word and colour: "● PASS"."""
+    """Draw an outcome as shape, word and colour: "● PASS"."""
     word = f"{_SIGNS[outcome]} {outcome.value}"
     colour = palette.colours[_MARKS[outcome]]
     return Text(at=at, text=word, colour=colour, size=size, is_bold=True)
 
 
 def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Iterator[Item]:
-    """Draw the scale of heat colours, with its ends."""
+    """Draw the heat colour scale with its limits."""
     x, y = at
     ramp = np.linspace(0, 1, 64, dtype=np.float32)[None]
     yield Raster(at=(x, y), width=width, height=6, pixels=heat(ramp, palette))
@@ -153,7 +153,7 @@ def heat_scale(palette: Palette, at: tuple[float, float], width: float) -> Itera
 
 
 def caption(run: ExportedRun) -> tuple[str, str]:
-    """Tell prompt and settings."""
+    """Return prompt and settings as caption texts."""
     record = run.record
     request, guidance = record.request, record.request.sampling.guidance
     held = f"{guidance.method_id}, step size {guidance.strength:g}"
@@ -168,7 +168,7 @@ def caption(run: ExportedRun) -> tuple[str, str]:
 
 
 def made_with(run: ExportedRun) -> str:
-    """Tell program, library and device."""
+    """Return program, library and device as text."""
     made = run.record.environment
     return f"Spatial Studio {made.app}, torch {made.libraries.get('torch', '?')}, {made.device}"
 
@@ -181,15 +181,15 @@ def captioned(
     height: float,
     texts: tuple[str, ...] = (),
 ) -> Drawing:
-    """Put a caption under a figure.
+    """Add a caption below a figure.
 
     Args:
         run: The run.
-        look: Its colours.
-        items: The figure's, which end at ``height``.
-        width: Of the whole, points.
-        height: Of the figure, points.
-        texts: Of the caption; empty for prompt and settings of the run.
+        look: Colours of the figure.
+        items: Items of the figure, which ends at ``height``.
+        width: Width of the whole, points.
+        height: Height of the figure, points.
+        texts: Caption texts; empty for the run's prompt and settings.
     """
     label, room = texts or caption(run), width - 2 * MARGIN
     lines = [line for text in label if text for line in wrap_lines(text, room, SMALL)]
@@ -208,7 +208,7 @@ def captioned(
 
 
 def steps_shown(steps: Sequence[int], most: int) -> tuple[int, ...]:
-    """Choose steps evenly, the first and the last among them."""
+    """Select evenly spaced steps, including the first and the last."""
     if len(steps) <= most:
         return tuple(steps)
     places = np.linspace(0, len(steps) - 1, most).round().astype(int)
@@ -216,7 +216,7 @@ def steps_shown(steps: Sequence[int], most: int) -> tuple[int, ...]:
 
 
 def _peak(weights: FloatMap) -> float:
-    """Return what a map is divided by: its peak, or one where it is empty."""
+    """Return the divisor of a map: its peak, or one if it is empty."""
     return float(weights.max(initial=0)) or 1.0
 
 
@@ -228,6 +228,6 @@ def _with_opacity(opacity: npt.NDArray[np.generic], colour: str) -> Pixels:
 
 
 def picture(image: RgbImage, at: tuple[float, float], width: float) -> Raster:
-    """Place a picture in its own proportions."""
+    """Place a picture in its aspect ratio."""
     height = width * image.shape[0] / image.shape[1]
     return Raster(at=at, width=width, height=height, pixels=image)

@@ -1,4 +1,4 @@
-"""The film of a run: preview, maps and the curve of PoS, in step."""
+"""Film of a run: preview, maps and the PoS curve, synchronised by step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -44,18 +44,18 @@ from spatialstudio.domain.export import ExportedRun, ExportLook
 
 FRAME_MS = 150
 LAST_MS = 1500
-"""How long the finished picture stays."""
+"""Display time of the finished picture, milliseconds."""
 
 SIDE = 256.0
 SCALE = 1.5
 TILES_A_ROW = 4
 TILE = (SIDE + GAP) / TILES_A_ROW - GAP
 TILE_HEIGHT = TILE + 2 * LINE_HEIGHT
-"""Of a map with its name, points."""
+"""Height of a map with its name, points."""
 
 
 def film_frames(run: ExportedRun, look: ExportLook) -> list[Drawing]:
-    """Draw the frames of a film, one a step.
+    """Draw the frames of a film, one per step.
 
     Raises:
         ExportError: The run has no steps.
@@ -66,15 +66,15 @@ def film_frames(run: ExportedRun, look: ExportLook) -> list[Drawing]:
 
 
 def film_bytes(frames: Sequence[Drawing], ending: str, fonts: Path) -> bytes:
-    """Return drawn frames as the bytes of a film.
+    """Encode drawn frames as a film.
 
     Args:
-        frames: What ``film_frames`` drew.
+        frames: The result of ``film_frames``.
         ending: "gif", "apng" or "mp4".
         fonts: The folder of the studio's fonts.
 
     Raises:
-        ExportError: The part that writes MP4 is not installed.
+        ExportError: The MP4 extra is not installed.
     """
     is_marked = any(frame.is_marked for frame in frames)
     return film_of(
@@ -83,15 +83,15 @@ def film_bytes(frames: Sequence[Drawing], ending: str, fonts: Path) -> bytes:
 
 
 def film_of(frames: list[RgbImage], ending: str, *, is_marked: bool) -> bytes:
-    """Return pictures as a film; the last one stays longer.
+    """Encode pictures as a film; the last one is shown longer.
 
     Args:
         frames: (H, W, 3) each, all of one size, with even sides.
         ending: "gif", "apng" or "mp4".
-        is_marked: Whether the file says that it shows what a model drew.
+        is_marked: Whether to mark the file as containing generated pictures.
 
     Raises:
-        ExportError: The part that writes MP4 is not installed.
+        ExportError: The MP4 extra is not installed.
     """
     if ending == "mp4":
         return _mp4(frames) + (_mp4_mark() if is_marked else b"")
@@ -155,18 +155,18 @@ def _animation(frames: list[RgbImage], kind: str, **options: PngInfo | None) -> 
 
 
 def _with_gif_mark(content: bytes) -> bytes:
-    """Put XMP before the end of a GIF file, as the XMP specification has it (part 3)."""
+    """Insert XMP before the end of a GIF file, following the XMP specification (part 3)."""
     return content[: -len(_GIF_END)] + _GIF_XMP + figure_packet() + _GIF_XMP_END + _GIF_END
 
 
 _GIF_END = b";"
 _GIF_XMP = b"!\xff\x0bXMP DataXMP"
 _GIF_XMP_END = bytes([1, *range(255, -1, -1), 0])
-"""Leads readers that take the text for blocks of a length to its end."""
+"""Trailer that leads readers which parse the text as length-prefixed blocks to its end."""
 
 
 def _mp4_mark() -> bytes:
-    """Return the box that holds XMP in MP4, likewise."""
+    """Return the box for XMP in MP4, following the same specification."""
     content = b"uuid" + _MP4_XMP.bytes + figure_packet()
     return (len(content) + 4).to_bytes(4, "big") + content
 
@@ -192,7 +192,7 @@ def _mp4(frames: list[RgbImage]) -> bytes:
 
 
 def _even(side: float) -> float:
-    """Return a length whose pixels are even, as films need it."""
+    """Round to a length with an even pixel count, as video codecs require."""
     return round(side / 4) * 4.0
 
 

@@ -1,4 +1,4 @@
-"""Fits text into figures by the mean width of letters, before anybody knows the font."""
+"""Text fitting for figures by mean letter width, independent of the font."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -7,21 +7,21 @@ from pathlib import Path
 from unicodedata import east_asian_width
 
 LETTER_WIDTH = 0.52
-"""Mean width of a letter, of its size."""
+"""Mean width of a letter, relative to the font size."""
 
 WIDE_LETTER = 1.04
-"""Width of a letter that fills its square, as Chinese and emoji do."""
+"""Width of a full-width letter, such as Chinese characters and emoji."""
 
 ELLIPSIS = "…"
 
 
 def width_of(text: str, size: float) -> float:
-    """Return about how wide a text is, points."""
+    """Return the approximate width of a text, points."""
     return size * sum(WIDE_LETTER if _is_wide(letter) else LETTER_WIDTH for letter in text)
 
 
 def wrap_lines(text: str, width: float, size: float) -> list[str]:
-    """Break a text into lines that fit a width, points; between words where there are some."""
+    """Wrap a text at a width in points, between words if possible."""
     lines: list[str] = []
     line = ""
     for piece in _pieces(" ".join(text.split())):
@@ -34,7 +34,7 @@ def wrap_lines(text: str, width: float, size: float) -> list[str]:
 
 
 def elided(text: str, width: float, size: float) -> str:
-    """Return as much of a text as fits a width, points; an ellipsis stands for the rest."""
+    """Truncate a text to a width in points, with an ellipsis."""
     if width_of(text, size) <= width:
         return text
     first, *_ = _cut(text, width - width_of(ELLIPSIS, size), size)
@@ -46,7 +46,7 @@ def _is_wide(letter: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield what is not broken: words, each with the space before it, and single wide letters."""
+    """Yield unbreakable units: words with their leading space, and single wide letters."""
     piece = ""
     for letter in text:
         if piece.strip() and (letter == " " or _is_wide(letter) or _is_wide(piece[-1])):
@@ -57,7 +57,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _cut(text: str, width: float, size: float) -> list[str]:
-    """Cut a text between any letters into parts that fit; a letter stands in each at least."""
+    """Split a text between any letters into parts that fit, at least one letter each."""
     parts = [""]
     for letter in text:
         if parts[-1] and width_of(parts[-1] + letter, size) > width:
@@ -77,28 +77,28 @@ KNOWN = (
     "C:/Windows/Fonts/msyh.ttc",
     "C:/Windows/Fonts/seguisym.ttf",
 )
-"""Where systems keep fonts of many scripts."""
+"""Common locations of system fonts with many scripts."""
 
 OWN = "Inter-Regular.ttf"
 STAND_IN = "□"
-"""What stands for a letter that no font here has."""
+"""Replacement for a letter that no font has."""
 
 _LATIN = 0x250
-"""The studio's own font has all letters before this one."""
+"""The studio's font covers all code points below this one."""
 
 
 def fallback_fonts(text: str, fonts: Path) -> tuple[Path, ...]:
-    """Return fonts of the system that have letters which the studio's own lacks; mostly none.
+    """Return system fonts for letters that the studio's font lacks; usually none.
 
     Args:
-        text: All that is to be written.
+        text: All text to write.
         fonts: The folder of the studio's fonts.
     """
     return tuple(_with_any_of(_beyond_own(text, fonts)))
 
 
 def missing_letters(text: str, fonts: Path) -> str:
-    """Return the letters of a text that neither the studio's font nor one of the system has.
+    """Return the letters of a text that neither the studio's font nor a system font has.
 
     Arguments as for ``fallback_fonts``.
     """
@@ -108,7 +108,7 @@ def missing_letters(text: str, fonts: Path) -> str:
 
 
 def with_stand_ins(text: str, fonts: Path) -> str:
-    """Return a text that can be written: a sign stands for each letter that no font has."""
+    """Replace letters that no font has."""
     return text.translate({ord(letter): STAND_IN for letter in missing_letters(text, fonts)})
 
 

@@ -1,4 +1,4 @@
-"""A page about chosen runs: one HTML file that needs nothing else and asks for nothing."""
+"""HTML report on selected runs: one self-contained file that makes no requests."""
 
 import base64
 from collections import defaultdict
@@ -25,9 +25,9 @@ def report_bytes(runs: Sequence[ExportedRun], look: ExportLook, resources: Path)
     """Return the bytes of the page.
 
     Args:
-        runs: What it tells of, in order.
-        look: Colours, and layers of the pictures.
-        resources: The folder of shipped data.
+        runs: The runs, in order.
+        look: Colours and picture layers.
+        resources: The folder of bundled data.
     """
     template = Template((resources / TEMPLATE).read_text(encoding="utf-8"))
     colours = {name: look.palette.colours[name] for name in _COLOURS}
@@ -98,5 +98,5 @@ def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
 
 
 def _words(text: str) -> str:
-    """Return words as HTML that shows them and does nothing else."""
+    """Escape text for HTML."""
     return escape(shown(text, keep="\n"))

@@ -1,4 +1,4 @@
-"""Sheets over the steps: attention maps, previews, and the curves of PoS."""
+"""Sheets over the steps: attention maps, previews and PoS curves."""
 
 from collections.abc import Iterator
 
@@ -34,16 +34,16 @@ CELL = 72.0
 GAP = 6.0
 NAME_WIDTH = 64.0
 SCALE_COLUMNS = 2
-"""So many cells is the scale of the maps wide, and the sheet at least."""
+"""Width of the map scale in cells, and minimum width of the sheet."""
 PLOT_WIDTH, PLOT_HEIGHT = 400.0, 220.0
 PLOT_TOP = MARGIN + LINE_HEIGHT
-"""Where the plot begins, under its title."""
+"""Top of the plot, below its title."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 ROUND = (1, 2, 5)
 
 
 def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
-    """Lay the maps of every mention over the steps.
+    """Arrange the maps of every mention over the steps.
 
     Raises:
         ExportError: The run has no maps.
@@ -74,7 +74,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
 
 
 def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
-    """Write a name beside a row of maps, amid its height; as many lines as there is room for."""
+    """Draw a name beside a row of maps, vertically centred, in as many lines as fit."""
     lines = wrap_lines(name, NAME_WIDTH - GAP, NORMAL)[: int(CELL / LINE_HEIGHT)]
     first = top + (CELL - (len(lines) - 1) * LINE_HEIGHT + NORMAL) / 2
     for place, line in enumerate(lines):
@@ -82,7 +82,7 @@ def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
 
 
 def storyboard(run: ExportedRun, look: ExportLook) -> Drawing:
-    """Lay the previews side by side, the finished picture last.
+    """Arrange the previews side by side, the finished picture last.
 
     Raises:
         ExportError: The run has no previews.
@@ -105,7 +105,7 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
     """Plot PoS of every relation over the steps; guided steps are shaded.
 
     Raises:
-        ExportError: The run tells no PoS.
+        ExportError: The run has no PoS.
     """
     if not any(event.pos for event in run.steps):
         raise ExportError("The run has no relation with a recorded PoS.", hint="Choose another.")
@@ -116,7 +116,7 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
 
 
 def curve_point(run: ExportedRun, step: int, pos: float) -> tuple[float, float]:
-    """Say where a step's PoS lies in the plot, in points."""
+    """Return the plot position of a step's PoS, points."""
     last = max(len(run.steps) - 1, 1)
     return (2 * MARGIN + PLOT_WIDTH * step / last, PLOT_TOP + PLOT_HEIGHT * (1 - pos))
 
@@ -155,7 +155,7 @@ def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
 
 
 def round_numbers(last: int, most: int) -> tuple[int, ...]:
-    """Choose one and round numbers up to the last, so many at most that they can be read."""
+    """Choose 1 and round numbers up to the last, limited in count to stay readable."""
     powers = (10**power for power in range(len(str(last))))
     spacing = next(
         (factor * power for power in powers for factor in ROUND if last / (factor * power) < most),

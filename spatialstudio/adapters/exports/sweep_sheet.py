@@ -1,4 +1,4 @@
-"""The grid of a sweep: its pictures with their verdicts, what differs along the sides."""
+"""The grid of a sweep: pictures with verdicts, with the varied settings along the axes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -34,15 +34,15 @@ from spatialstudio.domain.verdict import joint_outcome
 CELL = 104.0
 GAP = 10.0
 SIDE_WIDTH = 76.0
-"""Room for the labels of the rows."""
+"""Width of the row labels."""
 MARK_HEIGHT = 13.0
 TOP = MARGIN + 2 * LINE_HEIGHT + 8
-"""Where the pictures begin, under the titles."""
+"""Top of the pictures, below the titles."""
 LABEL_RISE = 6.0
 
 
 def sweep_sheet(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
-    """Lay the pictures of one sweep out by what differs.
+    """Arrange the pictures of one sweep by the varied settings.
 
     Raises:
         ExportError: The runs do not belong to one sweep.
@@ -112,13 +112,13 @@ def _side(sides: SweepSides) -> float:
 
 
 def _cell_height(runs: Sequence[ExportedRun]) -> float:
-    """Return how high the highest picture is, with its mark."""
+    """Return the height of the tallest picture with its mark."""
     ratios = [float(run.image.shape[0] / run.image.shape[1]) for run in runs]
     return CELL * max(ratios) + MARK_HEIGHT
 
 
 def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
-    """Tell the prompt, and those settings that are the same everywhere."""
+    """Return the prompt and the settings that are the same for all runs."""
     request = runs[0].record.request
     guidance = request.sampling.guidance
     differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}

@@ -1,4 +1,4 @@
-"""Numbers of runs for other programs: CSV, JSON a line, COCO's masks, numpy arrays."""
+"""Numeric data of runs for other programs: CSV, JSON lines, COCO masks, NumPy arrays."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ TAG_SEPARATOR = "; "
 
 
 def csv_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return a table with a line for each relation of each run."""
+    """Return a table with one line per relation of each run."""
     rows = ([_in_a_cell(row.get(name)) for name in COLUMNS] for row in _rows(runs))
     return table_text([COLUMNS, *rows]).encode("utf-8", "replace")
 
@@ -40,7 +40,7 @@ def jsonl_bytes(runs: Iterable[ExportedRun]) -> bytes:
 
 
 def coco_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return masks and boxes in COCO's form, masks as compressed run lengths."""
+    """Return masks and boxes in COCO format, masks as compressed run lengths."""
     images: list[Any] = []
     notes: list[Any] = []
     names: dict[str, int] = {}
@@ -69,13 +69,13 @@ def coco_bytes(runs: Iterable[ExportedRun]) -> bytes:
 
 
 def run_lengths(mask: BoolMask) -> Mapping[str, Any]:
-    """Encode a mask as COCO does: lengths of runs down the columns, packed into letters.
+    """Encode a mask as in COCO: column-major run lengths, packed into letters.
 
     Args:
         mask: (H, W).
 
     Returns:
-        "size", height and width, and "counts", as pycocotools reads and writes them.
+        "size", height and width, and "counts", compatible with pycocotools.
     """
     flat = np.concatenate([[False], mask.ravel(order="F"), [False]])
     edges = np.flatnonzero(flat[1:] != flat[:-1])
@@ -89,9 +89,9 @@ def run_lengths(mask: BoolMask) -> Mapping[str, Any]:
 def npz_arrays(run: ExportedRun) -> Mapping[str, Any]:
     """Collect a run's arrays by name: "map_after/dog" is (steps, h, w), "pos_after/r1" is (steps,).
 
-    Each has a twin, "map_before/dog" and "pos_before/r1", read before the updates of the steps that
-    "guided_steps" lists; the other steps were read once and are the same in both. Guided steps of
-    traces that hold no reading after the updates are not numbers in it.
+    Each has a counterpart, "map_before/dog" and "pos_before/r1", read before the updates of the
+    steps in "guided_steps"; other steps are read once and equal in both. If a trace holds no
+    reading after the updates, its guided steps are NaN.
     """
     arrays: dict[str, Any] = {"picture": run.image}
     arrays["guided_steps"] = np.array([e.step for e in run.steps if e.is_guided], np.int64)
@@ -121,7 +121,7 @@ def _reading(run: ExportedRun, moment: Moment, name: str) -> Iterator[tuple[str,
 
 
 def _map_read(event: StepEvent, moment: Moment, mention_id: MentionId) -> FloatMap | None:
-    """Return a map of a reading; not numbers where that was not made, None without the mention."""
+    """Return a map of a reading; NaN if there was no such reading, None without the mention."""
     own = event.attention.maps.get(mention_id) if event.attention else None
     attention = event.attention_at(moment)
     if own is None or attention is None:
@@ -196,7 +196,7 @@ def _pos_read(events: Sequence[StepEvent], moment: Moment, relation_id: Relation
 
 
 def _not_checked(run: ExportedRun, relation_id: RelationId) -> tuple[str, ...]:
-    """List what the prompt asks of a relation's things and no verdict tests: "count (three)"."""
+    """List what the prompt requires of a relation's things but no verdict tests: "count (two)"."""
     return tuple(
         f"{each.kind.value} ({each.words})"
         for evidence in run.evidence

@@ -1,4 +1,4 @@
-"""Writes drawings as files: PNG, SVG or PDF."""
+"""Output of drawings as files: PNG, SVG or PDF."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,15 +12,15 @@ from spatialstudio.domain.drawing import Drawing, Raster, Text
 from spatialstudio.domain.export import ExportFile, ExportLook
 
 FONTLESS = frozenset({"svg", "npz", "csv"})
-"""Endings of files that keep text as text and embed no font."""
+"""Extensions of formats that keep text as text and embed no font."""
 
 
 def figure_file(drawing: Drawing, look: ExportLook, ending: str, fonts: Path) -> ExportFile:
-    """Write a drawing.
+    """Encode a drawing as a file.
 
     Args:
-        drawing: Gets the mark of a model where it shows a picture and the look asks for it.
-        look: How figures look.
+        drawing: Marked as generated if it shows a picture and the look asks for it.
+        look: Colours and marking of figures.
         ending: "png", "svg" or "pdf".
         fonts: The folder of fonts.
     """
@@ -35,13 +35,13 @@ def figure_file(drawing: Drawing, look: ExportLook, ending: str, fonts: Path) ->
 
 
 def marked(drawing: Drawing, look: ExportLook) -> Drawing:
-    """Mark a drawing that shows a picture as made by a model, where the look asks for it."""
+    """Mark a drawing that shows a picture as generated, if the look asks for it."""
     shows = any(isinstance(item, Raster) for item in drawing.items)
     return replace(drawing, is_marked=look.is_marked and shows)
 
 
 def drawn_file(content: bytes, drawings: Sequence[Drawing], ending: str, fonts: Path) -> ExportFile:
-    """Return a file of drawings, with the letters that no font has where its form needs one."""
+    """Return a file of drawings, with its missing letters if the format embeds fonts."""
     if ending in FONTLESS:
         return ExportFile(content=content)
     items = (item for drawing in drawings for item in drawing.items)

@@ -1,4 +1,4 @@
-"""Writes drawings as PDF with fpdf2: text stays text, in the studio's own fonts, embedded."""
+"""PDF output of drawings with fpdf2: text stays text, in the studio's fonts, embedded."""
 
 import logging
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ _SHARES = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
 
 
 def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
-    """Return the bytes of a PDF file of one page.
+    """Return the bytes of a PDF file with one page.
 
     Args:
-        drawing: What to write.
+        drawing: The drawing.
         fonts: The folder of the studio's fonts.
     """
     logging.getLogger("fpdf").setLevel(logging.ERROR)
@@ -115,7 +115,7 @@ def _raster(page: FPDF, item: Raster) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return text without control signs and halves of characters."""
+    """Strip control characters and lone surrogates."""
     kept = "".join(c if c.isprintable() else " " for c in text)
     return kept.encode("utf-8", "replace").decode("utf-8")
 

@@ -1,4 +1,4 @@
-"""Draws drawings with Pillow, for pictures and films."""
+"""Rasterisation of drawings with Pillow, for pictures and films."""
 
 from io import BytesIO
 from itertools import pairwise
@@ -24,7 +24,7 @@ from spatialstudio.domain.drawing import (
 )
 
 SCALE = 2.0
-"""Pixels a point."""
+"""Pixels per point."""
 
 REGULAR, BOLD = "Inter-Regular.ttf", "Inter-SemiBold.ttf"
 DASH, GAP = 4.0, 3.0
@@ -37,9 +37,9 @@ def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> bytes:
     """Return the bytes of a PNG file.
 
     Args:
-        drawing: What to draw.
+        drawing: The drawing.
         fonts: The folder of the studio's fonts.
-        scale: Pixels a point.
+        scale: Pixels per point.
     """
     buffer = BytesIO()
     marked = mark_of(is_marked=drawing.is_marked)
@@ -48,7 +48,7 @@ def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> bytes:
 
 
 def mark_of(*, is_marked: bool) -> PngInfo | None:
-    """Return what a PNG file says of its making; None when it shall say nothing."""
+    """Return PNG metadata that marks the file as generated; None for no mark."""
     if not is_marked:
         return None
     chunks = PngInfo()
@@ -57,7 +57,7 @@ def mark_of(*, is_marked: bool) -> PngInfo | None:
 
 
 def pixels_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> RgbImage:
-    """Return the drawing as pixels, (H, W, 3) uint8."""
+    """Rasterise a drawing, (H, W, 3) uint8."""
     size = round(drawing.width * scale), round(drawing.height * scale)
     image = Image.new("RGB", size, drawing.ground)
     for item in drawing.items:
@@ -93,7 +93,7 @@ def _line(image: Image.Image, item: Line, scale: float) -> None:
 
 
 def _dashes(points: list[Point], scale: float) -> list[list[Point]]:
-    """Cut a line into dashes; each side begins anew."""
+    """Split a line into dashes; the pattern restarts at each segment."""
     parts = []
     for (x0, y0), (x1, y1) in pairwise(points):
         length = float(np.hypot(x1 - x0, y1 - y0)) or 1.0

@@ -1,4 +1,4 @@
-"""Writes drawings as SVG: text stays text, pictures are embedded."""
+"""SVG output of drawings: text stays text, pictures are embedded."""
 
 import base64
 from io import BytesIO
@@ -83,7 +83,7 @@ def _raster(item: Raster) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text as XML may hold it: without control signs and halves of characters."""
+    """Return text that is valid in XML, without control characters and lone surrogates."""
     kept = "".join(c if c.isprintable() else " " for c in text)
     return escape(kept.encode("utf-8", "replace").decode("utf-8"))
 

@@ -1,1 +1,1 @@
-"""One module per export kind; each states its registration as ``KIND``."""
+"""One module per export kind; each registers itself as ``KIND``."""
