@@ -1,1 +1,1 @@
-"""Language models on chat-completions servers."""
+"""Client and settings for language models on chat-completions servers."""

@@ -1,4 +1,4 @@
-"""What a server has answered, in any of the ways in which servers write down the same thing."""
+"""Parser for chat-completions answers in the variants of different servers."""
 
 import json
 import re
@@ -13,21 +13,21 @@ THOUGHTS = re.compile(r"\A.*</(think|thinking|thought|reasoning)>", re.DOTALL)
 ENDLESS_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*\Z", re.DOTALL)
 REASONINGS = ("reasoning_content", "reasoning")
 MAX_LOG_PROBABILITY = 1e-3
-"""Above 0 by the rounding of some servers."""
+"""Tolerance above 0 for the rounding of some servers."""
 _UNREADABLE = (
     *(ValueError, LookupError, TypeError, AttributeError),
-    *(ArithmeticError, RecursionError),  # numbers and nesting beyond reason
+    *(ArithmeticError, RecursionError),  # out-of-range numbers and excessive nesting
 )
 
 
 @frozen
 class ChatAnswer:
-    """What the model said.
+    """A model's answer.
 
     Attributes:
-        text: Its words.
-        first_chances: The likeliest tokens at the first place with their natural
-            log-probabilities; empty when the server does not tell.
+        text: Text of the answer.
+        first_chances: The most likely first tokens with their natural log-probabilities; empty
+            if the server does not return them.
     """
 
     text: str
@@ -35,14 +35,14 @@ class ChatAnswer:
 
 
 class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the user as an error
-    """A server did not answer.
+    """A failed request to a server.
 
     Attributes:
-        reason: Says what happened, to follow the server's name; holds no word of the server's own.
-        is_passing: Whether another attempt may help.
-        wait_s: How long the server asks to wait; None when it does not say.
-        refuses_schema: Whether the server may not know structured output.
-        is_refusal: Whether the model declines this one question.
+        reason: What happened, to follow the server's name; contains no text from the server.
+        is_passing: Whether a retry may help.
+        wait_s: Delay that the server requests; None if it gives none.
+        refuses_schema: Whether the server may not support structured output.
+        is_refusal: Whether the model declines this question.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the use
 
 
 def read_body(body: bytes) -> ChatAnswer:
-    """Take the model's words out of an answer, streamed or not; what it thought aloud is left out.
+    """Extract the model's text from a response, streamed or not, without its reasoning.
 
     Raises:
-        ServerFailure: It refuses, or the answer is none of the chat-completions protocol.
+        ServerFailure: The server refuses, or the response violates the protocol.
     """
     try:
         choices = list(_choices(body))
@@ -82,7 +82,7 @@ def read_body(body: bytes) -> ChatAnswer:
 
 
 def _choices(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the answer's choice, or its parts when it was streamed.
+    """Yield the choice of a response, or its chunks if it was streamed.
 
     A stream may begin with comments: ": keep-alive".
     """
@@ -96,7 +96,7 @@ def _choices(body: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _words_of(said: list[dict[str, Any]]) -> str:
-    """Join what was said; some servers put all of a thinking model's words beside its content."""
+    """Join the text; some servers put all text of a reasoning model outside ``content``."""
     content = "".join(_text(part.get("content")) for part in said)
     content = ENDLESS_THOUGHT.sub("", THOUGHTS.sub("", content))
     if content.strip():
@@ -105,20 +105,20 @@ def _words_of(said: list[dict[str, Any]]) -> str:
 
 
 def _text(content: object) -> str:
-    """Return words that are given as they are or in parts."""
+    """Return text given as a string or in parts."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content)
     return "" if content is None else str(content)
 
 
 def _chances(piece: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Read the likeliest tokens at the first place of a choice; empty when it tells none."""
+    """Return the most likely first tokens of a choice; empty if it has none."""
     places = (piece.get("logprobs") or {}).get("content") or []
     listed = (places[0].get("top_logprobs") or []) if places else []
     return tuple((str(each["token"]), _log_probability(each["logprob"])) for each in listed)
 
 
 def _log_probability(value: float) -> float:
-    if not float(value) <= MAX_LOG_PROBABILITY:  # NaN as well
+    if not float(value) <= MAX_LOG_PROBABILITY:  # also rejects NaN
         raise ValueError("No log-probability.")
     return min(float(value), 0.0)

@@ -1,8 +1,8 @@
-"""Asks a server that speaks the chat-completions protocol, and never waits longer than allowed.
+"""Client for chat-completions servers with limits on time and size.
 
-``BoundedClient`` holds every answer to its limits: bytes before and after decompression, redirects,
-and no bodies of errors. ``InterruptibleCall`` holds it to the deadline and the user's wish to stop,
-whatever the server does: dripping headers and bodies, endless streams, silence.
+``BoundedClient`` limits every response: bytes before and after decompression, redirects, and no
+error bodies. ``InterruptibleCall`` enforces the deadline and the user's cancellation whatever the
+server does: slow headers and bodies, endless streams, silence.
 """
 
 import json
@@ -36,19 +36,19 @@ from spatialstudio.domain.ports import CancelToken
 
 Answer = TypeVar("Answer")
 Hooks = Mapping[str, list[Callable[..., Any]]]
-"""What a client of httpx calls on the way, by event."""
+"""Event hooks of an httpx client, by event."""
 
 BEAT_S = 0.05
-"""How often the user's wish to stop is asked for."""
+"""Interval of the cancellation check."""
 CONNECTED = {"connection.connect_tcp.complete", "connection.start_tls.complete"}
 ANSWERED = "receive_response_headers.complete"
 
 
 class CallTimedOut(Exception):  # noqa: N818 - a finding, told in the words of the caller
-    """A call did not end in time.
+    """A call exceeded its timeout.
 
     Attributes:
-        is_answering: Whether the server had begun to answer.
+        is_answering: Whether the server had started to respond.
     """
 
     def __init__(self, *, is_answering: bool) -> None:
@@ -57,10 +57,10 @@ class CallTimedOut(Exception):  # noqa: N818 - a finding, told in the words of t
 
 
 class InterruptibleCall(Generic[Answer]):
-    """Does one call in a thread of its own, and hangs up when its answer is no longer wanted.
+    """Runs one call in a separate thread, and disconnects when its answer is no longer needed.
 
     Args:
-        ask: Does the call; its client must use the hooks that it is given.
+        ask: Runs the call; its client must use the given hooks.
     """
 
     def __init__(self, ask: Callable[[Hooks], Answer]) -> None:
@@ -74,13 +74,13 @@ class InterruptibleCall(Generic[Answer]):
         """Return the answer.
 
         Args:
-            token: Asked before the call and then every beat, whatever the server has sent; None
-                when nobody can stop it.
-            timeout_s: For the whole call, names and connection included.
+            token: Checked before the call and then every ``BEAT_S``, whatever the server sends;
+                None if the call cannot be cancelled.
+            timeout_s: For the whole call, including name resolution and connection.
 
         Raises:
             Cancelled: The token was cancelled.
-            CallTimedOut: The call takes longer than allowed.
+            CallTimedOut: The call exceeds its timeout.
         """
         end = monotonic() + timeout_s
         if token is not None:
@@ -106,7 +106,7 @@ class InterruptibleCall(Generic[Answer]):
         request.extensions = {**request.extensions, "trace": self._note}
 
     def _note(self, event: str, info: Mapping[str, Any]) -> None:
-        """Keep the newest connection: that of TLS stands in for the plain one below it."""
+        """Record the newest connection; a TLS stream replaces the plain one below it."""
         self._is_answering = self._is_answering or event.endswith(ANSWERED)
         if event in CONNECTED:
             self._connection = info["return_value"].get_extra_info("socket")
@@ -116,7 +116,7 @@ class InterruptibleCall(Generic[Answer]):
     def _hang_up(self) -> None:
         self._is_over = True
         if self._connection is not None:
-            with suppress(OSError):  # the server was quicker
+            with suppress(OSError):  # already closed by the server
                 self._connection.shutdown(socket.SHUT_RDWR)
 
 
@@ -129,18 +129,18 @@ BUSY = {408, 409, 429}
 MAX_REDIRECTS = 3
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_URL_VARIABLE = "OPENAI_BASE_URL"
-"""Where the library's own environment variables belong; ``OPENAI_URL`` without it."""
+"""Scope of the library's own environment variables; ``OPENAI_URL`` if unset."""
 NEUTRAL_HEADERS = frozenset({"accept", "content-type", "user-agent"})
-"""What the library may say of itself to any server."""
+"""Library headers that are sent to any server."""
 TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @frozen
 class AnswerForm:
-    """What an answer shall look like.
+    """The requested format of an answer.
 
     Attributes:
-        name: For the server.
+        name: Schema name for the server.
         schema: JSON schema of the whole answer.
     """
 
@@ -150,16 +150,16 @@ class AnswerForm:
 
 @frozen
 class ChatQuestion:
-    """One question, complete in itself.
+    """A self-contained question.
 
     Attributes:
-        instruction: What to do, as the system's words.
-        text: What to do it with, as the user's words.
-        form: None when plain words will do; a server that refuses it is asked without.
-        picture: A PNG file to go with the text; empty for none.
-        chances: How many of the likeliest words the first place of the answer shall tell of, with
-            their log-probabilities; 0 for none.
-        answer_tokens: The longest answer; None for the server's usual.
+        instruction: System message.
+        text: User message.
+        form: None for plain text; dropped if the server does not support it.
+        picture: A PNG file sent with the text; empty for none.
+        chances: Number of most likely first tokens to return with their log-probabilities;
+            0 for none.
+        answer_tokens: Maximum answer length; None for the server's default.
     """
 
     instruction: str
@@ -171,17 +171,17 @@ class ChatQuestion:
 
 
 class BoundedClient(httpx2.Client):
-    """Sends requests of the library, and holds what comes back to the limits of the settings.
+    """HTTP client of the library that enforces the response limits of the settings.
 
-    Only the body of a success is read. Redirects are followed within the origin alone, because the
-    request carries the prompt and the key.
+    Only the body of a successful response is read. Redirects are followed only within the origin,
+    because the request carries the prompt and the key.
 
     Args:
-        settings: Whom to ask, and how many bytes an answer may have, compressed or not.
-        hooks: Called on the way, by event.
+        settings: Server and maximum response size in bytes, compressed or not.
+        hooks: Event hooks.
 
     Raises:
-        ServerFailure: By ``send`` and while the body is read, when a limit is exceeded.
+        ServerFailure: By ``send`` and while the body is read, if a limit is exceeded.
     """
 
     def __init__(self, settings: ServerSettings, hooks: Hooks) -> None:
@@ -189,7 +189,7 @@ class BoundedClient(httpx2.Client):
         self._most_bytes = settings.answer_bytes
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request; the body of the response is still to be read."""
+        """Send a request; the caller reads the response body."""
         options |= {"stream": True, "follow_redirects": False}
         for _ in range(MAX_REDIRECTS + 1):
             response = super().send(request, **options)
@@ -229,7 +229,7 @@ class _BoundedStream(httpx2.SyncByteStream):
 
 
 class _ServerClient(openai.OpenAI):
-    """The library's client; another server than OpenAI's gets nothing of its environment."""
+    """The library's client, without its environment variables for servers other than OpenAI's."""
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
@@ -240,7 +240,7 @@ class _ServerClient(openai.OpenAI):
 
 
 class ChatClient:
-    """Asks one server; made anew for each question is fine, it keeps nothing."""
+    """Queries one server; stateless, so cheap to create per question."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
@@ -249,11 +249,11 @@ class ChatClient:
         """Return the model's answer.
 
         Args:
-            question: What to ask.
-            token: Asked all the while.
+            question: The question.
+            token: Checked throughout.
 
         Raises:
-            ServerFailure: No attempt has brought an answer.
+            ServerFailure: All attempts failed.
             Cancelled: The token was cancelled.
         """
         if not is_address(self._settings.url):
@@ -320,10 +320,10 @@ class ChatClient:
 
 
 def _check_key(settings: ServerSettings) -> None:
-    """Refuse a key that cannot be sent, or must not.
+    """Reject a key that cannot or must not be sent.
 
     Raises:
-        ServerFailure: The key would cross a network unencrypted, or is no header.
+        ServerFailure: The key would be sent unencrypted, or is not a valid header.
     """
     key = settings.key or ""
     if not (key.isascii() and key.isprintable()):
@@ -336,7 +336,7 @@ def _check_key(settings: ServerSettings) -> None:
 
 
 def _is_origin_of_openai(url: str) -> bool:
-    """Say whether the library's environment variables belong to a server, and may travel to it."""
+    """Return True if the library's environment variables belong to a server."""
     own = os.environ.get(OPENAI_URL_VARIABLE) or OPENAI_URL
     try:
         return _origin(httpx2.URL(url)) == _origin(httpx2.URL(own))
@@ -352,7 +352,7 @@ def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Re
     """Return the request that follows a redirect.
 
     Raises:
-        ServerFailure: It leads to another origin, or nowhere.
+        ServerFailure: The redirect leads to another origin or is invalid.
     """
     following = response.next_request
     if following is None or _origin(following.url) != _origin(request.url):
@@ -386,7 +386,7 @@ def _response_format(form: AnswerForm | None) -> Any:
 
 @contextmanager
 def _translated(with_schema: bool) -> Iterator[None]:
-    """Tell what the library raises in words without the server's own, which may hold the key."""
+    """Translate library errors without the server's text, which may contain the key."""
     try:
         yield
     except httpx2.InvalidURL as error:
@@ -428,7 +428,7 @@ def _asked_wait(error: openai.APIStatusError) -> float | None:
 
 
 def _wait(seconds: float, token: CancelToken | None) -> None:
-    """Wait in slices, so that the user can stop it."""
+    """Wait in slices, so that the user can cancel."""
     never = Event()
     end = monotonic() + seconds
     while (left := end - monotonic()) > 0:

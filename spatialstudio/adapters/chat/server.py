@@ -1,4 +1,4 @@
-"""Which language model is asked, where, and how patiently; and its key, which is never shown."""
+"""Settings and key of the language model server; the key is never displayed."""
 
 import os
 import tomllib
@@ -21,12 +21,12 @@ SERVER_VARIABLE = "SPATIAL_STUDIO_LLM_SERVER"
 """Name of a server in ``servers.toml``, or its address."""
 MODEL_VARIABLE = "SPATIAL_STUDIO_LLM_MODEL"
 KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
-"""The key itself; without it the system's keyring is asked."""
+"""The key itself; the system keyring is used if unset."""
 PLAIN_HTTP_VARIABLE = "SPATIAL_STUDIO_LLM_PLAIN_HTTP"
-"""1 allows a key to be sent over plain http to another machine."""
+"""Set to 1 to allow sending a key over plain http to another machine."""
 KEYRING_SERVICE = "Spatial Studio"
 SETTINGS_FILE = "language_model.toml"
-"""Among the user's settings: address or name of the server, and the model; never the key."""
+"""In the user's settings folder: address or name of the server, and the model; never the key."""
 
 SCHEMES = {"http", "https"}
 ALLOWED = "1"
@@ -34,22 +34,22 @@ ALLOWED = "1"
 
 @frozen
 class ServerSettings:
-    """How a server is asked.
+    """Connection settings of a server.
 
     Attributes:
         url: Base address of the chat-completions protocol, as "http://127.0.0.1:11434/v1".
         model: The server's name for the model.
         key: Secret; not in ``repr``.
-        timeout_s: For one answer, from asking to its last letter.
-        patience_s: For all attempts together.
-        attempts: How often a busy or failing server is asked.
-        first_wait_s: Before the second attempt; doubles with each, unless the server says.
-        calls_a_minute: Budget; beyond it the grammar reads.
-        answer_bytes: Longer answers are cut off and count as unreadable.
-        answer_tokens: The longest answer asked for.
-        cached_readings: How many readings are kept.
-        known_names: Servers that can be named instead of an address.
-        allows_plain_http: Whether the user lets the key cross a network unencrypted.
+        timeout_s: Timeout of one answer, from the request to its last byte.
+        patience_s: Timeout of all attempts together.
+        attempts: Maximum attempts if the server is busy or fails.
+        first_wait_s: Delay before the second attempt; doubles each time unless the server sets it.
+        calls_a_minute: Rate limit; above it the grammar reads the prompt.
+        answer_bytes: Longer answers are truncated and count as unreadable.
+        answer_tokens: Maximum answer length requested.
+        cached_readings: Maximum number of cached readings.
+        known_names: Servers that can be chosen by name.
+        allows_plain_http: Whether the user allows sending the key unencrypted.
     """
 
     url: str
@@ -68,7 +68,7 @@ class ServerSettings:
 
     @property
     def host(self) -> str:
-        """The server's name, for notes; all that was typed where that is no address."""
+        """The server's host name, for notes; the whole input if it is not a valid address."""
         try:
             return urlsplit(self.url).hostname or self.url
         except ValueError:
@@ -76,7 +76,7 @@ class ServerSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server runs on this machine, where no proxy leads."""
+        """Whether the server runs on this machine, where no proxy applies."""
         return is_this_machine(self.host)
 
     @property
@@ -86,11 +86,11 @@ class ServerSettings:
 
 
 class UnusableKeyring(Exception):  # noqa: N818 - a finding, told with the step that failed
-    """There is no keyring, or it stays locked."""
+    """The keyring is missing or locked."""
 
 
 def read_presets(path: Path) -> Mapping[str, ServerPreset]:
-    """Read the servers that are offered by name."""
+    """Read the servers that can be chosen by name."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     return {name: ServerPreset(**preset) for name, preset in table.items()}
 
@@ -98,22 +98,22 @@ def read_presets(path: Path) -> Mapping[str, ServerPreset]:
 def settings_of_user(
     presets: Mapping[str, ServerPreset], folder: Path | None = None
 ) -> ServerSettings | None:
-    """Read the user's choice; None when there is none.
+    """Return settings for the user's server; None if none is chosen.
 
     Args:
-        presets: Servers that may be named.
-        folder: Of the user's settings; None for the environment alone.
+        presets: Servers that can be chosen by name.
+        folder: The user's settings folder; None to use only the environment.
     """
     choice = chosen_server(presets, folder)
     return settings_of(choice, presets) if choice.is_complete else None
 
 
 def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> ServerSettings:
-    """Return how a chosen server is asked, with its key.
+    """Return the connection settings of a chosen server, with its key.
 
     Args:
-        choice: Its address, and the model.
-        presets: Servers that may be named.
+        choice: Address and model.
+        presets: Servers that can be chosen by name.
     """
     return ServerSettings(
         url=choice.url,
@@ -125,7 +125,7 @@ def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> Se
 
 
 def is_address(url: str) -> bool:
-    """Tell whether a server can be asked at an address; name and password have no place in it."""
+    """Return True for a valid server address, which contains no user name or password."""
     try:
         parts = urlsplit(url)
         named = bool(parts.hostname) and parts.port != 0
@@ -135,7 +135,7 @@ def is_address(url: str) -> bool:
 
 
 def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> ServerChoice:
-    """Return the server in the environment, and for what it leaves open the one in the file."""
+    """Return the server from the environment, completed from the file."""
     kept = _kept_choice(folder / SETTINGS_FILE) if folder else {}
     server = (os.environ.get(SERVER_VARIABLE) or kept.get("server", "")).strip()
     preset = presets.get(server.lower())
@@ -149,7 +149,7 @@ def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> S
 
 
 def key_of(url: str) -> str | None:
-    """Return the key in the environment, or the one that the keyring holds for an address."""
+    """Return the key from the environment, or from the keyring for an address."""
     if key := os.environ.get(KEY_VARIABLE):
         return key
     try:
@@ -160,7 +160,7 @@ def key_of(url: str) -> str | None:
 
 
 def keep_key(url: str, key: str) -> None:
-    """Put a key into the system's keyring.
+    """Store a key in the system keyring.
 
     Raises:
         UnusableKeyring: There is none.
@@ -170,20 +170,20 @@ def keep_key(url: str, key: str) -> None:
 
 
 def forget_key(url: str) -> None:
-    """Take a key out of the system's keyring; one that is not there is forgotten already."""
+    """Delete a key from the system keyring, if it is there."""
     with suppress(UnusableKeyring), _keyring() as keyring:
         keyring.delete_password(KEYRING_SERVICE, url)
 
 
 @contextmanager
 def _keyring() -> Iterator[ModuleType]:
-    """Lend the keyring, and tell of all its troubles as one.
+    """Yield the keyring, with all its errors translated to one.
 
     Raises:
         UnusableKeyring: The library or a backend is missing, locked or broken.
     """
     try:
-        import keyring  # asks the system for its backends, which takes time
+        import keyring  # slow: queries the system for backends
         from keyring.errors import KeyringError
     except ImportError as error:
         raise UnusableKeyring from error
@@ -194,7 +194,7 @@ def _keyring() -> Iterator[ModuleType]:
 
 
 def _kept_choice(path: Path) -> Mapping[str, str]:
-    """Read the file; one that is missing or damaged says nothing."""
+    """Read the file; empty if it is missing or damaged."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

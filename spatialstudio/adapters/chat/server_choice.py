@@ -1,4 +1,4 @@
-"""Keeps the user's choice of a language model's server, and tries it out."""
+"""Storage and connection test of the user's language model server."""
 
 import json
 import os
@@ -33,17 +33,17 @@ ANSWER_TOKENS = 8
 
 
 def build(surroundings: Surroundings) -> "UserServerChoices":
-    """Make the desk that keeps its file among the user's settings."""
+    """Create the store in the user's settings folder."""
     presets = read_presets(surroundings.resources / "prompts" / "servers.toml")
     return UserServerChoices(presets, surroundings.settings)
 
 
 class UserServerChoices:
-    """Keeps address and model in a TOML file, the key in the keyring.
+    """Stores address and model in a TOML file, and the key in the keyring.
 
     Args:
-        presets: Servers that are offered by name.
-        folder: Of the user's settings; None to keep nothing.
+        presets: Servers that can be chosen by name.
+        folder: The user's settings folder; None to store nothing.
     """
 
     def __init__(self, presets: Mapping[str, ServerPreset], folder: Path | None) -> None:
@@ -52,19 +52,19 @@ class UserServerChoices:
 
     @property
     def overriding(self) -> tuple[str, ...]:
-        """Names of the environment variables that go before what is kept."""
+        """Names of the environment variables that override the stored choice."""
         variables = (SERVER_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE)
         return tuple(name for name in variables if os.environ.get(name))
 
     def choice(self) -> ServerChoice:
-        """Return what is chosen now, by the environment or by hand."""
+        """Return the current choice, from the environment or the file."""
         return chosen_server(self.presets, self._folder)
 
     def keep(self, choice: ServerChoice, key: str | None) -> None:
-        """Keep a choice; a key goes to the system's keyring.
+        """Save a choice; the key is stored in the system keyring.
 
         Raises:
-            SettingsError: The address is none, or the key cannot be kept.
+            SettingsError: The address is invalid, or the key cannot be stored.
             StoreError: The file cannot be written.
         """
         if choice.url:
@@ -89,14 +89,14 @@ class UserServerChoices:
             ) from error
 
     def has_key(self, url: str) -> bool:
-        """Tell whether a key is known for an address."""
+        """Return True if a key is stored for an address."""
         return key_of(url) is not None
 
     def try_out(self, choice: ServerChoice, key: str | None, token: CancelToken) -> str:
-        """Ask a server for a word and say in a sentence how that went.
+        """Test a server with a short question and return a sentence about the result.
 
         Raises:
-            SettingsError: It does not answer; the sentence says why.
+            SettingsError: It does not answer; the message gives the reason.
             Cancelled: The token was cancelled.
         """
         _check_address(choice.url)
@@ -111,7 +111,7 @@ class UserServerChoices:
 
 
 def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
-    # the client takes its time to import, and a choice is read in the window's thread
+    # imported late: the client is slow to import, and choices are read on the GUI thread
     from spatialstudio.adapters.chat.answers import ServerFailure
     from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
 
