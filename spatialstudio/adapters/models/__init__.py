@@ -1,1 +1,1 @@
-"""Model folders: kinds, parts, hashes."""
+"""Model folders: kinds, parts, settings, hashes and limits."""

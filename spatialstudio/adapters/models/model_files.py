@@ -1,12 +1,11 @@
-"""Finds diffusers models on disk and reads what they offer, without loading weights.
+"""Catalog of diffusers models on disk, read without loading weights.
 
-Three forms count as a model when the weights are safetensors: a folder that holds
-``model_index.json``; such a folder in the cache of the Hugging Face hub; and a single file
-``name.safetensors``, for which a folder of the same kind gives configuration and tokenizers (and
-those parts that the file lacks): ``name`` beside it, else any other model that is found and that
-does not name the objects it knows.
+Three forms are accepted if the weights are safetensors: a folder with ``model_index.json``; such a
+folder in the Hugging Face cache; and a single file ``name.safetensors``. For a single file, a
+folder of the same kind provides configuration and tokenizers (and the parts that the file lacks):
+``name`` beside it, else any other model in the catalog without its own list of objects.
 
-A ``studio.toml`` in the folder gives what these cannot say; every key is optional:
+A ``studio.toml`` in the folder gives further settings; every key is optional:
 
     id = "stickers"            # else the folder's name
     title = "Stickers"         # else the id
@@ -65,7 +64,7 @@ MAX_ADVICE_BYTES = MEBIBYTE
 MAX_BRANCH_BYTES = 4096
 
 MOST_PIXELS = 2**15
-"""A side; what claims to be larger is damaged."""
+"""Per side; a configuration with a larger size is damaged."""
 
 HUB_PREFIX = "models--"
 ADVISED = ("steps", "guidance_scale", "strength")
@@ -73,7 +72,7 @@ ADVISED = ("steps", "guidance_scale", "strength")
 
 @frozen
 class Advice:
-    """What ``studio.toml`` says; the numbers default to those of the model's kind."""
+    """Content of ``studio.toml``; the numbers default to those of the model's kind."""
 
     id: str = ""
     title: str = ""
@@ -86,12 +85,12 @@ class Advice:
 
 
 def build(surroundings: Surroundings) -> "ModelFolders":
-    """Make the catalog of the model folders."""
+    """Create the catalog of the model folders."""
     return ModelFolders(surroundings.model_folders, hub_caches())
 
 
 def hub_caches() -> tuple[Path, ...]:
-    """Return the folders in which Hugging Face's libraries keep downloads, as they find them."""
+    """Return the download folders of Hugging Face's libraries, located as they do it."""
     named = os.environ.get("HF_HUB_CACHE")
     if named is not None:
         return (Path(named),) if named else ()
@@ -101,11 +100,11 @@ def hub_caches() -> tuple[Path, ...]:
 
 
 class ModelFolders:
-    """A ``ModelCatalog`` of what lies on disk.
+    """A ``ModelCatalog`` of models on disk.
 
     Args:
-        roots: Folders that hold model folders and single files, best first.
-        caches: Caches of the Hugging Face hub; what is not a model for us is passed over.
+        roots: Folders that hold model folders and single files, by priority.
+        caches: Hugging Face caches; unsupported content is skipped.
     """
 
     def __init__(self, roots: Sequence[Path], caches: Sequence[Path] = ()) -> None:
@@ -113,7 +112,7 @@ class ModelFolders:
         self._caches = tuple(caches)
 
     def cards(self) -> tuple[ModelCard, ...]:
-        """List the models; of two with one id the first counts, damaged ones are left out."""
+        """List the models, except damaged ones; of two with the same id the first counts."""
         cards: dict[str, ModelCard] = {}
         for _, found in self._found():
             if isinstance(found, ModelCard):
@@ -121,11 +120,11 @@ class ModelFolders:
         return tuple(cards.values())
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
-        """Say by name what is wrong with the folders and files that are left out."""
+        """Return the errors of damaged folders and files by name."""
         return {name: found for name, found in self._found() if isinstance(found, ModelNotFound)}
 
     def _found(self) -> tuple[tuple[str, ModelCard | ModelNotFound], ...]:
-        """Read all there is, by the ids of models as far as names of folders and files tell."""
+        """Read all models; each card or error comes with its folder, file or hub name."""
         folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
         bases = [card for _, card in folders if isinstance(card, ModelCard)]
         files = [(file.stem, _file_card_or_damage(file, bases)) for file in self._files()]
@@ -152,11 +151,11 @@ class ModelFolders:
 
 
 def read_card(folder: Path, name: str = "") -> ModelCard:
-    """Read what a model folder offers.
+    """Read the card of a model folder.
 
     Args:
-        folder: That holds ``model_index.json``.
-        name: What the model is called; empty for the folder's name.
+        folder: Folder with ``model_index.json``.
+        name: Name of the model; empty for the folder's name.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or its weights are not safetensors.
@@ -194,15 +193,15 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
 
 
 def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
-    """Read what a single file offers.
+    """Read the card of a single file.
 
     Args:
         file: ``name.safetensors``.
-        bases: Models whose configuration may stand in where no folder ``name`` is beside it.
+        bases: Models whose configuration may be used if there is no folder ``name`` beside it.
 
     Raises:
-        ModelNotFound: The file is damaged, nothing gives its configuration, or models of its
-            kind are read from folders alone.
+        ModelNotFound: The file is damaged, has no matching configuration, or is of a kind that can
+            only be loaded from folders.
     """
     beside = file.with_suffix("")
     try:
@@ -229,9 +228,9 @@ def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
 
 
 def _can_complete(card: ModelCard) -> bool:
-    """Whether a model's configuration fits other weights of its kind; one of few objects is apart.
+    """Return True if a model's configuration fits other weights of its kind.
 
-    The configuration of a model that knows a list of objects only, as the embedded one, is its own.
+    The configuration of a model with its own list of objects, such as the embedded one, does not.
     """
     return card.base is None and not card.known_objects
 
@@ -267,7 +266,7 @@ def _base_beside(folder: Path) -> ModelCard:
 
 def _card_or_damage(folder: Path, name: str) -> ModelCard | ModelNotFound:
     try:
-        revision = "" if name == folder.name else folder.name  # the hub names its snapshots so
+        revision = "" if name == folder.name else folder.name  # the hub's naming of snapshots
         return replace(read_card(folder, name), revision=revision)
     except ModelNotFound as error:
         return error
@@ -290,7 +289,7 @@ def _kind_of(name: str, pipeline_class: str) -> ModelKind:
 
 
 def _snapshot(folder: Path) -> Path | None:
-    """Return the snapshot of a downloaded model of ours that its main branch points to."""
+    """Return the main snapshot of a downloaded model that is supported."""
     branch = folder / "refs" / "main"
     try:
         if branch.exists():
@@ -310,7 +309,7 @@ def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
 
 
 def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
-    """Refuse parts that have weights, but none in safetensors."""
+    """Reject parts with weights that are not safetensors."""
     for part in parts:
         pickled = [*part.glob("*.bin"), *part.glob("*.ckpt"), *part.glob("*.pt")]
         if pickled and not any(part.glob("*.safetensors")):
@@ -321,7 +320,7 @@ def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
 
 
 def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any]) -> None:
-    """Refuse UNets that are given a picture, a mask or depth beside the latents they denoise."""
+    """Reject UNets with a picture, mask or depth input, such as inpainting models."""
     if kind.denoiser == UNET and denoiser.get("in_channels") != denoiser.get("out_channels"):
         raise ModelNotFound(
             f'The model in "{name}" needs an input picture.',
@@ -330,7 +329,7 @@ def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any
 
 
 def _native_size(folder: Path, kind: ModelKind, denoiser: Mapping[str, Any]) -> int:
-    """Return the side of the pictures that the model was trained on, pixels."""
+    """Return the side of the training pictures, pixels."""
     side = kind.native_latent_side(denoiser) * (kind.latent_pixels or _latent_pixels(folder))
     if not 0 < side <= MOST_PIXELS:
         raise ValueError(side)
@@ -347,7 +346,7 @@ def _latent_pixels(folder: Path) -> int:
 
 
 def _samplers(file: Path) -> tuple[str, ...]:
-    """Return what a model can be drawn with; one that was trained on flows knows its own alone."""
+    """Return the samplers that a model supports; flow models support only their own."""
     if not file.exists():
         return ()
     config = read_settings(file)
@@ -369,7 +368,7 @@ def _read_advice(file: Path, kind: ModelKind) -> Advice:
 
 
 def _read_objects(file: Path) -> dict[str, str]:
-    """Map every name, plural and synonym to the object that the model draws."""
+    """Map every name, plural and synonym to an object that the model can draw."""
     rows = tomllib.loads(_read_text(file))["objects"]
     return {
         word: row["name"] for row in rows for word in (row["name"], row["plural"], *row["synonyms"])
@@ -377,4 +376,4 @@ def _read_objects(file: Path) -> dict[str, str]:
 
 
 def _read_text(file: Path) -> str:
-    return read_regular(file, MAX_ADVICE_BYTES).decode("utf-8-sig")  # as editors of Windows write
+    return read_regular(file, MAX_ADVICE_BYTES).decode("utf-8-sig")  # Windows editors add a BOM

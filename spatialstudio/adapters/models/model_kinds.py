@@ -1,4 +1,4 @@
-"""The kinds of models that can be drawn with, as far as files tell. Imports no model library."""
+"""Supported kinds of diffusion models, as known from their files. Imports no model library."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ from spatialstudio.science.guidance.presets import guidance_preset
 
 UNET = "unet"
 DENOISER_PREFIX = "model.diffusion_model."
-"""Of the denoiser's weights in a single file; files of a denoiser alone may lack it."""
+"""Prefix of the denoiser's weights in a single file; files of only a denoiser may omit it."""
 
 PLACES = "axes_lens"
-"""What some configurations call how many places they tell apart: of text, rows and columns."""
+"""Configuration key for the number of positions per axis: text, rows and columns."""
 
 DISTILLED_STEPS = 4
-"""What FLUX.1 schnell and FLUX.2 Klein are published for."""
+"""Published step count of FLUX.1 schnell and FLUX.2 Klein."""
 
 
 @frozen
@@ -27,17 +27,17 @@ class ModelKind:
     """The models of one diffusers pipeline class.
 
     Attributes:
-        denoiser: Folder of the part that is called once a step.
-        latent_side: Side of its latents; None where the denoiser's configuration says it.
-        latent_pixels: Pixels a latent where the autoencoder's does not count; None where it does.
+        denoiser: Folder of the denoiser.
+        latent_side: Side of its latents; None if the denoiser's configuration gives it.
+        latent_pixels: Pixels per latent, overriding the autoencoder's factor; None to use that.
         steps: Recommended denoising steps.
-        guidance_scale: Recommended classifier-free guidance; 1 is off.
-        strength: Recommended step size of PSG, as ``guidance_preset`` has it.
-        sign: How the name of a weight begins that only single files of this kind hold,
-            ``DENOISER_PREFIX`` left out; empty where none is known.
-        reads_files: Whether a single file can give the denoiser.
-        distilled: What the files of those say that draw in few steps, without classifier-free
-            guidance: a setting and its value; None where nothing tells.
+        guidance_scale: Recommended classifier-free guidance scale; 1 is off.
+        strength: Recommended step size of PSG, as in ``guidance_preset``.
+        sign: Prefix of a weight name that occurs only in single files of this kind, without
+            ``DENOISER_PREFIX``; empty if none is known.
+        reads_files: Whether the denoiser can be loaded from a single file.
+        distilled: A setting and its value that identify distilled models, which draw in few steps
+            without classifier-free guidance; None if there is none.
     """
 
     denoiser: str = "transformer"
@@ -51,11 +51,11 @@ class ModelKind:
     distilled: tuple[str, bool] | None = None
 
     def described(self, index: Mapping[str, Any], config: Mapping[str, Any]) -> "ModelKind":
-        """Return what is recommended for one model of the kind.
+        """Return the recommendations for one model of the kind.
 
         Args:
-            index: What its folder says of its parts.
-            config: Of its denoiser.
+            index: Content of its ``model_index.json``.
+            config: Configuration of its denoiser.
         """
         if self.distilled is None:
             return self
@@ -65,10 +65,10 @@ class ModelKind:
         return replace(self, steps=DISTILLED_STEPS, guidance_scale=SCALE_OFF)
 
     def native_latent_side(self, config: Mapping[str, Any]) -> int:
-        """Return the side of the latents that a model was trained on, or the most it tells apart.
+        """Return the side of the training latents, or the maximum number of positions.
 
         Args:
-            config: Of its denoiser.
+            config: Configuration of the denoiser.
         """
         side = config["sample_size"] if self.latent_side is None else self.latent_side
         if PLACES not in config:
@@ -119,7 +119,7 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
     "Lumina2Pipeline": ModelKind(latent_pixels=8, steps=30),
     "Flux2KleinPipeline": ModelKind(latent_side=128, distilled=("is_distilled", True)),
 }
-"""By the class named in ``model_index.json``; scale and steps are the pipelines' own defaults."""
+"""By class in ``model_index.json``; scale and steps are the defaults of the pipelines."""
 
 OTHER_FILES: Mapping[str, re.Pattern[str]] = {
     "a LoRA": re.compile(r".*lora[_.]"),
@@ -128,22 +128,22 @@ OTHER_FILES: Mapping[str, re.Pattern[str]] = {
     "a text encoder": re.compile(r"text_model\.|encoder\.block\.|model\.embed_tokens\."),
     "the refiner of SDXL": re.compile(r"conditioner\.embedders\.0\.model\."),
 }
-"""Single files that cannot draw by themselves, and how names of their weights begin."""
+"""Single files that are not complete models, with the prefixes of their weight names."""
 
 FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
-"""Classes that diffusers has renamed since folders were written."""
+"""Classes that diffusers has renamed."""
 
 
 def current_name(pipeline_class: str) -> str:
-    """Return what diffusers calls a pipeline class today."""
+    """Return the current diffusers name of a pipeline class."""
     return FORMER_NAMES.get(pipeline_class, pipeline_class)
 
 
 def other_content(weights: Iterable[str]) -> str | None:
-    """Say what a single file holds that cannot draw by itself; None where nothing tells.
+    """Name the content of a single file that is not a model; None if unknown.
 
     Args:
-        weights: Their names.
+        weights: Names of its weights.
     """
     names = tuple(weights)
     found = (content for content, sign in OTHER_FILES.items() if any(map(sign.match, names)))

@@ -1,8 +1,8 @@
-"""The parts of a diffusers folder, and which of their weight files are read.
+"""Components of a diffusers folder and selection of their weight files.
 
-Published folders may hold the same weights several times: whole, and as variants such as
-``model.fp16.safetensors``. A variant is read where the whole weights are not there. Parts that
-``model_index.json`` calls null are those that a model goes without.
+Published folders may hold the same weights several times: complete, and as variants such as
+``model.fp16.safetensors``. A variant is read if there are no complete weights. Components that are
+null in ``model_index.json`` are left out of the model.
 """
 
 import re
@@ -23,24 +23,24 @@ SHARD = re.compile(r"-\d+-of-\d+")
 LIBRARIES = frozenset({"diffusers", "transformers"})
 MAX_PARTS = 64
 SAFE_NAME = re.compile(r"[^/\\]+\.safetensors")
-"""Of a file in the same folder."""
+"""Name of a file in the same folder."""
 
 
 def read_index(folder: Path) -> dict[str, Any]:
-    """Read what a folder says of its parts.
+    """Read the ``model_index.json`` of a folder.
 
     Raises:
-        OSError: It cannot be read, is no regular file, or is too large.
+        OSError: It cannot be read, is not a regular file, or is too large.
         ValueError, TypeError, RecursionError: It is damaged.
     """
     return read_settings(folder / INDEX_FILE)
 
 
 def check_parts(folder: Path) -> None:
-    """Check all that libraries would read whole in a folder, and that its parts bring no code.
+    """Check all files of a folder that libraries read whole, and that its parts contain no code.
 
     Raises:
-        OSError: A file cannot be read, is no regular file, or is too large.
+        OSError: A file cannot be read, is not a regular file, or is too large.
         ValueError, TypeError, RecursionError: A file is damaged, implausible, or asks to run code.
     """
     index = read_index(folder)
@@ -56,10 +56,10 @@ def check_parts(folder: Path) -> None:
 def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
     """Map the name of each part, which is also its folder's, to its class.
 
-    A tokenizer without its text encoder is of no use.
+    A tokenizer without its text encoder is skipped.
 
     Raises:
-        ValueError: A name leads out of the folder.
+        ValueError: A name points outside the folder.
     """
     parts = _parts(index).items()
     named = {name: str(value[-1]) for name, value in parts if value and all(value)}
@@ -71,27 +71,27 @@ def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parts_left_out(index: Mapping[str, Any]) -> tuple[str, ...]:
-    """List the parts that a model goes without."""
+    """List the parts that a model leaves out."""
     in_use = parts_in_use(index)
     return tuple(name for name in _parts(index) if name not in in_use)
 
 
 def variant_of(folder: Path, parts: Iterable[str]) -> str | None:
-    """Return the variant that is read; None where all parts have their whole weights.
+    """Return the variant to read; None if all parts have complete weights.
 
     Args:
-        folder: Of the model.
-        parts: Names of those in use.
+        folder: The model folder.
+        parts: Names of the parts in use.
     """
     return _variant(_weights(folder, parts))
 
 
 def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
-    """List the weights that are read, in order.
+    """List the weight files to read, in order.
 
     Args:
-        folder: Of the model.
-        parts: Names of those in use.
+        folder: The model folder.
+        parts: Names of the parts in use.
     """
     weights = _weights(folder, parts)
     variant = _variant(weights) or ""
@@ -99,15 +99,15 @@ def weight_files(folder: Path, parts: Iterable[str]) -> tuple[Path, ...]:
 
 
 def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
-    """Refuse lists of shards that lead to pickles, or out of their folder.
+    """Reject shard indexes that refer to pickles, or to files outside their folder.
 
     Args:
-        folder: Of the model.
-        parts: Names of those in use.
+        folder: The model folder.
+        parts: Names of the parts in use.
 
     Raises:
-        OSError: A list cannot be read.
-        ValueError, LookupError, TypeError, RecursionError: It is damaged or refused.
+        OSError: An index cannot be read.
+        ValueError, LookupError, TypeError, RecursionError: It is damaged or rejected.
     """
     for part in parts:
         for file in (folder / part).glob("*.safetensors.index*.json"):
@@ -117,7 +117,7 @@ def refuse_stray_shards(folder: Path, parts: Iterable[str]) -> None:
 
 
 def _weights(folder: Path, parts: Iterable[str]) -> list[dict[str, Sequence[Path]]]:
-    """List the weight files of each part by variant, the parts in alphabetical order."""
+    """List the weight files of each part by variant, with parts in alphabetical order."""
     return [_by_variant((folder / part).glob("*.safetensors")) for part in sorted(parts)]
 
 
@@ -126,7 +126,7 @@ def _variant(weights: Iterable[Mapping[str, Sequence[Path]]]) -> str | None:
 
 
 def _by_variant(files: Iterable[Path]) -> dict[str, Sequence[Path]]:
-    """Sort weight files by variant, which is the middle of their names; empty for whole weights."""
+    """Group weight files by variant, the middle of their names; empty for complete weights."""
     kept: dict[str, list[Path]] = {}
     for file in sorted(files):
         _, *variant, _ = SHARD.sub("", file.name).split(".")

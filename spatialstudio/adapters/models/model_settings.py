@@ -1,8 +1,8 @@
-"""Reads the settings files of model folders and the headers of weight files, within limits.
+"""Bounded reading of the settings files of model folders and the headers of weight files.
 
-Model folders are written by strangers. Their settings decide how much a library allocates and
-which code it imports, so they are checked before any library sees them: regular files of limited
-size, numbers that a model can have, and no code from the folder.
+Model folders are untrusted. Their settings decide how much a library allocates and which code it
+imports, so they are checked before any library reads them: regular files of limited size,
+plausible numbers, and no code from the folder.
 """
 
 import json
@@ -23,11 +23,11 @@ from spatialstudio.domain.safe_files import (
 )
 
 MAX_SETTINGS_BYTES = 4 * MEBIBYTE
-"""Published settings, lists of shards included, take less than half of it."""
+"""Published settings, shard indexes included, take less than half of it."""
 
 MAX_TABLE_BYTES = 16 * MEBIBYTE
 MAX_TOKENIZER_BYTES = 40 * MEBIBYTE
-"""The tokenizer of Gemma takes 34 MB."""
+"""Gemma's tokenizer takes 34 MB."""
 
 MAX_HEADER_BYTES = 8 * MEBIBYTE
 HEADER_LENGTH_BYTES = 8
@@ -36,42 +36,42 @@ METADATA = "__metadata__"
 WHOLE_TOKENIZER = "tokenizer.json"
 TABLES = ("vocab.json", "vocab.txt", "merges.txt", "spiece.model", "tokenizer.model")
 TEXT_SUFFIXES = frozenset({".json", ".txt", ".model", ".jinja"})
-"""Of files that libraries read whole; weights are mapped instead."""
+"""Extensions of files that libraries read whole; weights are memory-mapped instead."""
 
 NOT_PARSED = (WHOLE_TOKENIZER, *TABLES)
 OF_TOKENIZERS = re.compile(r"tokenizer|token|vocab|chat_template|\.index\.")
-"""Names of settings files whose numbers build nothing."""
+"""Names of settings files whose numbers allocate nothing."""
 
 MAX_DEPTH = 32
 MAX_ITEMS = 50_000
-"""Of one list or mapping; ImageNet-21k names 21,843 classes."""
+"""Per list or mapping; ImageNet-21k names 21,843 classes."""
 
 MAX_NUMBER = 2**24
 UNLIMITED = re.compile(r"theta|param|flos|bytes")
-"""Names of numbers that do not decide on the size of anything."""
+"""Names of numbers that do not affect any size."""
 
 LIMITS = (
     (re.compile(r"timesteps"), 100_000),
     (re.compile(r"layers|blocks|depths"), 1024),
     (re.compile(r"sample_size"), 8192),
 )
-"""Numbers by name that decide how often something is made, and the most that a model can have."""
+"""Limits for numbers that set a repetition count, by name."""
 
 MAX_NAME = 60
-"""Characters of a setting's name in a message."""
+"""Maximum length of a setting's name in a message, characters."""
 
 CODE_KEYS = frozenset({"auto_map", "custom_pipelines"})
 ATTENTION_KEY = "attn_implementation"
-"""Names a kernel on the hub, code included, when it holds a slash."""
+"""Names a kernel on the hub, including code, if it contains a slash."""
 
 SIGNS_OF_DAMAGE = (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError)
 
 
 class ImplausibleSettings(ValueError):  # noqa: N818 - reads as a finding
-    """A settings file asks for what no model has.
+    """A settings file has values that no real model has.
 
     Attributes:
-        name: Of the setting; empty for the file as a whole.
+        name: Name of the setting; empty for the file as a whole.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -80,7 +80,7 @@ class ImplausibleSettings(ValueError):  # noqa: N818 - reads as a finding
 
 
 class CustomCode(ValueError):  # noqa: N818 - reads as a finding
-    """A model folder asks to run Python code that it contains or names."""
+    """A model folder requires running Python code that it contains or names."""
 
 
 @frozen
@@ -88,8 +88,8 @@ class WeightsHeader:
     """The header of a safetensors file.
 
     Attributes:
-        names: Of its tensors.
-        size_bytes: Of the file.
+        names: Names of its tensors.
+        size_bytes: Size of the file.
     """
 
     names: tuple[str, ...]
@@ -100,7 +100,7 @@ def read_settings(file: Path, max_bytes: int = MAX_SETTINGS_BYTES) -> dict[str, 
     """Read and check a settings file in JSON.
 
     Raises:
-        OSError: It cannot be read, is no regular file, or is too large.
+        OSError: It cannot be read, is not a regular file, or is too large.
         ValueError, TypeError, RecursionError: It is damaged, implausible, or asks to run code.
     """
     settings = settings_of(read_regular(file, max_bytes))
@@ -109,10 +109,10 @@ def read_settings(file: Path, max_bytes: int = MAX_SETTINGS_BYTES) -> dict[str, 
 
 
 def settings_of(content: bytes) -> dict[str, Any]:
-    """Return the settings in JSON, by name.
+    """Parse settings in JSON, by name.
 
     Raises:
-        ValueError, TypeError, RecursionError: There are none.
+        ValueError, TypeError, RecursionError: The content is not a JSON object.
     """
     settings = json.loads(content.decode())
     if not isinstance(settings, dict):
@@ -121,15 +121,15 @@ def settings_of(content: bytes) -> dict[str, Any]:
 
 
 def refuse_unsafe(settings: Mapping[str, Any], *, numbers: bool = True) -> None:
-    """Refuse settings that ask to run code, or describe what no model has.
+    """Reject settings that ask to run code or are implausible.
 
     Args:
         settings: By name.
-        numbers: Whether the numbers decide on the size of a model.
+        numbers: Whether the numbers affect the size of a model.
 
     Raises:
         CustomCode: Code would be run.
-        ImplausibleSettings: A number, list or depth is beyond all models.
+        ImplausibleSettings: A number, list or depth exceeds that of any real model.
     """
     waiting: list[tuple[str, Any, int]] = [("", settings, 0)]
     while waiting:
@@ -149,10 +149,10 @@ def check_folder(folder: Path) -> None:
     """Check all files of a folder that a library may read whole.
 
     Args:
-        folder: Of a model, or of one of its parts.
+        folder: The folder of a model, or of one of its parts.
 
     Raises:
-        OSError: A file is no regular file, is too large, or cannot be read.
+        OSError: A file is not a regular file, is too large, or cannot be read.
         ValueError, TypeError, RecursionError: A file is damaged, implausible, or asks to run code.
     """
     for file in sorted(folder.iterdir()):
@@ -169,10 +169,10 @@ def check_folder(folder: Path) -> None:
 
 
 def read_header(file: Path) -> WeightsHeader:
-    """Read the header of a safetensors file; that its offsets fit is checked by its library.
+    """Read the header of a safetensors file; the library checks its offsets.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
+        OSError: It cannot be read, or is not a regular file.
         ValueError, LookupError, TypeError, RecursionError: It is damaged.
     """
     with open_regular(file) as content:
@@ -186,11 +186,11 @@ def read_header(file: Path) -> WeightsHeader:
 
 
 def unusable(what: str, error: Exception) -> ModelNotFound:
-    """Say why a model cannot be used.
+    """Return an error that explains why a model cannot be used.
 
     Args:
         what: The model, in words: 'model folder "x"'.
-        error: What reading it raised.
+        error: The exception raised while reading it.
     """
     match error:
         case ModelNotFound():
@@ -224,19 +224,19 @@ def unusable(what: str, error: Exception) -> ModelNotFound:
 
 
 def is_explained(error: Exception) -> bool:
-    """Say whether ``unusable`` knows more about an error than that the model is damaged."""
+    """Return True if ``unusable`` has a specific explanation for an error."""
     known = (CustomCode, ImplausibleSettings, FileTooLarge, NotARegularFile)
     return isinstance(error, known)
 
 
 def header_totals(files: Iterable[Path]) -> tuple[int, int]:
-    """Return how many tensors weight files hold together, and their bytes; see ``read_header``."""
+    """Return the total tensor count and size in bytes of weight files; see ``read_header``."""
     headers = [read_header(file) for file in files]
     return sum(len(each.names) for each in headers), sum(each.size_bytes for each in headers)
 
 
 def _check_json(file: Path) -> None:
-    """Check a JSON file; libraries accept lists in some of them, which build nothing."""
+    """Check a JSON file; top-level lists are accepted, since they allocate nothing."""
     content = json.loads(read_regular(file, MAX_SETTINGS_BYTES).decode())
     refuse_unsafe({"": content}, numbers=OF_TOKENIZERS.search(file.name) is None)
 

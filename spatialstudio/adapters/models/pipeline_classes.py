@@ -1,4 +1,4 @@
-"""Imports diffusers' pipeline classes, each on its first use."""
+"""Lazy import of diffusers pipeline classes."""
 
 from importlib import import_module
 from typing import Any
@@ -7,11 +7,11 @@ import diffusers
 from transformers.utils.import_utils import is_torchvision_available
 
 PICTURE_PROCESSORS = ("CLIPImageProcessor", "SiglipImageProcessor")
-"""Names that diffusers imports from transformers, where they need torchvision."""
+"""Names that diffusers imports from transformers, whose default versions need torchvision."""
 
 
 def import_pipeline(class_name: str) -> Any:
-    """Return a pipeline class; without torchvision its image processors are those of Pillow."""
+    """Return a pipeline class; without torchvision it uses the Pillow image processors."""
     if not is_torchvision_available():
         by_pillow = {name: _from_transformers(f"{name}Pil") for name in PICTURE_PROCESSORS}
         transformers = import_module("transformers")
@@ -21,5 +21,5 @@ def import_pipeline(class_name: str) -> Any:
 
 
 def _from_transformers(name: str) -> Any:
-    """Look a name up in the module of now: the first look-up puts another in its place."""
+    """Look a name up in the current module object, which the first lookup replaces."""
     return getattr(import_module("transformers"), name)

@@ -1,4 +1,4 @@
-"""Names weights by their content, each file read once."""
+"""Content hashes of weight files, each read once."""
 
 import hashlib
 import re
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 HUB_BLOB = re.compile(r"[0-9a-f]{64}")
-"""The hub's cache calls a weight file by its sha256 and links to it."""
+"""The hub's cache names a weight file by its sha256 and links to it."""
 
 
 def hash_of_weights(files: Sequence[Path]) -> str:
     """Return the sha256 of one file, or of the hashes of several, in order.
 
     Raises:
-        OSError: A file is missing, or no regular file.
+        OSError: A file is missing or not a regular file.
     """
     hashes = [known_hash(file) or _hash_of_file(file, file.stat().st_mtime_ns) for file in files]
     if len(hashes) == 1:
@@ -31,7 +31,7 @@ def hash_of_weights(files: Sequence[Path]) -> str:
 
 
 def hash_beside(files: Sequence[Path]) -> Future[str]:
-    """Hash weights in a thread of its own, while others work; may end in an ``OSError``."""
+    """Hash weights in a background thread; the result may be an ``OSError``."""
     result: Future[str] = Future()
 
     def work() -> None:

@@ -1,8 +1,8 @@
-"""Keeps a configuration from describing a larger model than its weight files contain.
+"""Limit on model size, so that a configuration cannot exceed its weight files.
 
-Libraries allocate all that a configuration describes before they compare it with the weights.
-Here every parameter is counted as it is registered, which is before its memory is touched, and
-the first one beyond what the files can hold ends the loading; so does a tensor that alone is
+Libraries allocate everything that a configuration describes before they compare it with the
+weights. Here every parameter is counted when it is registered, which is before its memory is
+touched, and loading stops at the first one beyond the size of the files, or at any tensor that is
 larger than all of them.
 """
 
@@ -21,14 +21,14 @@ from torch.overrides import TorchFunctionMode
 from spatialstudio.adapters.models.model_settings import header_totals
 
 PARTS_OF_A_TENSOR = 4
-"""Single files fuse what diffusers keeps apart: queries, keys and values, and their neighbour."""
+"""Single files fuse tensors that diffusers splits, such as queries, keys and values."""
 
 SPARE_TENSORS = 1000
 SPARE_NUMBERS = 2**23
-"""For parameters that no file holds, and tables that are computed."""
+"""Allowance for parameters that no file holds, and computed tables."""
 
 MAKERS = frozenset({torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn, torch.full})
-"""Functions whose first arguments are a tensor's size."""
+"""Functions that take a tensor's size as their first arguments."""
 
 
 class BeyondItsWeights(ValueError):  # noqa: N818 - reads as a finding
@@ -37,16 +37,16 @@ class BeyondItsWeights(ValueError):  # noqa: N818 - reads as a finding
 
 @contextmanager
 def held_to_weights(files: Sequence[Path]) -> Iterator[None]:
-    """Let a library build models in this thread that are no larger than weight files.
+    """Limit the models built in this thread to the size of their weight files.
 
-    A stored number takes at least a byte, so files of n bytes hold at most n parameters.
+    A stored number takes at least one byte, so files of n bytes hold at most n parameters.
 
     Args:
-        files: Safetensors; their headers are checked first.
+        files: Safetensors files; their headers are checked first.
 
     Raises:
         BeyondItsWeights: A configuration describes more.
-        OSError: A file cannot be read, or is no regular file.
+        OSError: A file cannot be read, or is not a regular file.
         ValueError, LookupError, TypeError, RecursionError: A header is damaged.
     """
     tensors, size_bytes = header_totals(files)
@@ -73,7 +73,7 @@ def held_to_weights(files: Sequence[Path]) -> Iterator[None]:
 
 
 class _LimitedSizes(TorchFunctionMode):
-    """Refuses tensors of more than so many numbers before they are allocated, in this thread."""
+    """Rejects tensors above a number of elements before their allocation, in this thread."""
 
     def __init__(self, most_numbers: int) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _LimitedSizes(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Check the size of a tensor that is about to be made."""
+        """Check the size of a tensor before it is created."""
         if func in MAKERS and _numbers_in(args) > self._most_numbers:
             raise BeyondItsWeights(func.__name__)
         return func(*args, **(kwargs or {}))
