@@ -1,1 +1,1 @@
-"""One module per question answerer: its name is the id, and its ``build`` makes the answerer."""
+"""One module per question answerer: its name is the id, and its ``build`` creates the answerer."""

@@ -1,8 +1,8 @@
-"""BLIP answers questions about a picture: one look at the picture, then question by question.
+"""Visual question answering with BLIP, with the picture encoded once for all questions.
 
 Source: Li et al. 2022, BLIP, arXiv:2201.12086; used as by Singh and Zheng 2023, arXiv:2307.04749:
-the answer decoder's softmax at its first place. The picture's features are computed once, where
-their code runs the whole model for every question.
+the softmax of the answer decoder at its first position. Their code runs the whole model for every
+question.
 """
 
 from collections.abc import Sequence
@@ -37,15 +37,15 @@ YES, NO = "yes", "no"
 
 
 def build(surroundings: Surroundings) -> "BlipAnswerer":
-    """Make the answerer; its folder is looked for on first use."""
+    """Create the answerer; its folder is located on first use."""
     return BlipAnswerer(surroundings.model_folders)
 
 
 class BlipAnswerer:
-    """Answers with a BLIP model in a local folder. Loads it on first use.
+    """Answers with a local BLIP model, loaded on first use.
 
     Args:
-        model_folders: Folders of model folders; then the Hugging Face cache is looked into.
+        model_folders: Folders of model folders, searched before the Hugging Face cache.
     """
 
     id = "blip"
@@ -63,8 +63,8 @@ class BlipAnswerer:
 
         Args:
             image: (H, W, 3) uint8.
-            questions: To be answered by yes or no.
-            token: Asked before each question.
+            questions: Yes-or-no questions.
+            token: Checked before each question.
 
         Raises:
             DetectorError: The model is damaged or missing.
@@ -85,7 +85,7 @@ class BlipAnswerer:
     def _answer(
         self, tokenizer: Any, model: Any, seen: torch.Tensor, question: str
     ) -> QuestionAnswer:
-        # NOTE: not in batches: the library's decoder reads the padding of shorter questions too.
+        # NOTE: not batched: the library's decoder attends to the padding of shorter questions.
         words = tokenizer(question, return_tensors="pt").to(self._device)
         asked = model.text_encoder(
             input_ids=words["input_ids"],
