@@ -1,1 +1,1 @@
-"""The embedded sticker world: its renderer, its words, its models and their training."""
+"""The embedded sticker world: its renderer, vocabulary, models and training."""

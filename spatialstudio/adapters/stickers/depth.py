@@ -1,4 +1,4 @@
-"""Estimates depth in pictures of the sticker world."""
+"""Depth estimator for pictures of the sticker world."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from spatialstudio.domain.ports import Surroundings
 
 
 def build(surroundings: Surroundings) -> "StickerDepth":
-    """Make the estimator with the shipped net."""
+    """Create the estimator with the bundled net."""
     return StickerDepth(surroundings.resources / "models" / StickerDepth.id)
 
 
 class StickerDepth:
-    """A depth estimator for the sticker world. Loads its net on first use."""
+    """A depth estimator for the sticker world, loaded on first use."""
 
     id = "sticker-depth"
 
@@ -31,7 +31,7 @@ class StickerDepth:
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return signature_of(self._folder)
 
     def estimate(self, image: RgbImage) -> DepthMap:

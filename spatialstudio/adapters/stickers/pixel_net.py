@@ -1,4 +1,4 @@
-"""The small convolutional net behind segmenter and depth estimator: a picture in, a map out."""
+"""The small convolutional net of segmenter and depth estimator: picture to map."""
 
 import json
 from dataclasses import asdict
@@ -20,7 +20,7 @@ from spatialstudio.domain.frozen import frozen
 WEIGHTS_FILE = "model.safetensors"
 CONFIG_FILE = "config.json"
 GRID = 16
-"""The net halves its input four times, pixels."""
+"""Downsampling factor of the net, four times two, pixels."""
 
 
 @frozen
@@ -28,9 +28,9 @@ class PixelNetConfig:
     """Shape of a net.
 
     Attributes:
-        outputs: Channels of its answer.
+        outputs: Output channels.
         widths: Channels at 1/2, 1/4, 1/8 and 1/16 of the input's side.
-        side: Of the pictures that the net was trained on, pixels.
+        side: Side of the training pictures, pixels.
     """
 
     outputs: int
@@ -39,7 +39,7 @@ class PixelNetConfig:
 
 
 class PixelNet(nn.Module):
-    """An encoder that halves four times and a decoder that adds the finer levels back in."""
+    """An encoder with four downsampling levels and a decoder with skip connections."""
 
     def __init__(self, config: PixelNetConfig) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class PixelNet(nn.Module):
         self.answer = nn.Conv2d(widths[0], config.outputs, 1)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Answer for each pixel.
+        """Predict a value for each pixel.
 
         Args:
             pictures: (batch, 3, H, W) in [-1, 1].
@@ -79,16 +79,16 @@ class PixelNet(nn.Module):
         return answer
 
     def answer_for(self, image: NDArray[np.uint8]) -> Tensor:
-        """Answer for one picture of any size: (outputs, side, side), not activated."""
+        """Return the logits for one picture of any size: (outputs, side, side)."""
         return self.answer_at(image, (self.config.side, self.config.side))
 
     @torch.inference_mode()
     def answer_at(self, image: NDArray[np.uint8], size: tuple[int, int]) -> Tensor:
-        """Answer for one picture at a size: (outputs, height, width), not activated.
+        """Return the logits for one picture at a size: (outputs, height, width).
 
         Args:
             image: (H, W, 3) uint8.
-            size: Height and width that the picture is brought to, multiples of ``GRID`` pixels.
+            size: Height and width to resize to, multiples of ``GRID`` pixels.
         """
         height, width = size
         resized = Image.fromarray(image).resize((width, height), Image.Resampling.BILINEAR)
@@ -109,7 +109,7 @@ class PixelNet(nn.Module):
 
 
 def read_pixel_net(folder: Path) -> PixelNet:
-    """Read a net from its folder, ready to answer.
+    """Load a net from its folder, in evaluation mode.
 
     Raises:
         DetectorError: A file is missing or damaged.
@@ -127,7 +127,7 @@ def read_pixel_net(folder: Path) -> PixelNet:
 
 
 def signature_of(folder: Path) -> str:
-    """Name a net by its weights; empty when they cannot be read."""
+    """Return the hash of a net's weights; empty if they cannot be read."""
     try:
         return f"{folder.name} {hash_of_weights([folder / WEIGHTS_FILE])}"
     except OSError:

@@ -1,10 +1,10 @@
-"""Finds the objects of the sticker world in a picture: instances with score, box and mask.
+"""Segmenter for objects of the sticker world: instances with score, box and mask.
 
-The net knows objects as large as they are in pictures of 128 pixels. Sticker models draw them in
-that size whatever the picture's, so that larger pictures hold smaller objects, while a picture that
-was enlarged holds larger ones. So the net looks at every picture at its own trained size, and at
-larger pictures in two and four times that resolution as well; each resolution counts for objects of
-about the size that it was trained on (Singh and Davis 2018, arXiv:1711.08189).
+The net knows objects at their size in pictures of 128 pixels. Sticker models draw them in that
+pixel size at any resolution, so larger pictures contain relatively smaller objects, while upscaled
+pictures contain larger ones. The net therefore runs on every picture at its training size, and on
+larger pictures also at two and four times that size; each resolution contributes objects of about
+the training size (Singh and Davis 2018, arXiv:1711.08189).
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,31 +31,31 @@ from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.prompt import ObjectMention
 
 FINEST = 4
-"""The finest resolution, in trained sizes."""
+"""The finest resolution, in multiples of the training size."""
 
 CLEARLY_FINER = 1.15
 LONGEST = 1024
-"""Of the net's input, pixels; of a picture whose form is extreme, squeezed."""
+"""Maximum side of the net's input, pixels; extreme aspect ratios are squeezed."""
 
 
 @frozen
 class SegmenterSettings:
-    """What counts as an instance.
+    """Thresholds for instances.
 
     Attributes:
         least_area: Smallest instance, as a share of the picture; no painted scene shows less of an
-            object than 0.015. In finer resolutions, as a share of the trained size.
+            object than 0.015. In finer resolutions, as a share of the training size.
         bridge: Half of the gap, in pixels of the net's input, that an instance may have.
-        least_side: Longer side of an instance, pixels of the net's input; smaller ones count in
-            finer resolutions only.
+        least_side: Minimum longer side of an instance, pixels of the net's input; smaller ones
+            count only in finer resolutions.
         least_fine_side: The same in all resolutions but the coarsest. Painted objects have at least
-            32; smaller finds are details of an enlarged background, such as snow.
-        most_side: The same of the largest; larger ones count in coarser resolutions only.
-        least_fine_score: Least score of instances in all resolutions but the coarsest, [0, 1].
+            32; smaller ones are details of an upscaled background, such as snow.
+        most_side: Maximum longer side; larger instances count only in coarser resolutions.
+        least_fine_score: Minimum score of instances in all resolutions but the coarsest, [0, 1].
             Parts of large objects seen alone resemble other objects.
-        coarse_lead: By how much the coarsest resolution goes first where instances compete.
-        most_overlap: Share of the smaller of two instances beyond which they compete. What a finer
-            resolution finds at the edge of a large object often lies beyond it by half.
+        coarse_lead: Score bonus of the coarsest resolution for competing instances.
+        most_overlap: Share of the smaller of two instances above which they compete. An instance
+            that a finer resolution finds at the edge of a large object often lies half outside it.
     """
 
     least_area: float = 0.012
@@ -70,13 +70,13 @@ class SegmenterSettings:
 
 @frozen(eq=False)
 class Instance:
-    """One object found.
+    """One detected object.
 
     Attributes:
-        number: Class number of the object.
+        number: Class index of the object.
         pixels: (H, W) of the picture.
         score: Mean probability of its class over its pixels, [0, 1].
-        is_fine: Whether it was seen in a finer resolution than the coarsest.
+        is_fine: Whether it was found at a finer resolution than the coarsest.
     """
 
     number: int
@@ -86,12 +86,12 @@ class Instance:
 
 
 def build(surroundings: Surroundings) -> "StickerSegmenter":
-    """Make the segmenter with the shipped net."""
+    """Create the segmenter with the bundled net."""
     return StickerSegmenter(surroundings.resources / "models" / StickerSegmenter.id)
 
 
 class StickerSegmenter:
-    """A detector for the objects of the sticker world. Loads its net on first use."""
+    """A detector for the objects of the sticker world, loaded on first use."""
 
     id = "sticker-segmenter"
 
@@ -102,15 +102,15 @@ class StickerSegmenter:
 
     @property
     def signature(self) -> str:
-        """All that its answers depend on beside the picture."""
+        """Hash of everything besides the picture that affects the output."""
         return f"{signature_of(self._folder)} {self._settings}"
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
-        """Find every mention's head.
+        """Detect every mention's head.
 
         Args:
             image: (H, W, 3) uint8.
-            mentions: What to look for; only their heads are asked.
+            mentions: The mentions to detect; only their heads are used.
 
         Raises:
             DetectorError: The model is damaged or missing.
@@ -146,7 +146,7 @@ class StickerSegmenter:
         return self._net
 
     def _instances(self, image: RgbImage) -> list[Instance]:
-        """Find the instances of all classes, the best first; of those that compete, one."""
+        """Return the instances of all classes, best first, without the losers of competing ones."""
         settings, kept = self._settings, list[Instance]()
         sizes = resolutions(image.shape[:2], self._ready().config.side)
         found = [
@@ -165,11 +165,11 @@ class StickerSegmenter:
     def _seen_at(
         self, image: RgbImage, size: tuple[int, int], ends: tuple[bool, bool]
     ) -> Iterator[Instance]:
-        """Find the instances that one resolution counts for.
+        """Yield the instances that count at one resolution.
 
         Args:
             image: (H, W, 3) uint8.
-            size: Of the net's input.
+            size: Size of the net's input.
             ends: Whether it is the coarsest resolution, and whether it is the finest.
         """
         settings, (is_coarsest, is_finest) = self._settings, ends
@@ -211,15 +211,16 @@ class StickerSegmenter:
 
 
 def resolutions(size: tuple[int, int], side: int) -> list[tuple[int, int]]:
-    """List the sizes at which a picture is looked at, the coarsest first.
+    """List the sizes at which the net runs on a picture, coarsest first.
 
     Args:
         size: Height and width of the picture, pixels.
-        side: Of the pictures that the net was trained on, pixels.
+        side: Side of the training pictures, pixels.
 
     Returns:
-        Heights and widths in the picture's form: the shorter side is the trained one, then twice
-        that and so on; the finest is the picture's own, at most ``FINEST`` trained sides.
+        Heights and widths in the picture's aspect ratio: the shorter side is the training side,
+        then twice that and so on; the finest is the picture's own, at most ``FINEST`` training
+        sides.
     """
     finest = max(min(min(size), FINEST * side), side)
     sides = [side]

@@ -1,4 +1,4 @@
-"""The objects of the sticker world: their class numbers, names, plurals and synonyms."""
+"""The objects of the sticker world: class indices, names, plurals and synonyms."""
 
 import tomllib
 from functools import cache
@@ -13,13 +13,13 @@ SPRITES_FILE = WORLD_FOLDER / "sprites.png"
 
 @frozen
 class StickerObject:
-    """One object the world can draw.
+    """One object of the sticker world.
 
     Attributes:
-        name: What it is called in answers and captions.
-        plural: The name in the plural.
+        name: Its name in answers and captions.
+        plural: The plural of the name.
         synonyms: Other words for it, singular or plural.
-        glyph: The emoji its sprite is made from; empty where the sprite is drawn by code.
+        glyph: The emoji of its sprite; empty if the sprite is drawn by code.
     """
 
     name: str
@@ -29,13 +29,13 @@ class StickerObject:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All the names it answers to, each once: one sheep, two sheep."""
+        """All of its names, each once: one sheep, two sheep."""
         return tuple(dict.fromkeys((self.name, self.plural, *self.synonyms)))
 
 
 @cache
 def sticker_objects() -> tuple[StickerObject, ...]:
-    """Read all objects; the position in the tuple is the class number."""
+    """Read all objects; the position in the tuple is the class index."""
     table = tomllib.loads(OBJECTS_FILE.read_text(encoding="utf-8"))
     return tuple(
         StickerObject(
@@ -49,7 +49,7 @@ def sticker_objects() -> tuple[StickerObject, ...]:
 
 
 def object_number(word: str) -> int | None:
-    """Find the class number of a word in any of its forms; None for a stranger."""
+    """Return the class index of a word in any of its forms; None if it is unknown."""
     return _number_of_word().get(" ".join(word.lower().split()))
 
 

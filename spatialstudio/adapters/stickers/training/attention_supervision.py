@@ -1,4 +1,4 @@
-"""Collects the cross-attention maps of a denoiser in training and compares them with masks."""
+"""Loss on a denoiser's cross-attention maps in training, compared with object masks."""
 
 import threading
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from spatialstudio.adapters.stickers.training.captions import Caption
 
-FINEST_BLOCKS = ("down_blocks.0.", "up_blocks.1.")  # the ones that work on 16x16
+FINEST_BLOCKS = ("down_blocks.0.", "up_blocks.1.")  # the 16x16 blocks
 SMALLEST_SHARE = 1e-6
 
 
 class NounMaps:
-    """Keeps the attention weights of every cross-attention layer on the finest level."""
+    """Records the attention weights of all cross-attention layers on the finest level."""
 
     def __init__(self, denoiser: UNet2DConditionModel) -> None:
         self._kept = ThreadKept()
@@ -27,21 +27,21 @@ class NounMaps:
                 module.set_processor(processor)
 
     def collect(self) -> Tensor:
-        """Take this thread's last forward pass: (layers, batch, positions, tokens)."""
+        """Return and clear this thread's last forward pass: (layers, batch, positions, tokens)."""
         maps = torch.stack(self._kept.weights)
         self._kept.weights.clear()
         return maps
 
 
 class ThreadKept(threading.local):
-    """Attention weights that each thread keeps for itself."""
+    """Thread-local attention weights."""
 
     def __init__(self) -> None:
         self.weights: list[Tensor] = []
 
 
 class PlainAttention:
-    """Attends by plain matrix products, and may keep the mean weights of all heads.
+    """Attention by plain matrix products that can record the mean weights over heads.
 
     On a CPU the backward pass of these small products is several times faster than that of
     ``scaled_dot_product_attention``.
@@ -77,7 +77,7 @@ def map_loss(maps: Tensor, captions: Sequence[Caption], masks: Tensor) -> Tensor
 
     Args:
         maps: (layers, batch, positions, tokens), not negative.
-        captions: One a picture; tells which tokens name which object.
+        captions: One per picture, with the object of each token.
         masks: (batch, objects, h, w), not negative.
 
     Returns:
@@ -87,7 +87,7 @@ def map_loss(maps: Tensor, captions: Sequence[Caption], masks: Tensor) -> Tensor
     for row, caption in enumerate(captions):
         for position, owner in enumerate(caption.owners):
             if owner is not None:
-                owners[row, owner, position + 1] = 1  # the start token stands first
+                owners[row, owner, position + 1] = 1  # after the start token
     target = masks.flatten(2)
     named = (owners.sum(-1) > 0) & (target.sum(-1) > 0)
     target = target / target.sum(-1, keepdim=True).clamp(min=SMALLEST_SHARE)

@@ -1,4 +1,4 @@
-"""Draws what stickers are pasted on: soft colours, a ground with sky, or a place with a name."""
+"""Backgrounds of scenes: soft colours, ground and sky, or a named place."""
 
 from collections.abc import Callable
 
@@ -15,18 +15,18 @@ LIGHTEST, DARKEST = 255.0, 60.0
 CLOUD_CELLS = 5
 CLOUD_STRENGTH = 22.0
 SKY_TINT = (70.0, 20.0, 0.0)
-LOW_HORIZON = (0.72, 0.88)  # of places in flat scenes, where nothing stands on the ground
+LOW_HORIZON = (0.72, 0.88)  # for places in flat scenes, where nothing is on the ground
 STRIPES = (3, 12)
 
 
 @frozen
 class Backdrop:
-    """What is behind the objects of a scene.
+    """The background of a scene.
 
     Attributes:
-        seed: Decides colours, and the kind where there is no place.
-        horizon: Where sky meets ground as a share of the side; None in a flat scene.
-        place: Name of a place a prompt can name; None for colours that mean nothing.
+        seed: Determines colours, and the kind if there is no place.
+        horizon: Height of the horizon as a share of the side; None in a flat scene.
+        place: Name of a place for prompts; None for plain colours.
     """
 
     seed: int
@@ -52,7 +52,7 @@ def draw_background(backdrop: Backdrop, side: int) -> Background:
 
 
 def draw_strange_background(backdrop: Backdrop, side: int) -> Background:
-    """Draw a background of patterns that no training shows, to see what a net makes of them.
+    """Draw a background of patterns unseen in training, to test a net's robustness.
 
     Returns:
         (side, side, 3) in [0, 255]; places are ignored.
@@ -67,7 +67,7 @@ def draw_strange_background(backdrop: Backdrop, side: int) -> Background:
 
 
 def _colour(rng: np.random.Generator) -> NDArray[np.float32]:
-    """Draw a colour, mostly light and soft, so that stickers stand out."""
+    """Draw a random colour, mostly light and pale, so that stickers are distinct."""
     brightness = rng.uniform(DARKEST, LIGHTEST)
     tint = rng.uniform(-45, 45, 3)
     return np.clip(brightness + tint, 0, 255).astype(np.float32)
@@ -78,7 +78,7 @@ def _plain(rng: np.random.Generator, side: int) -> Background:
 
 
 def _ramp(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
-    """Make a (side, side, 1) ramp from 0 to 1 in a random direction."""
+    """Return a (side, side, 1) ramp from 0 to 1 in a random direction."""
     angle = rng.uniform(0, 2 * np.pi)
     line = np.linspace(-1, 1, side, dtype=np.float32)
     slope = np.cos(angle) * line[None, :] + np.sin(angle) * line[:, None]

@@ -1,7 +1,7 @@
-"""Writes captions for scenes, as careless about relations as those of the web.
+"""Random captions for scenes that mention relations as rarely as captions on the web.
 
-Most captions only list the objects, so the plain model has reason to get relations wrong; a
-share of them says a relation, always a true one. A place is named more often than not.
+Most captions only list the objects, so that the plain model gets relations wrong; a share of them
+states a relation, always a true one. Most captions of a scene in a place name it.
 """
 
 from itertools import pairwise
@@ -38,18 +38,18 @@ JOINERS = ("and", ",", "with", ", and")
 
 @frozen
 class CaptionSettings:
-    """How captions are written.
+    """Distribution of captions.
 
     Attributes:
-        empty_share: Share of empty captions; they teach the picture without a prompt.
-        relation_share: Share of the others that say how the objects stand to each other.
+        empty_share: Share of empty captions, for unconditional training.
+        relation_share: Share of the others that state relations between the objects.
         place_share: Share of the captions of scenes in a place that name it.
         opening_share: Share that starts with "a photo of".
         full_stop_share: Share that ends with a full stop.
         other_word_share: Share of objects named by a synonym or in the plural.
         bare_share: Share of objects without an article.
-        article_error_share: Share of vowels after "a" instead of "an", as templates write them.
-        least_offset: Distance along an axis, in picture sides, from which a relation is said.
+        article_error_share: Share of "a" instead of "an" before vowels, as in templates.
+        least_offset: Minimum distance along an axis for a relation, in picture sides.
     """
 
     empty_share: float = 0.1
@@ -65,7 +65,7 @@ class CaptionSettings:
 
 @frozen
 class Caption:
-    """A caption word by word.
+    """A caption split into words.
 
     Attributes:
         words: Words and punctuation, lower case.
@@ -77,7 +77,7 @@ class Caption:
 
     @property
     def text(self) -> str:
-        """The caption as people write it."""
+        """The caption as plain text."""
         return " ".join(self.words).replace(" ,", ",").replace(" .", ".")
 
 
@@ -140,7 +140,7 @@ class CaptionWriter:
         return str(self._rng.choice(thing.words)) if other else thing.name
 
     def _relations(self, order: list[int]) -> list[str] | None:
-        """Choose a true phrase between each object and the next; None where one has none."""
+        """Choose a true phrase between each object and the next; None if a pair has none."""
         phrases = []
         for first, second in pairwise(order):
             placements = self._scene.placements
@@ -168,7 +168,7 @@ def write_caption(
 def holds(
     relation: RelationType, subject: Placement, other: Placement, settings: CaptionSettings
 ) -> bool:
-    """Say whether a relation of order is plainly true of two placements."""
+    """Return True if an order relation clearly holds between two placements."""
     if relation.shape is not Shape.ORDER:
         return False
     for claim in relation.claims:
@@ -179,7 +179,7 @@ def holds(
 
 
 def _is_vertical(relation: RelationType) -> bool:
-    """On a ground, higher in the picture means farther: "above" would be said of nothing."""
+    """Return True for vertical relations, unused on a ground, where higher means farther."""
     return any(claim.axis is Axis.Y for claim in relation.claims)
 
 

@@ -1,7 +1,7 @@
-"""Makes the sprite sheet from the Noto Color Emoji font and a few drawings of our own.
+"""Generator of the sprite sheet from the Noto Color Emoji font and custom drawings.
 
-Run by developers only: ``python -m spatialstudio.adapters.stickers.training.draw_sprites``. The
-program itself reads the finished sheet and needs no font.
+For developers only: ``python -m spatialstudio.adapters.stickers.training.draw_sprites``. The
+application reads the finished sheet and needs no font.
 """
 
 import math
@@ -17,7 +17,7 @@ EMOJI_FONT = Path("/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf")
 EMOJI_FONT_SIZE = 109  # the only size at which Pillow renders this bitmap font
 GLYPH_CANVAS = 160
 CELL_PADDING = 2
-FAINT_ALPHA = 40  # fainter glows do not count for the size of a sprite
+FAINT_ALPHA = 40  # fainter glows do not count towards the size
 DRAWING_SIDE = 400
 
 RED, DARK_RED = (216, 44, 40), (160, 24, 30)
@@ -27,7 +27,7 @@ PURPLE, DARK_PURPLE, CREAM = (126, 70, 190), (90, 44, 146), (255, 232, 160)
 
 
 def draw_sheet(font_file: Path = EMOJI_FONT) -> Image.Image:
-    """Draw all sprites, row by row in the order of their class numbers.
+    """Draw all sprites, row by row in class order.
 
     Args:
         font_file: The Noto Color Emoji font.
@@ -55,7 +55,7 @@ def _draw_glyph(glyph: str, font: ImageFont.FreeTypeFont) -> Image.Image:
 
 
 def _without_lamp(couch: Image.Image) -> Image.Image:
-    """Cut off the floor lamp that the couch glyph shows, as a lamp is an object of its own."""
+    """Remove the floor lamp from the couch glyph, since a lamp is a separate object."""
     left, top, right, bottom = _bounds(couch)
     return couch.crop((left, top + (bottom - top) * 43 // 100, right, bottom))
 

@@ -1,6 +1,6 @@
-"""The encoder of the sticker world: the principal components of 8x8 patches, as convolutions.
+"""The encoder of the sticker world: principal components of 8x8 patches, as convolutions.
 
-Stickers stand on the grid of these patches, so a linear encoder tells them apart, and it needs no
+Stickers are aligned to the grid of these patches, so a linear encoder separates them without
 training: three convolutions of stride 2 gather a patch, the last one projects it.
 """
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 SHRINKING = 8
-"""Picture pixels a latent pixel, each way."""
+"""Picture pixels per latent pixel and axis."""
 
 COLOURS = 3
 GATHERED = COLOURS * SHRINKING**2 // 4
-"""Numbers that the second stride gathers of a quarter of a patch; the least encoder width."""
+"""Values that the second stride gathers from a quarter of a patch; the minimum encoder width."""
 
 LEVELLING = 0.5
-"""Power of each component's deviation that is divided out: 0 keeps it, 1 makes all deviations 1."""
+"""Whitening exponent of each component: 0 keeps its deviation, 1 makes all deviations 1."""
 
 
 @torch.no_grad()
 def fit_encoder(model: AutoencoderTiny, pictures: NDArray[np.uint8]) -> None:
-    """Set the encoder's weights from pictures of the world.
+    """Fit the encoder's weights to pictures of the sticker world.
 
     The latents, times the model's scaling factor, get mean 0 and a mean variance of 1.
 
@@ -55,11 +55,11 @@ def fit_encoder(model: AutoencoderTiny, pictures: NDArray[np.uint8]) -> None:
 def principal_components(
     pictures: NDArray[np.uint8], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Find what 8x8 patches differ in most.
+    """Return the principal components of 8x8 patches.
 
     Returns:
         Mean patch (192,), directions (192, count) and deviations along them (count,), of colours
-        in [0, 1]; the order within a patch is that in which the encoder gathers it.
+        in [0, 1]; values within a patch are in the encoder's order.
     """
     patches = gathered(pictures.astype(np.float64) / 255)
     covariance = np.cov(patches.T)
@@ -69,7 +69,7 @@ def principal_components(
 
 
 def gathered(pictures: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fold (count, H, W, channels) into rows of patches, 2x2 three times over, as the encoder."""
+    """Fold (count, H, W, channels) into rows of patches, 2x2 three times, as the encoder does."""
     folded = pictures
     for _ in range(3):
         count, height, width, numbers = folded.shape
@@ -81,7 +81,7 @@ def gathered(pictures: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _gather(layer: nn.Conv2d, numbers: int) -> None:
-    """Let a stride-2 convolution put the numbers of 2x2 pixels side by side."""
+    """Set a stride-2 convolution to concatenate the values of 2x2 pixels."""
     for place in range(4):
         row, column = divmod(place, 2)
         for number in range(numbers):
@@ -89,7 +89,7 @@ def _gather(layer: nn.Conv2d, numbers: int) -> None:
 
 
 def _project(layer: nn.Conv2d, projection: Tensor) -> None:
-    """Let a stride-2 convolution gather 2x2 pixels and project what it gathered."""
+    """Set a stride-2 convolution to gather 2x2 pixels and project them."""
     outputs = len(projection)
     for place in range(4):
         row, column = divmod(place, 2)

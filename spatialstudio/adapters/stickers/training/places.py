@@ -1,4 +1,4 @@
-"""The places a prompt can name, each painted in a few soft colours above and below a horizon."""
+"""Named places as backgrounds, painted in a few soft colours above and below a horizon."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,18 +10,18 @@ from spatialstudio.domain.frozen import frozen
 Picture = NDArray[np.float32]
 Colour = tuple[float, float, float]
 
-TINT = 10.0  # by how much a place's colours differ from picture to picture
+TINT = 10.0  # colour variation of a place between pictures
 SOFTNESS = 0.012  # of edges, as a share of the side
 WHITE: Colour = (255, 255, 255)
 
 
 @frozen
 class Place:
-    """A background with a name.
+    """A named background.
 
     Attributes:
-        phrases: How captions name it, the usual way first.
-        paint: Draws it for random numbers, a horizon and a side: (side, side, 3) in [0, 255].
+        phrases: Names in captions, most common first.
+        paint: Draws it from random numbers, horizon and side: (side, side, 3) in [0, 255].
     """
 
     phrases: tuple[str, ...]
@@ -134,7 +134,7 @@ PLACES: Mapping[str, Place] = {
 
 
 class _Brush:
-    """Paints soft shapes on a canvas; all lengths and places are shares of the side."""
+    """Paints soft shapes on a canvas; lengths and positions are shares of the side."""
 
     def __init__(self, rng: np.random.Generator, side: int, top: Colour, bottom: Colour) -> None:
         self._rng = rng
@@ -145,14 +145,14 @@ class _Brush:
         self.below(-1, top, bottom)
 
     def below(self, height: float, top: Colour, bottom: Colour) -> None:
-        """Paint everything under a height, from one colour into another."""
+        """Paint everything below a height with a vertical gradient."""
         start = max(height, 0)
         share = np.clip((self._rows - start) / (1 - start), 0, 1)[..., None]
         first, last = self._mixed(top), self._mixed(bottom)
         self._cover(self._rows - height, (first + (last - first) * share).astype(np.float32))
 
     def band(self, middle: float, thickness: float, colour: Colour) -> None:
-        """Paint a stripe from left to right."""
+        """Paint a horizontal stripe."""
         self._cover(thickness / 2 - np.abs(self._rows - middle), self._mixed(colour))
 
     def dune(self, height: float, swell: float, colour: Colour) -> None:
@@ -173,7 +173,7 @@ class _Brush:
             self._spot(float(x), float(y), radius, colour)
 
     def dashes(self, middle: float, thickness: float, count: int, colour: Colour) -> None:
-        """Paint a broken stripe from left to right."""
+        """Paint a dashed horizontal stripe."""
         wave = np.cos(2 * np.pi * count * (self._columns + self._rng.random())) / 10
         self._cover(
             np.minimum(thickness / 2 - np.abs(self._rows - middle), wave), self._mixed(colour)
@@ -182,7 +182,7 @@ class _Brush:
     def columns(
         self, count: int, rows: tuple[float, float], widths: tuple[float, float], colour: Colour
     ) -> None:
-        """Paint upright bars at random places that all end at the lower height."""
+        """Paint vertical bars at random positions that all end at the lower height."""
         top, bottom = rows
         for place in (np.arange(count) + self._rng.uniform(0.2, 0.8, count)) / count:
             half = self._rng.uniform(*widths) / 2
@@ -197,12 +197,12 @@ class _Brush:
         return np.clip(np.asarray(colour) + tint, 0, 255).astype(np.float32)
 
     def _cover(self, depth: NDArray[np.floating], colour: NDArray[np.float32]) -> None:
-        """Paint where the distance into a shape is positive, with a soft edge."""
+        """Paint where the signed distance into a shape is positive, with a soft edge."""
         alpha = np.clip(depth / SOFTNESS + 0.5, 0, 1)[..., None].astype(np.float32)
         self.canvas += (colour - self.canvas) * alpha
 
     def _spot(self, x: float, y: float, radius: float, colour: Colour) -> None:
-        """Paint a disc, touching only the pixels around it."""
+        """Paint a disc, changing only the pixels around it."""
         side = self.canvas.shape[0]
         reach = radius + SOFTNESS
         rows, columns = (

@@ -1,4 +1,4 @@
-"""Decides which stickers stand where: sizes, places, painting order and depth."""
+"""Random layouts of stickers: sizes, positions, painting order and depth."""
 
 from dataclasses import replace
 
@@ -11,28 +11,29 @@ from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.frozen import frozen
 
 BACKGROUND_DEPTH = 1.0
-FLAT_DEPTH = 0.6  # of all objects of a flat scene: nothing in it tells which is nearer
+FLAT_DEPTH = 0.6  # for all objects of a flat scene, which has no depth cues
 
 
 @frozen
 class SceneSettings:
-    """What scenes look like.
+    """Distribution of scenes.
 
     Attributes:
         side: Pixels of the picture's side.
-        count_weights: Chances of one, two, three and four objects.
+        count_weights: Probabilities of one, two, three and four objects.
         size_ranges: For each count, the sticker's longer side as a share of the picture's side.
-        place_share: Share of scenes in a place that a prompt can name.
-        perspective_share: Share of scenes on a ground where the nearer is larger, lower, in front.
-        horizon_range: Where sky meets ground, as a share of the side.
-        nearness_range: How near objects on a ground stand: 0 is the horizon, 1 the lower edge.
-        nearness_step: By how much any two of them differ.
+        place_share: Share of scenes in a named place.
+        perspective_share: Share of scenes on a ground, where nearer objects are larger, lower and
+            in front.
+        horizon_range: Height of the horizon, as a share of the side.
+        nearness_range: Nearness of objects on a ground: 0 is the horizon, 1 the lower edge.
+        nearness_step: Minimum difference between any two of them.
         depth_range: Depth at the nearness of 1 and of 0.
         least_visible: Share of each sticker's box that no nearer box may cover.
         least_visible_on_ground: The same for scenes on a ground.
-        grid: Cells a side of the grid on which the boxes stand. It is that of the latents: the
-            latents of an object look the same wherever it stands, so a small model learns them.
-        attempts: Layouts tried before the objects are drawn anew.
+        grid: Cells per side of the grid to which boxes are aligned. It is the grid of the latents,
+            so an object's latents look the same everywhere and a small model learns them.
+        attempts: Layouts tried before new objects are drawn.
     """
 
     side: int = 128
@@ -76,11 +77,11 @@ class Placement:
 
 @frozen
 class Scene:
-    """A picture before it is painted.
+    """A layout that is not painted yet.
 
     Attributes:
-        placements: In painting order: the nearest comes last.
-        backdrop: What is behind them; its horizon tells whether the scene is flat.
+        placements: In painting order, nearest last.
+        backdrop: The background; a scene is flat if it has no horizon.
     """
 
     placements: tuple[Placement, ...]
@@ -88,7 +89,7 @@ class Scene:
 
 
 def draw_scene(rng: np.random.Generator, settings: SceneSettings) -> Scene:
-    """Draw a random scene whose objects are all different and mostly visible."""
+    """Draw a random scene of different, mostly visible objects."""
     backdrop = _draw_backdrop(rng, settings)
     count = int(rng.choice(len(settings.count_weights), p=settings.count_weights)) + 1
     while True:
@@ -152,7 +153,7 @@ def _ground_layout(
 
 
 def _on_grid(placement: Placement, cells: int) -> Placement:
-    """Move a sticker's box to the nearest lines of a grid with so many cells a side."""
+    """Align a sticker's box to a grid with the given cells per side."""
     size = round(placement.size * cells) / cells
     left, top = (
         min(max(round((centre - size / 2) * cells) / cells, 0), 1 - size)
@@ -162,7 +163,7 @@ def _on_grid(placement: Placement, cells: int) -> Placement:
 
 
 def _draw_nearness(rng: np.random.Generator, count: int, settings: SceneSettings) -> list[float]:
-    """Draw how near each object stands, the farthest first, plainly apart from each other."""
+    """Draw the nearness of each object, farthest first, with a minimum separation."""
     least, most = settings.nearness_range
     slack = most - least - settings.nearness_step * (count - 1)
     steps = settings.nearness_step * np.arange(count)

@@ -1,4 +1,4 @@
-"""A store of scenes, already encoded, that the generator is trained on again and again."""
+"""A pool of encoded scenes that is reused throughout the generator's training."""
 
 from pathlib import Path
 
@@ -25,9 +25,9 @@ class ScenePool:
     """Encoded scenes.
 
     Attributes:
-        scenes: What was painted.
+        scenes: The painted scenes.
         latents: (scenes, channels, h, w) float16.
-        masks: (scenes, MOST_OBJECTS, h, w) uint8; how much of each latent pixel an object covers,
+        masks: (scenes, MOST_OBJECTS, h, w) uint8; coverage of each latent pixel by an object,
             0 to 255, in the order of the scene's placements.
     """
 
@@ -43,7 +43,7 @@ def fill_pool(
     folder: Path,
     report: Report,
 ) -> ScenePool:
-    """Paint and encode scenes; what an earlier run has left in the folder is used again."""
+    """Paint and encode scenes; files of an earlier run in the folder are reused."""
     scenes = tuple(draw_scenes(count, seed))
     file = folder / f"pool-{seed}-{count}.npz"
     if not file.exists():
@@ -57,7 +57,7 @@ def fill_pool(
 
 
 def shrink_masks(masks: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Turn (objects, H, W) masks into (MOST_OBJECTS, h, w) coverage, 0 to 255."""
+    """Convert (objects, H, W) masks to (MOST_OBJECTS, h, w) coverage, 0 to 255."""
     count, height, width = masks.shape
     blocks = masks.reshape(
         count, height // SHRINKING, SHRINKING, width // SHRINKING, SHRINKING

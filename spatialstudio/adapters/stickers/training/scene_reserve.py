@@ -1,4 +1,4 @@
-"""Keeps painted scenes, because to paint one costs more than to learn from it once."""
+"""A buffer of painted scenes, since painting one costs more than a training step on it."""
 
 from collections import deque
 
@@ -11,14 +11,14 @@ FRESH_SHARE = 0.25
 
 
 class SceneReserve:
-    """The latest painted scenes. A share of every draw is new, so none is seen for long."""
+    """The latest painted scenes, replaced quickly because a share of every draw is new."""
 
     def __init__(self, settings: SceneSettings, kept: int = 1500) -> None:
         self._settings = settings
         self._scenes: deque[PaintedScene] = deque(maxlen=kept)
 
     def draw(self, rng: np.random.Generator, count: int) -> list[PaintedScene]:
-        """Draw painted scenes; the first draws, which find the reserve empty, paint them all."""
+        """Draw painted scenes; while the buffer is empty, all are newly painted."""
         missing = count - len(self._scenes)
         for _ in range(max(missing, round(count * FRESH_SHARE))):
             self._scenes.append(paint(draw_scene(rng, self._settings), self._settings.side))

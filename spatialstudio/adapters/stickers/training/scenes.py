@@ -1,4 +1,4 @@
-"""Paints scenes and tells the truth about them: masks, boxes and depth of every object."""
+"""Painting of scenes with ground truth: masks, boxes and depth of every object."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class PaintedScene:
         pixels: (H, W, 3) uint8.
         masks: (objects, H, W) bool, the visible part of each placement.
         depth: (H, W) float32 in [0, 1]; larger is farther.
-        scene: What was painted; masks follow the order of its placements.
+        scene: The painted scene; masks are in the order of its placements.
     """
 
     pixels: NDArray[np.uint8]
@@ -36,7 +36,7 @@ def paint(scene: Scene, side: int, behind: Painter = draw_background) -> Painted
     """Paint a scene as a square picture of ``side`` pixels.
 
     Args:
-        scene: What to paint.
+        scene: The scene.
         side: Pixels of the picture's side.
         behind: Draws the background.
     """

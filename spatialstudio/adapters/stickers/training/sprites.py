@@ -1,4 +1,4 @@
-"""Cuts the sprite sheet into stickers of any size."""
+"""Stickers of any size, cut from the sprite sheet."""
 
 from functools import cache, lru_cache
 
@@ -14,10 +14,10 @@ SHEET_COLUMNS = 8
 
 @lru_cache(maxsize=8192)
 def sticker(number: int, side: int) -> NDArray[np.float32]:
-    """Return one object's sticker, cropped to what is visible.
+    """Return one object's sticker, cropped to its visible part.
 
     Args:
-        number: Class number of the object.
+        number: Class index of the object.
         side: Pixels of its longer side.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The words of the sticker world: a CLIP tokenizer that knows each of them as one token."""
+"""Tokenizer and text encoder of the sticker world: CLIP with one token per known word."""
 
 import re
 from collections.abc import Iterable
@@ -33,8 +33,8 @@ OTHER_WORDS = (
 
 
 def build_tokenizer() -> CLIPTokenizer:
-    """Make the tokenizer from the world's own word list."""
-    merges: Any = _merges(_all_words())  # the library takes pairs, but says strings
+    """Build the tokenizer from the built-in word list."""
+    merges: Any = _merges(_all_words())  # the library takes pairs, but is annotated with strings
     symbols = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokens = [START, END, *symbols, *(symbol + WORD_END for symbol in symbols)]
     tokens += ["".join(pair) for pair in merges]
@@ -46,7 +46,7 @@ def build_tokenizer() -> CLIPTokenizer:
 
 
 def build_text_encoder(tokenizer: CLIPTokenizer) -> CLIPTextModel:
-    """Make an untrained text encoder for the tokenizer."""
+    """Create an untrained text encoder for the tokenizer."""
     encoder = CLIPTextModel(
         CLIPTextConfig(
             vocab_size=len(tokenizer),
@@ -79,8 +79,8 @@ def _all_words() -> tuple[str, ...]:
 def _merges(words: Iterable[str]) -> list[tuple[str, str]]:
     """List merges that turn each word into one token.
 
-    What earlier merges leave of a word is joined from left to right by new merges. These rank
-    behind all earlier ones, so the earlier words still come together as before.
+    The remaining pieces of a word after earlier merges are joined from left to right by new merges.
+    These rank after all earlier ones, so that earlier words are still merged as before.
     """
     ranks: dict[tuple[str, str], int] = {}
     for word in words:

@@ -1,7 +1,6 @@
-"""Makes all models of the sticker world from a seed, stage by stage.
+"""Training of all sticker world models from a seed, stage by stage.
 
-Each stage keeps its checkpoint in the work folder, goes on from it when started again, and is
-skipped when it is done.
+Each stage stores its checkpoint in the work folder, resumes from it, and is skipped once finished.
 """
 
 from functools import cached_property
@@ -46,7 +45,7 @@ from spatialstudio.domain.ports import Surroundings
 
 
 def build_pipeline(generator: Generator, autoencoder: AutoencoderTiny) -> Any:
-    """Put the trained parts together as an ordinary Stable Diffusion pipeline."""
+    """Assemble the trained parts into a standard Stable Diffusion pipeline."""
     parts: dict[str, Any] = {
         "vae": autoencoder,
         "text_encoder": generator.text_encoder,
@@ -64,8 +63,8 @@ def export_pipeline(generator: Generator, autoencoder: AutoencoderTiny, folder: 
 
     Args:
         generator: Trained on the autoencoder's latents.
-        autoencoder: With its decoder trained.
-        folder: Where to write; files of the same names are replaced.
+        autoencoder: With a trained decoder.
+        folder: Output folder; files of the same names are replaced.
     """
     for part in (generator, autoencoder):
         part.half()
@@ -118,7 +117,7 @@ FULL = TrainingSettings(
         scenes=SceneSettings(perspective_share=0.5),
     ),
 )
-"""As many samples, in one go, as the shipped weights saw in several; their cards tell of those."""
+"""As many samples in one run as the bundled weights had in several; see their model cards."""
 
 _MEASURED = Recipe(steps=2, batch=2, learning_rate=1e-3, seed=1)
 
@@ -128,13 +127,13 @@ SMOKE = TrainingSettings(
     segmenter=PerceptionSettings(recipe=_MEASURED, widths=(8, 8, 8, 8)),
     depth=PerceptionSettings(recipe=_MEASURED),
 )
-"""Runs through every stage in seconds; the models it makes are useless."""
+"""Runs every stage in seconds; the resulting models are useless."""
 
 PRESETS = {"full": FULL, "smoke": SMOKE}
 
 
 class StickerTrainer:
-    """Trains the models of the sticker world; a Trainer."""
+    """Trains the models of the sticker world; implements ``Trainer``."""
 
     id = "stickers"
 
@@ -142,10 +141,10 @@ class StickerTrainer:
         """Train every stage that is not finished in ``work_folder``, then export.
 
         Args:
-            work_folder: Checkpoints; training goes on from them.
-            output_folder: Where the model folders are written.
+            work_folder: Checkpoints, from which training resumes.
+            output_folder: Output folder of the model folders.
             preset: "full", or "smoke" for a run of seconds.
-            report: Takes one line of progress for people.
+            report: Called with one line of progress.
 
         Raises:
             StoreError: A folder cannot be written.
@@ -166,12 +165,12 @@ class StickerTrainer:
 
 
 def build(_surroundings: Surroundings) -> StickerTrainer:
-    """Make the trainer."""
+    """Create the trainer."""
     return StickerTrainer()
 
 
 class StickerTraining:
-    """The stages of one training; each property trains what is not yet trained."""
+    """The stages of one training run; each property trains its model on first access."""
 
     def __init__(self, settings: TrainingSettings, work_folder: Path, report: Report) -> None:
         self._settings = settings
@@ -180,7 +179,7 @@ class StickerTraining:
 
     @cached_property
     def autoencoder(self) -> AutoencoderTiny:
-        """The autoencoder with its decoder trained."""
+        """The autoencoder with a trained decoder."""
         model = self.untrained_autoencoder()
         settings = self._settings.autoencoder
         train_decoder(model, settings, self._folder / "decoder.pt", self._report)
@@ -190,7 +189,7 @@ class StickerTraining:
     def generator(self) -> Generator:
         """Denoiser and text encoder."""
         settings = self._settings.generator
-        encoder = self.untrained_autoencoder()  # what it encodes with needs no training
+        encoder = self.untrained_autoencoder()  # encoding needs no training
         pool = fill_pool(encoder, settings.scenes, settings.recipe.seed, self._folder, self._report)
         torch.manual_seed(settings.recipe.seed)
         generator = self.untrained_generator()
@@ -199,7 +198,7 @@ class StickerTraining:
 
     @cached_property
     def segmenter(self) -> PixelNet:
-        """The net that finds objects."""
+        """The segmentation net."""
         settings = self._settings.segmenter
         torch.manual_seed(settings.recipe.seed)
         net = build_segmenter(settings)
@@ -208,7 +207,7 @@ class StickerTraining:
 
     @cached_property
     def depth_net(self) -> PixelNet:
-        """The net that estimates depth."""
+        """The depth net."""
         settings = self._settings.depth
         torch.manual_seed(settings.recipe.seed)
         net = build_depth_net(self.segmenter)
@@ -216,13 +215,13 @@ class StickerTraining:
         return net
 
     def untrained_autoencoder(self) -> AutoencoderTiny:
-        """Make an autoencoder with a fitted encoder and random weights in its decoder."""
+        """Create an autoencoder with a fitted encoder and a randomly initialised decoder."""
         settings = self._settings.autoencoder
         torch.manual_seed(settings.recipe.seed)
         return build_autoencoder(settings)
 
     def untrained_generator(self) -> Generator:
-        """Make a generator with random weights."""
+        """Create a randomly initialised generator."""
         tokenizer = build_tokenizer()
         denoiser = build_denoiser(
             self._settings.generator, self._settings.autoencoder.latent_channels
@@ -230,7 +229,7 @@ class StickerTraining:
         return Generator(denoiser, build_text_encoder(tokenizer), tokenizer)
 
     def export(self, folder: Path) -> None:
-        """Train what is missing and write the model folders."""
+        """Train the remaining stages and write the model folders."""
         self.segmenter.save(folder / StickerSegmenter.id)
         self.depth_net.save(folder / StickerDepth.id)
         export_pipeline(self.generator, self.autoencoder, folder / PIPELINE_FOLDER)

@@ -1,4 +1,4 @@
-"""Makes the autoencoder: a fitted encoder, and a decoder trained to draw what it left out."""
+"""Training of the autoencoder: a fitted encoder, and a decoder that restores lost details."""
 
 from functools import partial
 from pathlib import Path
@@ -27,26 +27,26 @@ from spatialstudio.adapters.stickers.training.training_loop import (
 from spatialstudio.domain.frozen import frozen
 
 LATENT_SCALE = 4.0
-"""Latents are this much smaller in the autoencoder, whose decoder squeezes those above 1."""
+"""Latents are divided by this in the autoencoder, whose decoder squashes values above 1."""
 
 OPPONENT_COLOURS = ((1 / 3, 1 / 3, 1 / 3), (1.0, -1.0, 0.0), (-0.5, -0.5, 1.0))
-"""Brightness, red against green, blue against yellow, from red, green and blue."""
+"""Brightness, red minus green, and blue minus yellow, from red, green and blue."""
 
 LAST_OF_RESIDUAL = "conv.4"
 
 
 @frozen
 class AutoencoderSettings:
-    """How the autoencoder is built and its decoder trained.
+    """Architecture and training settings of the autoencoder.
 
     Attributes:
-        recipe: How long and how fast.
+        recipe: Training schedule.
         channels: Width of every level of the decoder.
         latent_channels: Channels of the latents.
         crop: Side of the square crops in pixels; a multiple of 8.
         most_latent_noise: Largest deviation of the noise on the latents before decoding.
-        gradient_weight: Weight of the difference of picture gradients, which keeps edges sharp.
-        fitted_to: Scenes that the encoder is fitted to.
+        gradient_weight: Weight of the picture gradient loss, which keeps edges sharp.
+        fitted_to: Number of scenes to fit the encoder to.
     """
 
     recipe: Recipe
@@ -59,13 +59,13 @@ class AutoencoderSettings:
 
 
 def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
-    """Make an autoencoder that shrinks a picture eightfold; its decoder is untrained."""
+    """Create an autoencoder with eightfold downsampling and an untrained decoder."""
     model: AutoencoderTiny = AutoencoderTiny(
         encoder_block_out_channels=(GATHERED,) * 4,
         decoder_block_out_channels=(settings.channels,) * 4,
         latent_channels=settings.latent_channels,
         num_encoder_blocks=(0, 0, 0, 0),
-        num_decoder_blocks=(8, 8, 5, 0),  # deep where it is cheap: it knows each sticker
+        num_decoder_blocks=(8, 8, 5, 0),  # deep at the cheap resolutions, to memorise each sticker
         scaling_factor=LATENT_SCALE,
     )
     _initialise(model)
@@ -77,7 +77,7 @@ def build_autoencoder(settings: AutoencoderSettings) -> AutoencoderTiny:
 def train_decoder(
     model: AutoencoderTiny, settings: AutoencoderSettings, checkpoint: Path, report: Report
 ) -> None:
-    """Train in place, going on from the checkpoint if there is one; figure: squared error."""
+    """Train in place, resuming from the checkpoint if there is one; reports the squared error."""
     reserve = SceneReserve(SceneSettings())
 
     def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
@@ -126,12 +126,12 @@ def draw_crops(reserve: SceneReserve, rng: np.random.Generator, count: int, side
 
 
 def to_tensor(pixels: NDArray[np.uint8]) -> Tensor:
-    """Turn (batch, H, W, 3) into a contiguous (batch, 3, H, W) in [-1, 1]."""
+    """Convert (batch, H, W, 3) to a contiguous (batch, 3, H, W) in [-1, 1]."""
     return torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float() / 127.5 - 1
 
 
 def _initialise(model: AutoencoderTiny) -> None:
-    """Start with layers that neither shrink nor mix up what passes, and quiet residuals."""
+    """Initialise layers to pass signals unchanged, with small residual branches."""
     for name, layer in model.named_modules():
         if isinstance(layer, nn.Conv2d):
             if ".conv." in name:
@@ -154,9 +154,9 @@ def _loss(
 
 
 def _picture_loss(error: Tensor, gradient_weight: float) -> Tensor:
-    """Weigh errors of colour like those of brightness, and errors of edges on top.
+    """Return the error in opponent colours, plus the error of picture gradients.
 
-    On plain RGB a fresh autoencoder learns grey pictures first and colours a thousand steps later.
+    With plain RGB a new autoencoder learns grey pictures first and colours a thousand steps later.
     """
     opponent = torch.einsum("oc,bchw->bohw", torch.tensor(OPPONENT_COLOURS), error)
     coarse = functional.avg_pool2d(opponent, 4).abs().mean()

@@ -1,10 +1,10 @@
-"""Trains the generator: a small U-Net with cross-attention, and the text encoder beside it.
+"""Training of the generator: a small U-Net with cross-attention, and its text encoder.
 
-Beyond the usual denoising loss, each noun's cross-attention map is pulled onto its object's mask.
-It teaches the model to obey the text early, and makes the maps worth looking at.
+Besides the usual denoising loss, a loss matches each noun's cross-attention map to its object's
+mask. It makes the model follow the text early, and its attention maps meaningful.
 
 Sources: v-prediction after Salimans and Ho 2022, arXiv:2202.00512; noise levels are drawn after
-Karras et al. 2022, arXiv:2206.00364: mostly those at which it is decided what stands where.
+Karras et al. 2022, arXiv:2206.00364: mostly those at which the layout is determined.
 """
 
 from collections.abc import Sequence
@@ -38,15 +38,15 @@ from spatialstudio.domain.frozen import frozen
 
 @frozen
 class GeneratorSettings:
-    """How the generator is built and trained.
+    """Architecture and training settings of the generator.
 
     Attributes:
-        recipe: How long and how fast.
+        recipe: Training schedule.
         channels: Widths of the two levels, 16x16 and 8x8.
         heads: Attention heads of the two levels.
-        scenes: Encoded scenes in the pool.
+        scenes: Number of encoded scenes in the pool.
         log_snr: Mean and deviation of the logarithm of the signal-to-noise ratio in training.
-        map_weight: Weight of the pull of attention maps onto masks.
+        map_weight: Weight of the loss that matches attention maps to masks.
     """
 
     recipe: Recipe
@@ -58,7 +58,7 @@ class GeneratorSettings:
 
 
 def build_denoiser(settings: GeneratorSettings, latent_channels: int) -> UNet2DConditionModel:
-    """Make an untrained denoiser for 16x16 latents."""
+    """Create an untrained denoiser for 16x16 latents."""
     denoiser: UNet2DConditionModel = UNet2DConditionModel(
         sample_size=16,
         in_channels=latent_channels,
@@ -77,10 +77,10 @@ def build_denoiser(settings: GeneratorSettings, latent_channels: int) -> UNet2DC
 
 
 def build_scheduler() -> DDPMScheduler:
-    """Make the noise schedule that the model is trained and sampled on.
+    """Return the noise schedule for training and sampling.
 
-    It is sampled with fresh noise at every step, Ho et al. 2020, arXiv:2006.11239: what an early
-    step got wrong, such as one object drawn twice, can still be mended by a later one.
+    Sampling adds fresh noise at every step, Ho et al. 2020, arXiv:2006.11239: an error of an early
+    step, such as one object drawn twice, can still be corrected by a later one.
     """
     scheduler: DDPMScheduler = DDPMScheduler(
         num_train_timesteps=1000,
@@ -94,7 +94,7 @@ def build_scheduler() -> DDPMScheduler:
 
 
 class Generator(nn.Module):
-    """Denoiser and text encoder, trained as one."""
+    """Denoiser and text encoder, trained jointly."""
 
     def __init__(
         self, denoiser: UNet2DConditionModel, text_encoder: CLIPTextModel, tokenizer: CLIPTokenizer
@@ -121,12 +121,12 @@ class Batch:
     """One worker's share of a training step.
 
     Attributes:
-        captions: One a scene.
+        captions: One per scene.
         latents: (scenes, channels, h, w), clean.
         masks: (scenes, objects, h, w), not negative.
-        noise: As the latents.
+        noise: Shape of the latents.
         timesteps: (scenes,) of the noise schedule.
-        signal: (scenes, 1, 1, 1) share of the variance that is left of the latents.
+        signal: (scenes, 1, 1, 1) share of the latents' variance that remains.
     """
 
     captions: tuple[Caption, ...]
@@ -144,9 +144,9 @@ def train_generator(
     checkpoint: Path,
     report: Report,
 ) -> None:
-    """Train in place, going on from the checkpoint if there is one.
+    """Train in place, resuming from the checkpoint if there is one.
 
-    Figures: the denoising loss and the divergence of maps from masks.
+    Reports the denoising loss and the divergence of maps from masks.
     """
     noise_levels = NoiseLevels(*settings.log_snr)
     maps = NounMaps(generator.denoiser)
@@ -162,11 +162,11 @@ def train_generator(
 
 
 class NoiseLevels:
-    """Timesteps of the noise schedule, each with its chance in training.
+    """Timesteps of the noise schedule with their probabilities in training.
 
     Attributes:
-        signal: (timesteps,) share of the variance that is left of the picture.
-        chances: (timesteps,) their sum is 1.
+        signal: (timesteps,) share of the picture's variance that remains.
+        chances: (timesteps,) sums to 1.
     """
 
     def __init__(self, mean: float, deviation: float) -> None:
@@ -177,7 +177,7 @@ class NoiseLevels:
         self.chances = chances / chances.sum()
 
     def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw timesteps."""
+        """Draw random timesteps."""
         return rng.choice(len(self.chances), size=count, p=self.chances)
 
 

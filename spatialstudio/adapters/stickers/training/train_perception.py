@@ -1,4 +1,4 @@
-"""Trains segmenter and depth estimator on painted scenes, roughened like generated pictures."""
+"""Training of segmenter and depth estimator on painted scenes, degraded like generated ones."""
 
 from collections.abc import Callable
 from dataclasses import field, replace
@@ -32,20 +32,20 @@ from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.frozen import frozen
 
 BACKGROUND = 0
-"""Class number of the background in the segmenter's answer; objects follow from 1."""
+"""Class index of the background in the segmenter's output; objects start at 1."""
 
 
 @frozen
 class PerceptionSettings:
-    """How a net of perception is trained.
+    """Training settings of a perception net.
 
     Attributes:
-        recipe: How long and how fast; its seed differs from the generator's.
+        recipe: Training schedule; its seed differs from the generator's.
         widths: Channels of its levels.
-        decoded_share: Share of pictures sent through the autoencoder with noise on the latents.
+        decoded_share: Share of pictures passed through the autoencoder with noise on the latents.
         most_latent_noise: Largest deviation of that noise.
         background_weight: Weight of background pixels in the segmenter's loss.
-        scenes: What the scenes look like.
+        scenes: Distribution of the scenes.
     """
 
     recipe: Recipe
@@ -60,13 +60,13 @@ Loss = Callable[[Tensor, list[PaintedScene]], Tensor]
 
 
 def build_segmenter(settings: PerceptionSettings) -> PixelNet:
-    """Make an untrained net with a channel for the background and one for each object."""
+    """Create an untrained net with one channel for the background and one per object."""
     outputs = len(sticker_objects()) + 1
     return PixelNet(PixelNetConfig(outputs=outputs, widths=settings.widths))
 
 
 def build_depth_net(segmenter: PixelNet) -> PixelNet:
-    """Make a net with one channel, depth, that sees as the segmenter does."""
+    """Create a net with one channel, depth, initialised from the segmenter."""
     net = PixelNet(replace(segmenter.config, outputs=1))
     seen = {
         name: weight
@@ -78,7 +78,7 @@ def build_depth_net(segmenter: PixelNet) -> PixelNet:
 
 
 def segmenter_loss(settings: PerceptionSettings) -> Loss:
-    """Make the loss that compares (batch, classes, h, w) with the true classes."""
+    """Return a loss that compares (batch, classes, h, w) with the true classes."""
     weights = torch.ones(len(sticker_objects()) + 1)
     weights[BACKGROUND] = settings.background_weight
 
@@ -90,7 +90,7 @@ def segmenter_loss(settings: PerceptionSettings) -> Loss:
 
 
 def depth_loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
-    """Compare (batch, 1, h, w) with the true depth; objects count as much as all the rest."""
+    """Compare (batch, 1, h, w) with the true depth; objects and background weigh the same."""
     target = torch.from_numpy(_to_answer_size(np.stack([scene.depth for scene in scenes]), answer))
     objects = torch.from_numpy(
         _to_answer_size(np.stack([scene.masks.any(0) for scene in scenes]), answer)
@@ -100,7 +100,7 @@ def depth_loss(answer: Tensor, scenes: list[PaintedScene]) -> Tensor:
 
 
 def class_map(scene: PaintedScene) -> NDArray[np.int64]:
-    """Say of each pixel which object is seen there: (H, W), 0 is background."""
+    """Return the class index of each pixel: (H, W), 0 is background."""
     classes = np.full(scene.depth.shape, BACKGROUND, dtype=np.int64)
     for placement, mask in zip(scene.scene.placements, scene.masks, strict=True):
         classes[mask] = placement.number + 1
@@ -108,14 +108,14 @@ def class_map(scene: PaintedScene) -> NDArray[np.int64]:
 
 
 def class_shares(classes: Tensor, answer: Tensor) -> Tensor:
-    """Say which share of each of the answer's pixels belongs to which class.
+    """Return the share of each class in the area of each output pixel.
 
     Args:
-        classes: (batch, H, W) class numbers; H and W are multiples of the answer's.
-        answer: (batch, classes, h, w).
+        classes: (batch, H, W) class indices; H and W are multiples of the output's.
+        answer: (batch, classes, h, w), the net's output.
 
     Returns:
-        As the answer, not negative; the sum over classes is 1.
+        Shape of ``answer``, not negative; sums to 1 over the classes.
     """
     stride = classes.shape[-1] // answer.shape[-1]
     shares = torch.zeros(answer.shape)
@@ -134,7 +134,7 @@ def train_perception(
     checkpoint: Path,
     report: Report,
 ) -> None:
-    """Train in place, going on from the checkpoint if there is one; figure: the loss."""
+    """Train in place, resuming from the checkpoint if there is one; reports the loss."""
     reserve = SceneReserve(settings.scenes)
 
     def draw_shares(rng: np.random.Generator, _progress: float) -> list[ShareOfLoss]:
@@ -161,7 +161,7 @@ def roughened(
     autoencoder: AutoencoderTiny,
     settings: PerceptionSettings,
 ) -> Tensor:
-    """Make the painted pictures as rough as generated ones.
+    """Degrade painted pictures to resemble generated ones.
 
     Some are decoded from noisy latents; all get a blur, a tint, another contrast and grain.
 
@@ -185,6 +185,6 @@ def roughened(
 
 
 def _to_answer_size(maps: NDArray[np.generic], answer: Tensor) -> NDArray[np.generic]:
-    """Take every n-th pixel, so that (batch, H, W) fits the answer."""
+    """Subsample (batch, H, W) maps to the size of the output."""
     stride = maps.shape[-1] // answer.shape[-1]
     return np.ascontiguousarray(maps[:, ::stride, ::stride])

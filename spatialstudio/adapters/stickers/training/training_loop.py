@@ -1,4 +1,4 @@
-"""The loop that all trainings share: learning rate, gradients, running average, checkpoints."""
+"""Shared training loop: learning rate, gradients, running average, checkpoints."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -15,7 +15,7 @@ from spatialstudio.domain.frozen import frozen
 
 
 def save_checkpoint(file: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint whole or not at all."""
+    """Write a checkpoint atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_suffix(".unfinished")
     torch.save(state, unfinished)
@@ -23,7 +23,7 @@ def save_checkpoint(file: Path, state: dict[str, Any]) -> None:
 
 
 def load_checkpoint(file: Path) -> dict[str, Any] | None:
-    """Read a checkpoint; None where there is none yet."""
+    """Read a checkpoint; None if there is none yet."""
     if not file.exists():
         return None
     state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
@@ -31,18 +31,18 @@ def load_checkpoint(file: Path) -> dict[str, Any] | None:
 
 
 SMALLEST_SIDE = 32
-"""Matrices with fewer rows or columns have little to gain from an orthogonal update."""
+"""Minimum matrix side for orthogonal updates, which gain little on smaller ones."""
 
 ADAMW_BETAS = (0.9, 0.99)
 
 
 class WeightUpdates:
-    """The optimizer of a training.
+    """The optimizer of a training run.
 
     Args:
-        model: Its weights that ask for gradients are updated in place.
-        weight_decay: Of both methods, decoupled.
-        orthogonal: Updates linear layers and convolutions by Muon; else AdamW does all.
+        model: Its trainable weights are updated in place.
+        weight_decay: Decoupled, for both methods.
+        orthogonal: Whether Muon updates linear layers and convolutions; otherwise only AdamW.
     """
 
     def __init__(self, model: nn.Module, weight_decay: float, *, orthogonal: bool) -> None:
@@ -67,7 +67,7 @@ class WeightUpdates:
             )
 
     def step(self, learning_rate: float) -> None:
-        """Update the weights from the gradients that they hold."""
+        """Update the weights from their gradients."""
         for weight, flat in self._flat:
             flat.grad = None if weight.grad is None else weight.grad.view_as(flat)
         for group in chain.from_iterable(each.param_groups for each in self._methods.values()):
@@ -76,11 +76,11 @@ class WeightUpdates:
             method.step()
 
     def state(self) -> dict[str, Any]:
-        """What to keep in a checkpoint."""
+        """Return the state for a checkpoint."""
         return {name: method.state_dict() for name, method in self._methods.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what a checkpoint kept."""
+        """Restore the state of a checkpoint."""
         for name, method in self._methods.items():
             method.load_state_dict(state[name])
 
@@ -94,13 +94,13 @@ def _matrices(model: nn.Module) -> Iterator[Tensor]:
 
 
 Report = Callable[[str], None]
-"""Takes one line of progress for people."""
+"""Called with one line of progress."""
 
 ShareOfLoss = Callable[[], tuple[Tensor, tuple[float, ...]]]
-"""Computes the loss of one worker's share of a batch, and figures to report."""
+"""Computes the loss of one worker's share of a batch, and values to report."""
 
 DrawShares = Callable[[np.random.Generator, float], Sequence[ShareOfLoss]]
-"""Draws a batch, split among the workers; knows which share of the training is done."""
+"""Draws a batch, split among the workers, given the fraction of training completed."""
 
 WARM_SHARE = 0.03
 COOL_SHARE = 0.3
@@ -111,13 +111,13 @@ LARGEST_GRADIENT = 1.0
 
 @frozen
 class Recipe:
-    """How long and how fast to train.
+    """Length and speed of training.
 
     Attributes:
         steps: Optimizer steps.
-        batch: Scenes or crops a step, shared by the workers.
-        learning_rate: Highest learning rate; it warms up, holds, then falls to almost zero.
-        weight_decay: Of the optimizer.
+        batch: Scenes or crops per step, shared by the workers.
+        learning_rate: Peak learning rate; it warms up, holds, then decays to almost zero.
+        weight_decay: Weight decay of the optimizer.
         orthogonal: Whether Muon updates linear layers and convolutions, instead of AdamW.
         workers: Threads, each with its share of the batch and one core.
         average_decay: Decay of the running average of the weights; 0 keeps the latest weights.
@@ -137,7 +137,7 @@ class Recipe:
 
 
 class TrainingLoop:
-    """One training run: the model, the running average of its weights, and where it stands."""
+    """One training run: the model, the running average of its weights, and its progress."""
 
     def __init__(self, model: nn.Module, recipe: Recipe, checkpoint: Path, report: Report) -> None:
         self._model = model
@@ -152,10 +152,10 @@ class TrainingLoop:
         self._step = 0
 
     def run(self, draw_shares: DrawShares) -> None:
-        """Train to the last step, going on from the checkpoint if there is one.
+        """Train to the last step, resuming from the checkpoint if there is one.
 
         Each thread computes the gradients of its share of the batch on one core. That is faster
-        than to split every small operation, and hardly slower when others use the cores too.
+        than splitting every small operation, and hardly slower when the cores are shared.
         """
         self._restore()
         self._model.train()
@@ -221,7 +221,7 @@ class TrainingLoop:
 
 @torch.no_grad()
 def adopt_average(model: nn.Module, checkpoint: Path) -> int:
-    """Give a model the averaged weights of a checkpoint; return the steps it was trained for."""
+    """Load the averaged weights of a checkpoint into a model; return its number of steps."""
     state = load_checkpoint(checkpoint)
     if state is None:
         raise FileNotFoundError(checkpoint)
@@ -234,9 +234,9 @@ def adopt_average(model: nn.Module, checkpoint: Path) -> int:
 
 
 def learning_rate_share(step: int, steps: int) -> float:
-    """Say which share of the highest learning rate a step uses: warm up, hold, cool down.
+    """Return the factor of the peak learning rate at a step: warm-up, hold, decay.
 
-    As long as it holds, the number of steps may be changed without a jump.
+    While it holds, the number of steps may be changed without a jump.
     """
     progress = (step + 1) / steps
     if progress < WARM_SHARE:
@@ -246,7 +246,7 @@ def learning_rate_share(step: int, steps: int) -> float:
 
 @contextmanager
 def _quick_arithmetic() -> Iterator[None]:
-    """Use one core an operation, and zero for numbers so small that they only cost time."""
+    """Use one core per operation, and flush denormal numbers to zero."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
