@@ -1,1 +1,1 @@
-"""The world outside, behind the ports of the domain; plugin.toml lists all built-ins."""
+"""Implementations of the domain's ports; plugin.toml lists the built-in ones."""

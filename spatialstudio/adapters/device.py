@@ -1,4 +1,4 @@
-"""Where the models run, and how much memory they took."""
+"""Compute devices, data types and memory."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ GROUP_FILES = (
     (GROUP / "memory.max", GROUP / "memory.current"),
     (GROUP / "memory" / "memory.limit_in_bytes", GROUP / "memory" / "memory.usage_in_bytes"),
 )
-"""What a container may use and uses: of the second version of control groups, of the first."""
+"""Memory limit and usage files of containers, for cgroup versions 2 and 1."""
 LARGE_MODEL_BYTES = 1024**3
 DTYPES: Mapping[str, torch.dtype] = {name: getattr(torch, name) for name in NUMBER_FORMATS}
 NAMES = {"mps": "Apple GPU", "cpu": "CPU"}
@@ -31,14 +31,14 @@ ALLOCATOR_COMPLAINTS = (
     "MPS backend out of memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
 )
-"""Of allocators whose errors have no class of their own: the processor's, Apple's, cuBLAS."""
+"""Error messages of allocators without an exception class: CPU, Apple's, cuBLAS."""
 
 
 def pick_device(wanted: str = "") -> torch.device:
-    """Choose the device that is wanted, else the fastest there is.
+    """Return the requested device, else the fastest one.
 
     Args:
-        wanted: Its id; empty for the fastest.
+        wanted: Device id; empty for the fastest.
 
     Raises:
         RequestError: There is no such device.
@@ -53,7 +53,7 @@ def pick_device(wanted: str = "") -> torch.device:
 
 
 def list_devices() -> tuple[DeviceCard, ...]:
-    """Say what models can run on, the fastest first: CUDA, then Apple's, then the processor."""
+    """List the available devices, fastest first: CUDA, then Apple's, then the CPU."""
     return tuple(_card_of(torch.device(each)) for each in _device_ids())
 
 
@@ -78,18 +78,18 @@ def _computes(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch.dtype:
-    """Choose the number format of a model's weights.
+    """Choose the data type of a model's weights.
 
-    Small models keep float32 everywhere, so that all devices draw the same; large ones are halved
-    where the device computes so.
+    Small models keep float32 everywhere, so that all devices draw the same picture; large ones use
+    half precision if the device supports it.
 
     Args:
-        device: Where it runs.
-        size_bytes: Of the weights as they are stored.
-        wanted: What the request, or the model's own advice, says; empty where neither does.
+        device: Device to run on.
+        size_bytes: Size of the stored weights.
+        wanted: Data type from the request or the model's ``studio.toml``; empty for the default.
 
     Raises:
-        RequestError: There is no such format.
+        RequestError: There is no such data type.
     """
     if wanted:
         if wanted not in DTYPES:
@@ -104,23 +104,23 @@ def pick_dtype(device: torch.device, size_bytes: int, wanted: str = "") -> torch
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """Return a number format as requests name it."""
+    """Return the name of a data type in requests."""
     return str(dtype).removeprefix("torch.")
 
 
 @contextmanager
 def memory_errors_explained() -> Iterator[None]:
-    """Say in the studio's words when the memory does not suffice; let go of what the block held.
+    """Translate out-of-memory errors, and release the tensors held by the block.
 
     Raises:
-        OutOfMemory: The block needed more than there is.
+        OutOfMemory: The block needed more memory than available.
     """
     try:
         yield
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        traceback.clear_frames(error.__traceback__)  # they hold the tensors of the pass
+        traceback.clear_frames(error.__traceback__)  # frames hold the tensors of the pass
         raise OutOfMemory(
             "The device has too little memory for this picture.",
             hint="Choose a smaller picture or model, or close other programs.",
@@ -128,14 +128,14 @@ def memory_errors_explained() -> Iterator[None]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Tell whether a library's error means that the memory did not suffice."""
+    """Return True if a library's error means out of memory."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return any(complaint in str(error) for complaint in ALLOCATOR_COMPLAINTS)
 
 
 def free_memory(device: torch.device) -> None:
-    """Give what nobody holds any more back to the device."""
+    """Return unused cached memory to the device."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -144,7 +144,7 @@ def free_memory(device: torch.device) -> None:
 
 
 def available_memory_bytes(device: torch.device) -> int | None:
-    """Return how much memory is free, None where nobody tells."""
+    """Return the free memory; None if unknown."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
     if device.type == "mps":
@@ -160,7 +160,7 @@ def _system_bytes() -> Iterator[int]:
 
 
 def _left_to_group() -> Iterator[int]:
-    """Tell what the container's limit leaves; its pages of files can be given up."""
+    """Yield what the container's limit leaves; its page cache counts as free."""
     for limit_file, used_file in GROUP_FILES:
         if limit_file.is_file() and used_file.is_file():
             limit = limit_file.read_text(encoding="ascii").strip()
@@ -172,7 +172,7 @@ def _left_to_group() -> Iterator[int]:
 
 
 def _left_to_process() -> Iterator[int]:
-    """Tell what the process's own limit of addresses leaves."""
+    """Yield what the process's address space limit leaves."""
     if ADDRESSES_FILE.is_file():
         import resource
 
@@ -183,13 +183,13 @@ def _left_to_process() -> Iterator[int]:
 
 
 def reset_peak_memory(device: torch.device) -> None:
-    """Count the peak anew from here, where the device can."""
+    """Reset the peak memory counter, if the device supports it."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
 
 
 def peak_memory_bytes(device: torch.device) -> int:
-    """Return the most memory in use so far: of the CUDA device, else of the process."""
+    """Return the peak memory so far: of the CUDA device, else of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""Writing files that survive a power cut: whole under their final name, or not there at all."""
+"""Atomic writing of files that survive a power cut."""
 
 import errno
 import os
@@ -21,10 +21,10 @@ _DRAFT_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(_DRAFT_ENDING)}")
 
 @contextmanager
 def explained_writing(folder: Path) -> Iterator[None]:
-    """Say in a sentence why a folder could not be written; a signal waits for the work inside.
+    """Translate write errors on a folder; signals are deferred until the block ends.
 
     Raises:
-        StoreError: The work inside met an ``OSError``.
+        StoreError: The block raised an ``OSError``.
     """
     try:
         with FILE_GATE.passed():
@@ -34,15 +34,15 @@ def explained_writing(folder: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
-    """Write a file through a temporary one beside it; the old content stays until the new is safe.
+    """Write a file atomically through a temporary file in the same folder.
 
     Args:
-        path: Of the file.
-        content: Of the file.
-        overwrite: Whether a file of this name is replaced.
+        path: The file.
+        content: Its content.
+        overwrite: Whether to replace an existing file.
 
     Raises:
-        TargetExists: There is something of this name, and it is not to be replaced.
+        TargetExists: The path exists and ``overwrite`` is False.
         StoreError: The folder cannot be written or is full, or the path is a folder or a device.
     """
     with explained_writing(path.parent):
@@ -61,7 +61,7 @@ def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
 
 
 def is_draft(name: str) -> bool:
-    """Say whether ``write_whole`` names its temporary files like that."""
+    """Return True if a name is that of a temporary file of ``write_whole``."""
     return _DRAFT_NAME.fullmatch(name) is not None
 
 
@@ -69,18 +69,18 @@ def is_draft(name: str) -> bool:
 def written_together(
     folder: Path, *, overwrite: bool = False
 ) -> Iterator[Callable[[str, bytes], None]]:
-    """Lend a function that writes files of a folder by name; they appear when the block ends.
+    """Yield a function that writes files of a folder by name; they appear when the block ends.
 
-    Everything is written into a hidden folder first. A new folder appears complete, in one step;
-    files for a folder that is there get their names one after the other once all are on the disk,
-    and never beside older ones of the same set. After an error nothing has changed.
+    Everything is written into a hidden folder first. A new folder appears complete, in one step.
+    In an existing folder, files are renamed one by one once all are on disk, and never mixed with
+    older ones of the same set. After an error nothing has changed.
 
     Args:
-        folder: Where to; made with its parents when it is not there.
-        overwrite: Whether files of the same names are replaced.
+        folder: Target folder; created with its parents if missing.
+        overwrite: Whether to replace files of the same names.
 
     Raises:
-        TargetExists: A name is taken, and it is not to be replaced.
+        TargetExists: A name is taken and ``overwrite`` is False.
         StoreError: The folder cannot be written or is full.
     """
     is_new = not os.path.lexists(folder)
@@ -108,11 +108,11 @@ def written_together(
 
 
 def check_free(paths: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse targets that are taken, before anything is made for them.
+    """Check that targets are free, before their content is created.
 
     Raises:
-        TargetExists: There is something of a name that is not to be replaced.
-        StoreError: It is no file.
+        TargetExists: A path exists and ``overwrite`` is False.
+        StoreError: An existing path is not a file.
     """
     taken = [path for path in paths if os.path.lexists(path)]
     if taken and not overwrite:
@@ -123,7 +123,7 @@ def check_free(paths: Sequence[Path], *, overwrite: bool) -> None:
 
 
 def _publish(staging: Path, folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
-    """Move finished files to their names; the older files of these names leave first."""
+    """Rename finished files to their names; older files of these names are moved away first."""
     check_free([folder / name for name in names], overwrite=overwrite)
     replaced = staging / uuid4().hex
     replaced.mkdir()
@@ -143,7 +143,7 @@ def _publish(staging: Path, folder: Path, names: Sequence[str], *, overwrite: bo
 
 
 def _place(draft: Path, path: Path) -> None:
-    """Give a finished file its name, unless something has that name.
+    """Rename a finished file unless the name is taken.
 
     Raises:
         TargetExists: It is taken.
@@ -167,7 +167,7 @@ def _draft(folder: Path) -> Path:
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and wait until the disk has it; the caller makes it visible afterwards."""
+    """Write a file and flush it to disk; the caller renames it afterwards."""
     with path.open("xb") as file:
         file.write(content)
         file.flush()
@@ -175,7 +175,7 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the folder's list of names."""
+    """Flush a folder's directory entries to disk."""
     if os.name == "nt":  # NOTE: Windows cannot open folders; its renames are journalled.
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Reads pictures of any common kind as upright sRGB, and makes PNG files."""
+"""Reading of pictures in common formats as upright sRGB, and PNG encoding."""
 
 import struct
 import warnings
@@ -25,12 +25,12 @@ from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.ports import Surroundings
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-"""What Pillow may try; formats that start other programs are left out."""
+"""Formats that Pillow may open; formats that start other programs are excluded."""
 
 PNG_ALONE = ("PNG",)
 
 STRIP_PIXELS = 1_000_000
-"""That are converted at once."""
+"""Pixels converted per strip."""
 
 UNREADABLE = (
     OSError,
@@ -48,7 +48,7 @@ UNREADABLE = (
 
 
 def build(_: Surroundings) -> "PillowImages":
-    """Make the reader and writer of pictures."""
+    """Create the reader and writer of pictures."""
     return PillowImages()
 
 
@@ -58,9 +58,9 @@ class PillowImages:
     id = "pillow"
 
     def read(self, path: Path) -> RgbImage:
-        """Read a picture upright, as sRGB, over white where it is transparent.
+        """Read a picture upright, as sRGB, with transparency over white.
 
-        Of an animation the first frame is read.
+        Only the first frame of an animation is read.
 
         Raises:
             ImageError: Not a picture, truncated, or too large to open safely.
@@ -70,12 +70,12 @@ class PillowImages:
 
 
 def decode(content: bytes, name: str, formats: tuple[str, ...] = FORMATS) -> RgbImage:
-    """Read the content of a picture file, as ``PillowImages.read`` does.
+    """Decode the content of a picture file, as ``PillowImages.read`` does.
 
     Args:
-        content: Of the file.
-        name: Of the file, for messages.
-        formats: What it may be.
+        content: Content of the file.
+        name: File name for messages.
+        formats: Accepted formats.
 
     Raises:
         ImageError: Not a picture, truncated, or too large to open safely.
@@ -107,7 +107,7 @@ def _pixels(source: BinaryIO, name: str, formats: tuple[str, ...]) -> RgbImage:
 def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about odd files; the size is checked here
+            warnings.simplefilter("ignore")  # about unusual files; the size is checked here
             yield
     except UnidentifiedImageError as error:
         raise ImageError(
@@ -124,10 +124,9 @@ def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
 
 
 def _as_srgb(image: Image.Image) -> RgbImage:
-    """Return the pixels, (H, W, 3) uint8, colours converted by the picture's own profile.
+    """Return the pixels, (H, W, 3) uint8, converted with the picture's colour profile.
 
-    Strips of rows are converted one after the other, so that no second copy of the picture is
-    made.
+    Rows are converted in strips, to avoid a second copy of the picture.
     """
     if image.mode == "F":
         raise ImageError(
@@ -144,7 +143,7 @@ def _as_srgb(image: Image.Image) -> RgbImage:
 
 
 def _conversion(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """Choose how strips of a picture become sRGB."""
+    """Return the conversion of a picture's strips to sRGB."""
     if image.mode.startswith("I"):
         return _from_sixteen_bits
     is_transparent = image.has_transparency_data
@@ -167,7 +166,7 @@ def _from_sixteen_bits(strip: Image.Image) -> Image.Image:
 
 
 def _profile_conversion(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.Image]:
-    """Convert to sRGB; a picture without a profile, or with an unusable one, counts as sRGB."""
+    """Return a conversion to sRGB; without a usable profile, sRGB is assumed."""
     if profile is None:
         return _plain
     try:
@@ -191,7 +190,7 @@ def _plain(strip: Image.Image) -> Image.Image:
 
 
 def _upright(pixels: RgbImage, orientation: object) -> RgbImage:
-    """Turn (H, W, 3) pixels as their EXIF orientation, 1 to 8, says."""
+    """Rotate (H, W, 3) pixels according to their EXIF orientation, 1 to 8."""
     turn = _TURNS.get(orientation) if isinstance(orientation, int) else None
     return pixels if turn is None else np.ascontiguousarray(turn(pixels))
 

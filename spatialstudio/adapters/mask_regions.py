@@ -1,4 +1,4 @@
-"""Masks as pixels: their boxes, sizes and connected regions."""
+"""Bounding boxes, resizing and connected regions of pixel masks."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ WITH_DIAGONALS = np.ones((3, 3), np.bool_)
 
 
 def box_around(pixels: BoolMask) -> Box:
-    """Return the smallest box around a mask that is not empty."""
+    """Return the bounding box of a mask that is not empty."""
     rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
     return Box(
         left=float(columns[0]),
@@ -24,7 +24,7 @@ def box_around(pixels: BoolMask) -> Box:
 
 
 def resized(mask: BoolMask, size: tuple[int, int]) -> BoolMask:
-    """Scale a mask by nearest neighbour.
+    """Resize a mask by nearest neighbour.
 
     Args:
         mask: (h, w).

@@ -1,4 +1,4 @@
-"""Changes a picture a little, the way SpatialBench-UC does, to see whether answers survive."""
+"""Small perturbations of a picture, as in SpatialBench-UC, to measure the stability of verdicts."""
 
 import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter
@@ -9,17 +9,17 @@ from spatialstudio.domain.ports import Surroundings
 
 
 def build(_: Surroundings) -> "PillowPerturber":
-    """Make the perturber."""
+    """Create the perturber."""
     return PillowPerturber()
 
 
 class PillowPerturber:
-    """Changes pictures with Pillow, as the source does; implements ``Perturber``."""
+    """Perturbs pictures with Pillow, as SpatialBench-UC does; implements ``Perturber``."""
 
     id = "pillow"
 
     def perturb(self, image: RgbImage, perturbation: Perturbation) -> RgbImage:
-        """Return a changed copy of a picture, (H, W, 3) uint8, of the same size."""
+        """Return a perturbed copy of a picture, (H, W, 3) uint8, of the same size."""
         return np.array(_changed(Image.fromarray(image), perturbation))
 
 

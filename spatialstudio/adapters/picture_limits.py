@@ -1,7 +1,7 @@
-"""Limits on picture files from elsewhere: what is read and decoded takes bounded memory and time.
+"""Limits on untrusted picture files, which bound the memory and time of reading and decoding.
 
-A few bytes can claim a picture of gigabytes, or repeat a step of decoding a hundred thousand
-times. Both are refused from the header, before any pixel is decoded.
+A few bytes can declare a picture of gigabytes, or repeat a decoding step a hundred thousand times.
+Both are rejected from the header, before any pixel is decoded.
 """
 
 import struct
@@ -23,31 +23,31 @@ from spatialstudio.domain.safe_files import (
 
 MAX_FILE_BYTES = 256 * MEBIBYTE
 MAX_DECODING_BYTES = 224 * MEBIBYTE
-"""Peak while a picture is decoded, its array included."""
+"""Peak memory while a picture is decoded, its array included."""
 MAX_HEADER_BYTES = 16 * MEBIBYTE
-"""Of everything that a format's parser reads before the pixels."""
+"""Limit for everything that a format's parser reads before the pixels."""
 MAX_WEBP_BYTES = 64 * MEBIBYTE
-"""Of a whole WebP file, which is read as one."""
+"""Limit for a WebP file, which is read as a whole."""
 MAX_READS = 100_000
-"""Of one file: a parser that reads more often parses pieces of a few bytes."""
+"""Limit per file: more reads mean that the parser reads pieces of a few bytes."""
 BYTES_PER_READ = 256
-"""A larger file may be read once more for each of them."""
+"""A larger file may be read once more per this many bytes."""
 MAX_CHUNKS = 10_000
-"""Of a PNG."""
+"""Limit for a PNG."""
 BYTES_PER_CHUNK = 1024
-"""A larger PNG may have one more chunk for each of them."""
+"""A larger PNG may have one more chunk per this many bytes."""
 MAX_SCANS = 1000
 MAX_SCANNED_PIXELS = 1_000_000_000
-"""Of a JPEG, whose every scan passes over the whole picture; about a second."""
+"""Limit for a JPEG, each of whose scans covers the whole picture; about a second."""
 MAX_RUN_LENGTH_PIXELS = 1_000_000
-"""Of a run-length encoded BMP, which Pillow decodes in Python."""
+"""Limit for a run-length encoded BMP, which Pillow decodes in Python."""
 
 BYTES_PER_PIXEL = 7
 """Four in Pillow, three in the array."""
 WEBP_BYTES_PER_PIXEL = 20
 TIFF_BYTES_PER_PIXEL = 14
 MULTISCAN_BYTES_PER_PIXEL = 13
-"""Of a JPEG whose coefficients are kept until the last scan."""
+"""For a JPEG whose coefficients are kept until the last scan."""
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PNG_PIXELS = b"IDAT"
@@ -63,13 +63,13 @@ _SCAN_HEADER_BYTES = 3
 
 
 class BoundedFile:
-    """A picture file whose parser may read a limited number of bytes and times.
+    """A picture file with limits on the bytes and reads of its parser.
 
     Args:
         file: Open for reading; the caller closes it.
 
     Raises:
-        OSError: From ``read``, when a limit is exceeded.
+        OSError: From ``read``, if a limit is exceeded.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -83,11 +83,11 @@ class BoundedFile:
         self._reads_left = MAX_READS + self.size // BYTES_PER_READ
 
     def begin_pixels(self) -> None:
-        """Take the limit on bytes away: the header was read, and the pixels' size is known."""
+        """Lift the limit on bytes once the header is read and the picture's size is known."""
         self._bytes_left = None
 
     def read(self, count: int = -1) -> bytes:
-        """Read like a file."""
+        """Read bytes; see ``io.RawIOBase.read``."""
         self._reads_left -= 1
         left = self._bytes_left
         if left is not None:
@@ -100,19 +100,19 @@ class BoundedFile:
         return content
 
     def seek(self, place: int, origin: int = 0) -> int:
-        """Move like a file."""
+        """Change the position; see ``io.IOBase.seek``."""
         return self._file.seek(place, origin)
 
     def tell(self) -> int:
-        """Return the place like a file."""
+        """Return the position."""
         return self._file.tell()
 
     def fileno(self) -> int:
-        """Return the descriptor; libtiff reads from it."""
+        """Return the file descriptor, which libtiff reads from."""
         return self._file.fileno()
 
     def count(self, mark: bytes, most: int) -> int:
-        """Count a mark in the whole file, ending soon after ``most``."""
+        """Count a byte sequence in the whole file, stopping soon after ``most``."""
         place, found, rest = self._file.tell(), 0, b""
         self._file.seek(0)
         while found <= most and (block := self._file.read(MEBIBYTE)):
@@ -123,10 +123,10 @@ class BoundedFile:
 
 
 def open_picture_file(path: Path) -> BinaryIO:
-    """Open the file of a picture; only a regular file of limited size is opened.
+    """Open a picture file; only a regular file of limited size is accepted.
 
     Raises:
-        ImageError: It is something else, missing, or cannot be read.
+        ImageError: It is missing, something else, or cannot be read.
     """
     try:
         return open_regular(path, MAX_FILE_BYTES)
@@ -159,19 +159,19 @@ def bounded_image(file: BinaryIO, name: str, formats: tuple[str, ...]) -> Image.
     """Open a picture whose pixels can be decoded in bounded memory and time.
 
     Args:
-        file: Of the picture; it stays open while the picture is used.
-        name: Of the file, for messages.
-        formats: What it may be.
+        file: The picture file; it stays open while the picture is used.
+        name: File name for messages.
+        formats: Accepted formats.
 
     Raises:
         ImageError: It is too large to open safely.
-        OSError, ValueError, ...: What Pillow raises for a file that is not a picture.
+        OSError, ValueError, ...: Raised by Pillow for a file that is not a picture.
     """
     _refuse_large_chunks(file, name)
     source = BoundedFile(file)
     stand_in: IO[bytes] = source  # type: ignore[assignment]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about odd files; the size is checked here
+        warnings.simplefilter("ignore")  # about unusual files; the size is checked here
         image = Image.open(stand_in, formats=formats)
     pixels = image.width * image.height
     budget, cost = MAX_DECODING_BYTES, _bytes_per_pixel(image, source)
@@ -188,9 +188,9 @@ def bounded_image(file: BinaryIO, name: str, formats: tuple[str, ...]) -> Image.
 
 
 def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
-    """Yield kind, place and length of a PNG's chunks, up to the last.
+    """Yield type, offset and length of a PNG's chunks, up to the last.
 
-    A file that is not a PNG has none.
+    Yields nothing for a file that is not a PNG.
 
     Raises:
         OSError: There are too many.
@@ -214,7 +214,7 @@ def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
 
 
 def too_large(name: str, pixels: int) -> ImageError:
-    """Say that a picture is not decoded, and how many pixels it may have."""
+    """Return an error for a picture that is too large, with the maximum pixel count."""
     return ImageError(
         f'The picture "{name}" is too large to open safely.',
         hint=f"Make it smaller: at most {pixels / _MILLION:.0f} megapixels of this kind.",
@@ -222,7 +222,7 @@ def too_large(name: str, pixels: int) -> ImageError:
 
 
 def _refuse_large_chunks(file: BinaryIO, name: str) -> None:
-    """Refuse a PNG whose metadata, before or behind the pixels, would fill memory."""
+    """Reject a PNG whose metadata, before or after the pixels, would fill memory."""
     besides = sum(length for kind, _, length in png_chunks(file) if kind != PNG_PIXELS)
     if besides > MAX_HEADER_BYTES:
         raise ImageError(
@@ -242,7 +242,7 @@ def _bytes_per_pixel(image: Image.Image, source: BoundedFile) -> int:
 
 
 def _is_multiscan(image: JpegImagePlugin.JpegImageFile, source: BoundedFile) -> bool:
-    """Say whether the first scan, at which Pillow stops, leaves something to later ones."""
+    """Return True if a JPEG has scans beyond the first, where Pillow's header parser stops."""
     place = source.tell()
     header = source.read(_SCAN_HEADER_BYTES)
     source.seek(place)

@@ -1,7 +1,7 @@
-"""Opens zip archives from elsewhere: their members are counted and measured before any is unpacked.
+"""Safe opening of untrusted zip archives: all members are checked before any is unpacked.
 
 An archive of a few kilobytes can list one member a million times, unpack to terabytes, or use a
-compression that gives no limit. What is refused here never reaches a decompressor.
+compression method without a size limit. Rejected content never reaches a decompressor.
 """
 
 from collections.abc import Iterator
@@ -21,27 +21,27 @@ BROKEN = (
     *(BadZipFile, OSError, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError),
     *(ZlibError, LZMAError, MemoryError),
 )
-"""What reading a damaged zip file raises."""
+"""Exceptions from reading a damaged zip file."""
 
 _ENCRYPTED = 1
 _BYTES_PER_ENTRY = 200
-"""Of the directory: 46, the member's name and extra fields."""
+"""Limit per directory entry: 46 bytes, the member's name and extra fields."""
 _MIN_READ_BYTES = 128 * 1024
-"""The longest comment of an archive, and what describes its directory."""
+"""The longest archive comment, and the end-of-directory records."""
 
 
 class ArchiveTooLarge(BadZipFile):
-    """The archive holds more than its reader allows."""
+    """The archive exceeds its limits."""
 
 
 @frozen
 class ArchiveLimits:
-    """What an archive may hold.
+    """Limits on an archive.
 
     Attributes:
-        members: How many.
-        member_bytes: Of each, unpacked.
-        total_bytes: Of all together, unpacked.
+        members: Number of members.
+        member_bytes: Unpacked size of each member.
+        total_bytes: Unpacked size of all members.
     """
 
     members: int
@@ -55,11 +55,11 @@ def open_archive(file: bytes | BinaryIO, limits: ArchiveLimits) -> Iterator[ZipF
 
     Args:
         file: The archive, or its content.
-        limits: On its members.
+        limits: Limits on its members.
 
     Raises:
-        ArchiveTooLarge: It holds too much.
-        BadZipFile: It is damaged, or packed in another way than ``ZIP_DEFLATED``.
+        ArchiveTooLarge: It exceeds the limits.
+        BadZipFile: It is damaged, or uses a compression other than ``ZIP_DEFLATED``.
     """
     source = _DirectoryReads(
         BytesIO(file) if isinstance(file, bytes) else file,
@@ -73,10 +73,10 @@ def open_archive(file: bytes | BinaryIO, limits: ArchiveLimits) -> Iterator[ZipF
 
 
 def read_array(content: bytes) -> npt.NDArray[np.generic]:
-    """Read the content of a .npy file; it takes no more memory than the file.
+    """Decode a .npy file, using no more memory than the file.
 
     Raises:
-        ValueError: It is damaged, claims another size than it has, or holds objects.
+        ValueError: It is damaged, declares a wrong size, or holds objects.
     """
     file = BytesIO(content)
     version = np.lib.format.read_magic(file)
@@ -112,13 +112,13 @@ def _check(members: list[ZipInfo], limits: ArchiveLimits) -> None:
         raise ArchiveTooLarge("the members are too large")
     _refuse_overlaps(members)
     if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members):
-        raise BadZipFile("an unusual compression")  # those of other kinds unpack without a limit
+        raise BadZipFile("an unusual compression")  # other methods unpack without a limit
     if any(member.flag_bits & _ENCRYPTED for member in members):
         raise BadZipFile("an encrypted member")
 
 
 def _refuse_overlaps(members: list[ZipInfo]) -> None:
-    """Refuse members that share bytes, so that none is unpacked twice under two names."""
+    """Reject members that share bytes, so that none is unpacked twice under two names."""
     end = 0
     for member in sorted(members, key=lambda member: member.header_offset):
         if member.header_offset < end:
@@ -127,7 +127,7 @@ def _refuse_overlaps(members: list[ZipInfo]) -> None:
 
 
 class _DirectoryReads:
-    """A file of which one read is limited until the archive's directory was read."""
+    """A file whose reads are limited until the archive's directory was read."""
 
     def __init__(self, file: BinaryIO, most_bytes: int) -> None:
         self._file = file
@@ -154,4 +154,4 @@ class _DirectoryReads:
         return True
 
     def close(self) -> None:
-        """Leave the file open: who opened it closes it."""
+        """Do nothing: the file is closed by its opener."""
