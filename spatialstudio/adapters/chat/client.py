@@ -129,7 +129,7 @@ BUSY = {408, 409, 429}
 MAX_REDIRECTS = 3
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_URL_VARIABLE = "OPENAI_BASE_URL"
-"""Scope of the library's own environment variables; ``OPENAI_URL`` if unset."""
+"""Server of the library's own environment variables; ``OPENAI_URL`` if unset."""
 NEUTRAL_HEADERS = frozenset({"accept", "content-type", "user-agent"})
 """Library headers that are sent to any server."""
 TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -229,7 +229,7 @@ class _BoundedStream(httpx2.SyncByteStream):
 
 
 class _ServerClient(openai.OpenAI):
-    """The library's client, without its environment variables for servers other than OpenAI's."""
+    """The library's client; sends only neutral headers to servers other than OpenAI's."""
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:

@@ -138,7 +138,7 @@ class ModelDetector(Generic[SettingsT]):
 
     @property
     def signature(self) -> str:
-        """Hash of everything besides the picture that affects the output."""
+        """Model, weights and settings, which determine the output for a picture."""
         return self._model.signature(self._settings)
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:

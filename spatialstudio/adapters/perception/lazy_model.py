@@ -72,7 +72,7 @@ class ModelInUse:
         return self._card.ref.id
 
     def signature(self, settings: object) -> str:
-        """Hash weights and settings; empty if the weights cannot be read."""
+        """Return model id, revision, weight hash and settings; empty if weights are unreadable."""
         try:
             weights = self._card.ref.sha256 or hash_of_weights(weight_files(self._card.folder))
         except (OSError, ValueError, LookupError, TypeError):

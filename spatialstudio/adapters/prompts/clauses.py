@@ -363,7 +363,7 @@ class ClauseReader:
         return acts(self._discourse.focus) and not acts(self._discourse.owner)
 
     def _apart_from(self, objects: Ends, subjects: Ends) -> Ends:
-        """Return the subjects of a relation without its own objects."""
+        """Return the subjects of a relation, excluding its objects."""
         if len(subjects) > 1 and set(subjects) & set(objects):
             return subjects[-1:]
         return self._discourse.main if self._discourse.main and subjects == objects else subjects

@@ -126,7 +126,7 @@ def _with_contents(pieces: Sequence[Piece], text: str, vocabulary: Vocabulary) -
 
 
 def _with_alternatives(pieces: Sequence[Piece], text: str) -> list[Piece]:
-    """Merge things joined by "or", and mark alternative places as a negation."""
+    """Merge things joined by "or", and negate alternative places: "left of or behind a dog"."""
     joined: list[Piece] = []
     for piece in pieces:
         match joined, piece:

@@ -31,7 +31,7 @@ class StickerDepth:
 
     @property
     def signature(self) -> str:
-        """Hash of everything besides the picture that affects the output."""
+        """Model, weights and settings, which determine the output for a picture."""
         return signature_of(self._folder)
 
     def estimate(self, image: RgbImage) -> DepthMap:

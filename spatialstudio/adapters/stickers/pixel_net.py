@@ -127,7 +127,7 @@ def read_pixel_net(folder: Path) -> PixelNet:
 
 
 def signature_of(folder: Path) -> str:
-    """Return the hash of a net's weights; empty if they cannot be read."""
+    """Return a net's name and weight hash; empty if the weights cannot be read."""
     try:
         return f"{folder.name} {hash_of_weights([folder / WEIGHTS_FILE])}"
     except OSError:

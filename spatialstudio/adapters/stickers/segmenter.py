@@ -53,7 +53,7 @@ class SegmenterSettings:
         most_side: Maximum longer side; larger instances count only in coarser resolutions.
         least_fine_score: Minimum score of instances in all resolutions but the coarsest, [0, 1].
             Parts of large objects seen alone resemble other objects.
-        coarse_lead: Score bonus of the coarsest resolution for competing instances.
+        coarse_lead: Score bonus of the coarsest resolution among competing instances.
         most_overlap: Share of the smaller of two instances above which they compete. An instance
             that a finer resolution finds at the edge of a large object often lies half outside it.
     """
@@ -102,7 +102,7 @@ class StickerSegmenter:
 
     @property
     def signature(self) -> str:
-        """Hash of everything besides the picture that affects the output."""
+        """Model, weights and settings, which determine the output for a picture."""
         return f"{signature_of(self._folder)} {self._settings}"
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:

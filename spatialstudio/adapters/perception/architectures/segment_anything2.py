@@ -59,7 +59,7 @@ class SegmentAnything2:
 
     @property
     def signature(self) -> str:
-        """Hash of everything besides the picture that affects the output."""
+        """Model, weights and settings, which determine the output for a picture."""
         return self._model.signature(None)
 
     def segment(self, image: RgbImage, detections: Sequence[Detection]) -> tuple[Mask, ...]:
