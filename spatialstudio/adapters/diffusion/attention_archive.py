@@ -1,4 +1,4 @@
-"""Write the text attention of a run to disk, step by step, during denoising.
+"""Disk archive of a run's text attention, written step by step during denoising.
 
 One memory-mapped float16 NumPy file per layer; no layer is held in memory as a whole. The maps
 that relations need are small and travel with the step events; the archive holds the rest.
