@@ -15,7 +15,7 @@ from pathlib import Path
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import StepEvent
-from dataclasses import replace
+from spatialstudio.domain.run_settings import with_values
 
 def main():
     studio = Studio.open("process", StudioPaths.within(Path(sys.argv[1])))
