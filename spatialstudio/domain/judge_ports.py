@@ -72,14 +72,14 @@ class Detector(Protocol):
 
     @property
     def signature(self) -> str:
-        """Key of everything but the image that the output depends on; empty if unknown."""
+        """Key of everything that the output depends on but image and mentions; empty if unknown."""
 
     def detect(self, image: RgbImage, mentions: Sequence[ObjectMention]) -> Seen:
         """Detect the head of every mention.
 
         Args:
             image: (H, W, 3) uint8.
-            mentions: Mentions to search for; only their heads are used.
+            mentions: Mentions to search for, by their heads; a detector may use their attributes.
 
         Raises:
             DetectorError: The model is damaged or missing.

@@ -155,7 +155,7 @@ def _key(image: RgbImage, scene: SceneGraph, judges: JudgeSet, *, draws_masks: b
         signatures.append(judges.depth.signature)
     if not all(signatures):
         return None
-    asked = [f"{mention.id} {mention.head}" for mention in scene.mentions]
+    asked = [repr((mention.id, mention.head, mention.phrase)) for mention in scene.mentions]
     parts = (
         *(RULES, hash_of_picture(image), str(image.shape), str(draws_masks)),
         *(str(needs_depth(scene)), *asked, *signatures),

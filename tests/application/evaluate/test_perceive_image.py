@@ -114,16 +114,25 @@ def test_a_picture_is_looked_at_once():
     assert who.detector.looks == 1
 
 
+def coloured(scene, *colours):
+    mentions = (
+        replace(each, phrase=f"{colour} {each.head}", attributes=(colour,))
+        for each, colour in zip(scene.mentions, colours, strict=True)
+    )
+    return replace(scene, mentions=tuple(mentions))
+
+
 @pytest.mark.parametrize(
     "later",
     [
         {"picture": PICTURE + 1},
         {"picture": PICTURE.reshape(8, 32, 3)},
         {"scene": scene_of("cat")},
+        {"scene": coloured(scene_of(), "red", "blue")},
         {"scene": scene_of(relation_type=IN_FRONT_OF)},
         {"draws_masks": False},
     ],
-    ids=["another picture", "another shape", "another thing", "depth", "without masks"],
+    ids=["another picture", "another shape", "another thing", "colours", "depth", "without masks"],
 )
 def test_what_was_seen_is_not_taken_for_something_else(later):
     who = judges()
