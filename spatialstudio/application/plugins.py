@@ -214,13 +214,12 @@ def load_plugins(entry_points: Iterable[EntryPoint]) -> Plugins:
     loaded: list[LoadedPlugin] = []
     disabled: list[DisabledPlugin] = []
     for entry_point in sorted(entry_points, key=lambda each: (_package(each), each.name)):
-        version = entry_point.dist.version if entry_point.dist else ""
+        version = (entry_point.dist.version or "") if entry_point.dist else ""
         name = entry_point.name
         try:
             plugin = _imported(entry_point)
             name = plugin.name
-            _check(plugin, [each.plugin for each in loaded])
-            _register(plugin)
+            _accept(plugin, [each.plugin for each in loaded])
         except PluginError as error:
             log.info("A plugin is disabled.")
             disabled.append(DisabledPlugin(name=name, version=version, reason=error.message))
@@ -236,7 +235,7 @@ def unregister(plugin: Plugin) -> None:
 
 
 def _package(entry_point: EntryPoint) -> str:
-    return entry_point.dist.name if entry_point.dist else ""
+    return (entry_point.dist.name or "") if entry_point.dist else ""
 
 
 def _imported(entry_point: EntryPoint) -> Plugin:
@@ -260,6 +259,21 @@ def _cause(error: BaseException) -> str:
     message = " ".join(str(error).split())[:LONGEST_CAUSE].rstrip(".")
     name = type(error).__name__
     return f"{name}: {message}" if message else name
+
+
+def _accept(plugin: Plugin, others: Sequence[Plugin]) -> None:
+    """Validate and register a plugin.
+
+    Raises:
+        PluginError: It is invalid, an id is in use, or a value has an unexpected type.
+    """
+    try:
+        _check(plugin, others)
+        _register(plugin)
+    except PluginError:
+        raise
+    except Exception as error:  # such as an id that is a number
+        raise PluginError(f"It is invalid: {_cause(error)}.") from error
 
 
 def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:
@@ -313,7 +327,7 @@ def _register(plugin: Plugin) -> None:
             done.append((registrations, value.id))
         for relation_type in plugin.relation_types:
             relation_types.inverse(relation_type)
-    except PluginError:
+    except BaseException:
         for registrations, value_id in done:
             registrations.unregister(value_id)
         raise

@@ -123,6 +123,16 @@ def test_a_plugin_is_listed_with_its_version_and_additions(load):
             id="id",
         ),
         pytest.param(
+            plugin_of(adapters=(AdapterEntry(kind="detector", id=5, make="a:b"),)),
+            "It is invalid: TypeError",
+            id="id of another type",
+        ),
+        pytest.param(
+            plugin_of(adapters=(AdapterEntry(kind="detector", id="x", make=None),)),
+            "It is invalid: TypeError",
+            id="reference of another type",
+        ),
+        pytest.param(
             plugin_of(adapters=(AdapterEntry(kind="detector", id="x", make="nothing"),)),
             '"nothing" does not name',
             id="reference",
