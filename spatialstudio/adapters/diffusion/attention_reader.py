@@ -80,7 +80,7 @@ class AttentionReader:
         """Detach attention maps from the model and copy them to a snapshot."""
         return self._snapshot(attention.columns.numpy(force=True))
 
-    def measured_relation(
+    def snapshot_of_mean(
         self, taken: LevelMeans, latent_size: tuple[int, int]
     ) -> AttentionSnapshot:
         """Return a snapshot of a pass when no loss reads its maps.

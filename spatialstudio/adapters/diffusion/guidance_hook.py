@@ -286,7 +286,7 @@ class GuidanceHook:
         with tap.on_duty():
             output = tap.see(lambda: denoise(call))
         for number, mean in enumerate(means, first):
-            self._note(reader, number, reader.measured_relation(mean, size))
+            self._note(reader, number, reader.snapshot_of_mean(mean, size))
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:
