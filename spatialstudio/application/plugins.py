@@ -20,7 +20,7 @@ from spatialstudio.application.registry import (
     Registry,
     built_in_entries,
 )
-from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.errors import PluginError, cause_of
 from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
@@ -40,8 +40,6 @@ GROUP = "spatialstudio.adapters"
 METADATA_FOLDERS = (".dist-info", ".egg-info")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-LONGEST_CAUSE = 300
-"""Longest excerpt of another package's error message, in characters."""
 
 
 @frozen(eq=False)
@@ -249,16 +247,10 @@ def _imported(entry_point: EntryPoint) -> Plugin:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # plugin code may even call sys.exit()
-        raise PluginError(f"It cannot be imported: {_cause(error)}.") from error
+        raise PluginError(f"It cannot be imported: {cause_of(error)}.") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"Its entry point is a {type(plugin).__name__}, not a Plugin.")
     return plugin
-
-
-def _cause(error: BaseException) -> str:
-    message = " ".join(str(error).split())[:LONGEST_CAUSE].rstrip(".")
-    name = type(error).__name__
-    return f"{name}: {message}" if message else name
 
 
 def _accept(plugin: Plugin, others: Sequence[Plugin]) -> None:
@@ -273,7 +265,7 @@ def _accept(plugin: Plugin, others: Sequence[Plugin]) -> None:
     except PluginError:
         raise
     except Exception as error:  # such as an id that is a number
-        raise PluginError(f"It is invalid: {_cause(error)}.") from error
+        raise PluginError(f"It is invalid: {cause_of(error)}.") from error
 
 
 def _check(plugin: Plugin, others: Sequence[Plugin]) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from spatialstudio.domain.devices import MemoryFix
 from spatialstudio.domain.frozen import frozen
 
+LONGEST_CAUSE = 300
+"""Longest excerpt of another package's error message, in characters."""
+
 
 class StudioError(Exception):
     """Base class of errors that the user can understand and act on.
@@ -109,6 +112,13 @@ class TargetExists(ExportError):  # noqa: N818 - the name states the fault
 
 class PluginError(StudioError):
     """A plugin cannot be loaded or violates the plugin interface."""
+
+
+def cause_of(error: BaseException) -> str:
+    """Return the type and shortened message of another package's exception, on one line."""
+    message = " ".join(str(error).split())[:LONGEST_CAUSE].rstrip(".")
+    name = type(error).__name__
+    return f"{name}: {message}" if message else name
 
 
 class Cancelled(Exception):  # noqa: N818 - a cancellation, not an error

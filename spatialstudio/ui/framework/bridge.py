@@ -1,14 +1,23 @@
 """Delivers events to the GUI thread; the only path from worker threads into the window."""
 
+import logging
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.errors import ErrorReport, PluginError, cause_of
 from spatialstudio.ui.framework.file_reading import FileReading
 from spatialstudio.ui.framework.panel_api import Panel
+from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.widgets.texts import tr
+
+log = logging.getLogger(__name__)
 
 FRAME_MS = 33
 """Redrawing faster than 30 times a second is not visible and slows the engine."""
@@ -22,6 +31,8 @@ class Bridge(QObject):
     """Receives every event of the bus on the GUI thread, in order.
 
     The studio's session and queue receive an event first, then the file reader, then each panel.
+    An exception in a panel affects this panel only; ``panel_failed`` is emitted with an
+    ``ErrorReport`` for the panel's first one.
 
     Args:
         bus: Source of the events.
@@ -29,6 +40,7 @@ class Bridge(QObject):
         reading: Receives events next.
     """
 
+    panel_failed = Signal(object)
     _arrived = Signal(object)
 
     def __init__(self, bus: EventBus, studio: Studio, reading: FileReading) -> None:
@@ -36,19 +48,31 @@ class Bridge(QObject):
         self._studio = studio
         self._reading = reading
         self._panels: tuple[Panel, ...] = ()
+        self._plugins: dict[Panel, tuple[str, str]] = {}
+        self._failed: set[Panel] = set()
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = bus.subscribe(self._carry)
+
+    def name_plugin(self, panel: Panel, title: str, plugin: str) -> None:
+        """Name the dock and the plugin in the report on a failure of a plugin's panel."""
+        self._plugins[panel] = (title, plugin)
 
     def serve(self, panel: Panel) -> None:
         """Subscribe a panel to events, starting with events that describe the current state."""
         for event in self._studio.present():
-            panel.handle(event)
+            self._call(panel, partial(panel.handle, event))
         self._panels = (*self._panels, panel)
+
+    def use_density(self, density: Density, *panels: Panel) -> None:
+        """Adapt panels to the density; all subscribed ones if none are given."""
+        for panel in panels or self._panels:
+            self._call(panel, partial(panel.use_density, density))
 
     def close(self) -> None:
         """Unsubscribe from the bus."""
         self._unsubscribe()
         self._panels = ()
+        self._plugins, self._failed = {}, set()
 
     def _carry(self, event: object) -> None:
         self._arrived.emit(event)
@@ -57,7 +81,32 @@ class Bridge(QObject):
         self._studio.follow(event)
         self._reading.handle(event)
         for panel in self._panels:
-            panel.handle(event)
+            self._call(panel, partial(panel.handle, event))
+
+    def _call(self, panel: Panel, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # plugin code may even call sys.exit()
+            if panel in self._failed:
+                return
+            self._failed.add(panel)
+            level = logging.INFO if panel in self._plugins else logging.ERROR
+            log.log(level, "A panel failed.", exc_info=True)
+            self.panel_failed.emit(self._report_on(error, panel))
+
+    def _report_on(self, error: BaseException, panel: Panel) -> ErrorReport:
+        report = report_on(error, tr("A panel of the window"))
+        if panel not in self._plugins:
+            return report
+        title, plugin = self._plugins[panel]
+        words = tr('The panel "{title}" of the plugin "{plugin}" failed: {cause}.')
+        in_words = PluginError(
+            words.format(title=title, plugin=plugin, cause=cause_of(error)),
+            hint=tr("Update or uninstall the plugin."),
+        )
+        return replace(report_on(in_words, report.title), details=report.details)
 
 
 class Turn:

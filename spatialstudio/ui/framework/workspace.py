@@ -38,6 +38,7 @@ class DockPlan:
         tab_of: Id of the dock that it shares a tab bar with; empty to stand alone.
         breadth_em: Its width in a row at the bottom; 0 for the remaining width.
         is_across: Whether it spans its side below the docks before it, low and without a title.
+        plugin: Name of the plugin that it comes from; empty for the program's own docks.
     """
 
     id: str
@@ -50,6 +51,7 @@ class DockPlan:
     tab_of: str = ""
     breadth_em: float = 0.0
     is_across: bool = False
+    plugin: str = ""
 
 
 @frozen

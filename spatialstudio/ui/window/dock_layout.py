@@ -45,11 +45,11 @@ class DockLayout:
     Args:
         window: The window with the docks.
         context: Passed to the content of the docks.
-        serve: Registers each new panel.
+        serve: Registers each new panel of a dock.
     """
 
     def __init__(
-        self, window: QMainWindow, context: WindowContext, serve: Callable[[Panel], None]
+        self, window: QMainWindow, context: WindowContext, serve: Callable[[Panel, DockPlan], None]
     ) -> None:
         self._window = window
         self._context = context
@@ -82,7 +82,7 @@ class DockLayout:
             dock.visibilityChanged.connect(content.setVisible)
             panels = content.findChildren(Panel)
             for panel in [content, *panels] if isinstance(content, Panel) else panels:
-                self._serve(panel)
+                self._serve(panel, plan)
         return dock
 
     def put_up(self, workspace: Workspace, density: Density) -> None:
@@ -90,20 +90,22 @@ class DockLayout:
         self.keep_layout()
         is_seen = self._window.updatesEnabled()
         self._window.setUpdatesEnabled(False)
-        for dock in self._docks.values():
-            self._window.removeDockWidget(dock)
-            dock.setParent(self._shed)
-        self._clear_tabs()
-        self._up, self._density, self._are_hidden = workspace, density, False
-        self._cramped = self._cramped_now()
-        stored = self._context.settings.layout_of(self._layout_name())
-        if stored.isEmpty() or not self._restore(workspace, stored):
-            self._arrange(workspace)
-        if self._layout_name() in self._outgrown:
-            self._outgrown.discard(self._layout_name())
-            self.size_docks()
-        self._name_tabs()
-        self._window.setUpdatesEnabled(is_seen)
+        try:
+            for dock in self._docks.values():
+                self._window.removeDockWidget(dock)
+                dock.setParent(self._shed)
+            self._clear_tabs()
+            self._up, self._density, self._are_hidden = workspace, density, False
+            self._cramped = self._cramped_now()
+            stored = self._context.settings.layout_of(self._layout_name())
+            if stored.isEmpty() or not self._restore(workspace, stored):
+                self._arrange(workspace)
+            if self._layout_name() in self._outgrown:
+                self._outgrown.discard(self._layout_name())
+                self.size_docks()
+            self._name_tabs()
+        finally:
+            self._window.setUpdatesEnabled(is_seen)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
         """Resize docks for a changed text size: visible ones at once, others when shown."""

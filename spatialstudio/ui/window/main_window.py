@@ -36,7 +36,7 @@ from spatialstudio.ui.framework.bridge import Bridge
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
-from spatialstudio.ui.framework.workspace import Workspace
+from spatialstudio.ui.framework.workspace import DockPlan, Workspace
 from spatialstudio.ui.inspect.readout_panel import ReadoutPanel
 from spatialstudio.ui.inspect.word_bar import WordBar
 from spatialstudio.ui.run.failure_actions import remedies_for, report_with_remedies
@@ -87,7 +87,7 @@ class MainWindow(QMainWindow):
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         self.setAcceptDrops(True)
-        self._workspaces = with_panels(context.studio.plugins.panels)
+        self._workspaces = with_panels(context.studio.plugins.loaded)
         self._workspace: Workspace = self._workspaces[0]
         self._appearance = appearance
         appearance.text_resized.connect(self._rebuild_soon)
@@ -119,11 +119,18 @@ class MainWindow(QMainWindow):
                 raise LookupError(kind.__name__)
             self._dock_layout.make(plan)
 
-    def serve(self, panel: Panel) -> None:
-        """Register a panel for events and problem reports."""
+    def serve(self, panel: Panel, plan: DockPlan | None = None) -> None:
+        """Register a panel for events and problem reports.
+
+        Args:
+            panel: The panel.
+            plan: The dock that contains it; None outside the docks.
+        """
         self._panels.append(panel)
         panel.problem_met.connect(partial(report_with_remedies, self.context))
-        panel.use_density(self.context.settings.density)
+        if plan is not None and plan.plugin:
+            self._bridge.name_plugin(panel, plan.title, plan.plugin)
+        self._bridge.use_density(self.context.settings.density, panel)
         self._bridge.serve(panel)
 
     def get_ready(self) -> None:
@@ -173,8 +180,7 @@ class MainWindow(QMainWindow):
         """Switch between the simple and the full density."""
         self.context.settings.density = density
         self.context.actions[framework_commands.ALL_CONTROLS].setChecked(density is Density.FULL)
-        for panel in self._panels:
-            panel.use_density(density)
+        self._bridge.use_density(density)
         self._dock_layout.put_up(self._workspace, density)
 
     def show_settings(self, page: str = "") -> None:
@@ -250,6 +256,7 @@ class MainWindow(QMainWindow):
         self.context = context
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
+        self._bridge.panel_failed.connect(context.toasts.report)
         self._dock_layout = DockLayout(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in self._workspaces}
         self._overlays = {each.id: each.make_overlays(context) for each in self._workspaces}

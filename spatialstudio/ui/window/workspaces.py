@@ -8,6 +8,8 @@ from importlib import import_module
 
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.plugins import LoadedPlugin
+from spatialstudio.domain.errors import cause_of
 from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.compose.workspace import GRAPH
 from spatialstudio.ui.evaluate.workspace import JUDGES, STABILITY, VERDICT, WHAT_IF
@@ -69,7 +71,7 @@ WORKSPACES = (GENERATE, INSPECT, EVALUATE, GALLERY)
 AREAS = {"left": LEFT, "right": RIGHT, "bottom": BOTTOM}
 
 
-def with_panels(panels: Sequence[PanelEntry]) -> tuple[Workspace, ...]:
+def with_panels(plugins: Sequence[LoadedPlugin]) -> tuple[Workspace, ...]:
     """Return the workspaces, with the docks of plugins appended."""
     return tuple(
         replace(
@@ -77,8 +79,9 @@ def with_panels(panels: Sequence[PanelEntry]) -> tuple[Workspace, ...]:
             docks=(
                 *workspace.docks,
                 *(
-                    _dock_of(panel, workspace.docks)
-                    for panel in panels
+                    _dock_of(panel, plugin.name, workspace.docks)
+                    for plugin in plugins
+                    for panel in plugin.plugin.panels
                     if panel.workspace == workspace.id
                 ),
             ),
@@ -87,7 +90,7 @@ def with_panels(panels: Sequence[PanelEntry]) -> tuple[Workspace, ...]:
     )
 
 
-def _dock_of(panel: PanelEntry, others: tuple[DockPlan, ...]) -> DockPlan:
+def _dock_of(panel: PanelEntry, plugin: str, others: tuple[DockPlan, ...]) -> DockPlan:
     area = AREAS[panel.area]
     beside = [
         plan.id for plan in others if plan.area is area and not (plan.tab_of or plan.is_across)
@@ -97,26 +100,24 @@ def _dock_of(panel: PanelEntry, others: tuple[DockPlan, ...]) -> DockPlan:
         title=panel.title,
         area=area,
         size_em=panel.size_em,
-        make=partial(make_plugin_panel, panel),
+        make=partial(make_plugin_panel, panel, plugin),
         tab_of=next(iter(beside), ""),
+        plugin=plugin,
     )
 
 
-def make_plugin_panel(panel: PanelEntry, context: WindowContext) -> QWidget:
+def make_plugin_panel(panel: PanelEntry, plugin: str, context: WindowContext) -> QWidget:
     """Return a plugin's panel, or an error message if it cannot be created."""
     module, _, name = panel.make.partition(":")
     try:
         made: object = getattr(import_module(module), name)(context)
+        if isinstance(made, Panel):
+            return DockRoom(made)
+        cause = f"{panel.make} is not a Panel"
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # any plugin exception affects its dock only
         log.info("A plugin's panel cannot be shown.", exc_info=True)
-        return _problem(f"{type(error).__name__}: {error}")
-    if not isinstance(made, Panel):
-        return _problem(f"{panel.make} is not a Panel.")
-    return DockRoom(made)
-
-
-def _problem(reason: str) -> QWidget:
-    message = tr("This panel of a plugin cannot be shown. {reason}").format(reason=reason)
-    return DockRoom(TextLabel(message, Tone.MUTED))
+        cause = cause_of(error)
+    words = tr('This panel of the plugin "{plugin}" cannot be shown: {cause}.')
+    return DockRoom(TextLabel(words.format(plugin=plugin, cause=cause), Tone.MUTED))

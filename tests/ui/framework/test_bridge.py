@@ -13,6 +13,7 @@ from spatialstudio.ui.framework.bridge import (
 )
 from spatialstudio.ui.framework.file_reading import FileReading
 from spatialstudio.ui.framework.panel_api import Panel
+from spatialstudio.ui.framework.window_settings import Density
 
 
 class Witness(Panel):
@@ -85,6 +86,51 @@ def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, answers):
     publish_all(bus)
     qtbot.wait(10)
     assert answers.events == []
+
+
+class Failing(Panel):
+    """Raises on every event and density."""
+
+    def __init__(self, error):
+        super().__init__()
+        self._error = error
+
+    def handle(self, event):
+        raise self._error
+
+    def use_density(self, density):
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("no"), SystemExit(2)], ids=repr)
+def test_a_plugin_panel_that_raises_is_reported_once_and_others_get_every_event(
+    qtbot, bus, bridge, answers, error
+):
+    failing, reports = Failing(error), []
+    qtbot.addWidget(failing)
+    first = Bridge(bus, Follower(answers), FileReading(lambda: None))
+    first.panel_failed.connect(reports.append)
+    first.name_plugin(failing, "Counts", "Counting")
+    bridge.close()
+    first.use_density(Density.FULL, failing)
+    first.serve(failing)
+    first.serve(answers)
+    publish_all(bus)
+    qtbot.waitUntil(lambda: len(answers.events) == len(EVENTS))
+    first.close()
+    (report,) = reports
+    assert '"Counts" of the plugin "Counting"' in report.message
+    assert type(error).__name__ in report.message
+    assert "Traceback" in report.details
+
+
+def test_a_panel_of_the_program_that_raises_is_logged(qtbot, bridge, caplog):
+    failing, reports = Failing(ZeroDivisionError()), []
+    qtbot.addWidget(failing)
+    bridge.panel_failed.connect(reports.append)
+    bridge.use_density(Density.FULL, failing)
+    assert len(reports) == 1
+    assert "A panel failed." in caplog.text
 
 
 def test_the_first_request_is_drawn_at_once(answers):

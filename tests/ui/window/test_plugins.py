@@ -14,6 +14,7 @@ from spatialstudio.plugin_api import (
     Plugin,
 )
 from spatialstudio.ui.framework.panel_api import Panel
+from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.window import workspaces
 from spatialstudio.ui.window.settings_pages import PluginsPage
@@ -30,6 +31,21 @@ class HelloPanel(Panel):
 class RaisingPanel(Panel):
     def __init__(self, context):
         raise ZeroDivisionError("nothing to divide")
+
+
+class UninitialisedPanel(Panel):
+    def __init__(self, context):
+        pass
+
+
+class DensityPanel(Panel):
+    """Fails once it is used."""
+
+    def __init__(self, context):
+        super().__init__()
+
+    def use_density(self, density):
+        raise ZeroDivisionError("no density")
 
 
 class ExitingPanel(Panel):
@@ -51,6 +67,8 @@ PANELS = (
     panel("RaisingPanel", area="bottom"),
     panel("ExitingPanel", area="left"),
     panel("not_a_panel"),
+    panel("UninitialisedPanel"),
+    panel("DensityPanel", area="bottom"),
     panel("Gone", make="no_such_module:Panel"),
 )
 PLUGIN = Plugin(
@@ -99,11 +117,37 @@ def test_a_panel_is_a_dock_that_can_be_hidden(docks, window):
         ("raisingpanel", "ZeroDivisionError: nothing to divide"),
         ("exitingpanel", "SystemExit: 4"),
         ("not_a_panel", "is not a Panel"),
+        ("uninitialisedpanel", "base class (UninitialisedPanel) not called"),
         ("gone", "ModuleNotFoundError"),
     ],
 )
 def test_a_panel_that_cannot_be_made_says_why_in_its_place(docks, name, reason):
-    assert reason in words_in(docks[f"plugin-{name}"])
+    words = words_in(docks[f"plugin-{name}"])
+    assert reason in words
+    assert '"Greetings"' in words
+
+
+def test_a_panel_that_fails_is_named_once_and_the_window_is_shown(docks, window, context):
+    window.use_density(Density.SIMPLE)
+    window.use_density(Density.FULL)
+    problems = [toast.message for toast in window.context.toasts.earlier]
+    (problem,) = [each for each in problems if "DensityPanel" in each]
+    assert problem == (
+        'The panel "DensityPanel" of the plugin "Greetings" failed: ZeroDivisionError: no density.'
+    )
+    assert window.updatesEnabled()
+
+
+def test_the_window_is_drawn_again_after_a_dock_that_cannot_be_made(window, monkeypatch):
+    def raise_error(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(window._dock_layout, "_arrange", raise_error)
+    window.context.settings.forget_layouts()
+    inspect = next(each for each in window._workspaces if each.id == "inspect")
+    with pytest.raises(ZeroDivisionError):
+        window.use_workspace(inspect)
+    assert window.updatesEnabled()
 
 
 def test_a_panel_stands_in_its_own_workspace_alone(docks, window):
