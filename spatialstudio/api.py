@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.generation import GuidanceSettings
     from spatialstudio.domain.judge_choice import JudgeSetChoice
     from spatialstudio.domain.ports import ModelCard
-    from spatialstudio.domain.relation import RelationType, SceneGraph
+    from spatialstudio.domain.scene import RelationType, SceneGraph
 
 __all__ = [
     "EvaluatedPicture",
@@ -513,7 +513,7 @@ def _pixels(image: Any) -> RgbImage:
 
 
 def _relation_type(relation: str | RelationType | None) -> RelationType:
-    from spatialstudio.domain.relation import LEFT_OF, relation_types
+    from spatialstudio.domain.scene import LEFT_OF, relation_types
 
     if relation is None:
         return LEFT_OF
@@ -525,7 +525,7 @@ def _relation_type(relation: str | RelationType | None) -> RelationType:
 
 
 def _maps(given: list[Any], kind: RelationType) -> list[npt.NDArray[np.float64]]:
-    from spatialstudio.domain.relation import Shape
+    from spatialstudio.domain.scene import Shape
 
     wanted = _SIDES + (kind.shape is Shape.BETWEEN)
     if len(given) != wanted:

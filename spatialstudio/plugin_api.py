@@ -40,34 +40,25 @@ from spatialstudio.domain.export import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings, StepUnit
-from spatialstudio.domain.judge_ports import (
-    AssertionReader,
-    DepthEstimator,
-    Detector,
-    QuestionAnswerer,
-    Seen,
-    Segmenter,
-)
 from spatialstudio.domain.metric import Figures, Metric, RelationAnswer, Row, relation_values
 from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import (
     AdapterEntry,
+    AssertionReader,
     CancellableExtractor,
     CancelToken,
+    DepthEstimator,
+    Detector,
+    QuestionAnswerer,
     RelationExtractor,
+    Seen,
+    Segmenter,
     Surroundings,
 )
-from spatialstudio.domain.prompt import (
-    MentionId,
-    Note,
-    ObjectMention,
-    Prompt,
-    TextSpan,
-    free_mention_id,
-)
 from spatialstudio.domain.registrations import Registrations
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     ABOVE_RIGHT_OF,
@@ -83,14 +74,19 @@ from spatialstudio.domain.relation import (
     RIGHT_OF,
     Axis,
     AxisClaim,
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
     Relation,
     RelationId,
     RelationType,
     SceneGraph,
     Shape,
+    TextSpan,
+    free_mention_id,
     relation_types,
 )
-from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
 from spatialstudio.science.pos.relation_rules import can_guide, relation_pos

@@ -116,7 +116,7 @@ def prompt_list():
 @pytest.fixture
 def register():
     """Register relation types for one test, as a plugin does."""
-    from spatialstudio.domain.relation import relation_types
+    from spatialstudio.domain.scene import relation_types
 
     registered = []
 
@@ -133,7 +133,7 @@ def register():
 @pytest.fixture
 def diagonally_above(register):
     """Register "diagonally above" and its inverse; return the first."""
-    from spatialstudio.domain.relation import ABOVE, BELOW, RelationType, Shape
+    from spatialstudio.domain.scene import ABOVE, BELOW, RelationType, Shape
 
     up, down = "diagonally_above", "diagonally_below"
     above = RelationType(

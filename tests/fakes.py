@@ -25,27 +25,25 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.judge_ports import Seen
 from spatialstudio.domain.perception import (
     Box,
     DepthMap,
     Detection,
     Mask,
 )
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.scene import (
+    LEFT_OF,
     MentionId,
     ObjectMention,
     Prompt,
-    TextSpan,
-    TokenReading,
-    TokenSpan,
-)
-from spatialstudio.domain.relation import (
-    LEFT_OF,
     Relation,
     RelationId,
     RelationType,
     SceneGraph,
+    TextSpan,
+    TokenReading,
+    TokenSpan,
 )
 
 SIDE = 16

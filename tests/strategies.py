@@ -38,18 +38,16 @@ from spatialstudio.domain.perception import (
     Mask,
     Perception,
 )
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    BUILT_IN_TYPES,
     Note,
     ObjectMention,
     Prompt,
-    TextSpan,
-    TokenSpan,
-)
-from spatialstudio.domain.relation import (
-    BUILT_IN_TYPES,
     Relation,
     SceneGraph,
     Shape,
+    TextSpan,
+    TokenSpan,
 )
 from spatialstudio.domain.verdict import (
     AbstentionReason,

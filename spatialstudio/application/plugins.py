@@ -26,7 +26,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
 from spatialstudio.domain.registrations import Registrations
-from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.domain.scene import RelationType, relation_types
 from spatialstudio.plugin_api import ADAPTER_KINDS, API_VERSION, PanelEntry, Plugin
 from spatialstudio.science.guidance.method import GuidanceMethod
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS

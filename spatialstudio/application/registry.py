@@ -10,26 +10,24 @@ from typing import Any, cast
 
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.export import Exporter, ExportKind
-from spatialstudio.domain.judge_ports import (
-    AssertionReader,
-    DepthEstimator,
-    Detector,
-    PerceptionCatalog,
-    PerceptionRole,
-    PerceptionStore,
-    QuestionAnswerer,
-    Segmenter,
-)
 from spatialstudio.domain.ports import (
     AdapterEntry,
+    AssertionReader,
     CancellableExtractor,
+    DepthEstimator,
+    Detector,
     GenerationBackend,
     ImageFiles,
     ModelCatalog,
     ObjectLister,
+    PerceptionCatalog,
+    PerceptionRole,
+    PerceptionStore,
     Perturber,
+    QuestionAnswerer,
     RecordedRuns,
     RelationExtractor,
+    Segmenter,
     Surroundings,
     Trainer,
 )

@@ -30,8 +30,7 @@ from spatialstudio.domain.generation import (
     best_request,
     unguided,
 )
-from spatialstudio.domain.prompt import MentionId, TokenSpan
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scenes.consistency import Contradiction, contradictions_of
 

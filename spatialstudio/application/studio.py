@@ -43,16 +43,15 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
-from spatialstudio.domain.judge_ports import PerceptionCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
-from spatialstudio.domain.ports import ModelCard, Trainer
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.ports import ModelCard, PerceptionCard, Trainer
+from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
+    SceneGraph,
     TokenSpan,
 )
-from spatialstudio.domain.relation import SceneGraph
-from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.scenes.consistency import contradictions_of
 

@@ -16,12 +16,13 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.prompt import TextSpan, TokenSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Basis,
     Relation,
     RelationId,
     SceneGraph,
+    TextSpan,
+    TokenSpan,
 )
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.metrics.visor import ends_found

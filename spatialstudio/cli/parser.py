@@ -21,7 +21,7 @@ from spatialstudio.cli.options import (
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
 DESCRIPTION = (

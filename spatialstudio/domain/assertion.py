@@ -5,8 +5,7 @@ from enum import Enum
 from typing import NewType
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import MentionId, RelationId
 
 AssertionId = NewType("AssertionId", str)
 

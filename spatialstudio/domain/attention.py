@@ -6,7 +6,7 @@ from math import prod
 
 from spatialstudio.domain.arrays import FloatMap, freeze
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 
 HALF_PRECISION_BYTES = 2
 

@@ -8,7 +8,7 @@ from spatialstudio.domain.perception import (
     Looks,
     Perception,
 )
-from spatialstudio.domain.relation import Relation, RelationType
+from spatialstudio.domain.scene import Relation, RelationType
 from spatialstudio.domain.verdict import (
     CheckerSettings,
     Outcome,

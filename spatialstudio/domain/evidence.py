@@ -13,8 +13,7 @@ from spatialstudio.domain.perception import (
     Mask,
     Perturbation,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Axis, RelationId
+from spatialstudio.domain.scene import Axis, MentionId, RelationId
 from spatialstudio.domain.verdict import Outcome
 
 

@@ -12,8 +12,8 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.palette import Palette
-from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.scene import MentionId
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
 """File extensions of storyboards, the default first."""

@@ -18,8 +18,7 @@ from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, MemoryF
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, frozen
 from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
-from spatialstudio.domain.prompt import MentionId, TokenSpan
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.sweep import SweepCell
 
 RequestId = NewType("RequestId", str)

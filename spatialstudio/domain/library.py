@@ -13,7 +13,7 @@ import numpy.typing as npt
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelSetup, RequestId
 from spatialstudio.domain.record import Reproduction, RunId
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId
 from spatialstudio.domain.sweep import SweepCell
 from spatialstudio.domain.verdict import Outcome, joint_outcome
 

@@ -6,7 +6,7 @@ from statistics import mean
 from typing import Any, TypeAlias
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 Row: TypeAlias = Mapping[str, Any]

@@ -10,7 +10,7 @@ from spatialstudio.domain.arrays import (
     freeze,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 
 
 @frozen

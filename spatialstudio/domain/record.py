@@ -14,8 +14,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelSetup,
 )
-from spatialstudio.domain.prompt import TokenSpan
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 
 RunId = NewType("RunId", str)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.frozen import INLINE, frozen
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, SamplingSettings
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 
 
 class SeedMode(Enum):

@@ -13,8 +13,7 @@ from spatialstudio.domain.perception import (
     Perturbation,
     PerturbationKind,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import MentionId, RelationId
 
 
 class Outcome(Enum):

@@ -12,7 +12,7 @@ from spatialstudio.application.plugins import (
     unregister,
 )
 from spatialstudio.application.registry import EXPORT_KINDS
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.plugin_api import (
     ABOVE,
     API_VERSION,

@@ -34,8 +34,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.prompt import MentionId, Prompt
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import MentionId, Prompt, RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 MINE, OTHER = RequestId("mine"), RequestId("other")

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from spatialstudio.domain.relation import BUILT_IN_TYPES
+from spatialstudio.domain.scene import BUILT_IN_TYPES
 
 MOST_MODULE_LINES = 600
 MOST_FUNCTION_LINES = 50
@@ -20,7 +20,7 @@ FORMULA_HOMES = {
 """A mark of a formula, and the only modules that may hold it."""
 
 RESOURCES_HOME = "domain/resources.py"
-RELATION_ID_HOMES = {"domain/relation.py", "adapters/storage/stores/json_codec.py"}
+RELATION_ID_HOMES = {"domain/scene.py", "adapters/storage/stores/json_codec.py"}
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time"}
 CLOCKS |= {"thread_time_ns", "monotonic", "monotonic_ns", "timeit", "time.time", "QElapsedTimer"}
 RAW_FIELDS = {"QSpinBox", "QDoubleSpinBox", "QComboBox", "QSlider", "QDial"}

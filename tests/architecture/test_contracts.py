@@ -19,7 +19,7 @@ CONTRACTS = [
 BREACHES = {
     "1": ("cli/parser.py", "import spatialstudio.ui.window.app"),
     "2a": ("science/checker/measurement.py", "import PIL"),
-    "2b": ("domain/prompt.py", "import torch"),
+    "2b": ("domain/scene.py", "import torch"),
     "3": ("application/session.py", "import PySide6.QtCore"),
     "4": ("ui/window/app.py", "import spatialstudio.science.checker.measurement"),
     "5": ("application/session.py", "import spatialstudio.adapters.images"),
@@ -33,7 +33,7 @@ BREACHES = {
     ),
     "7": ("ui/widgets/slider.py", "import spatialstudio.application.session"),
     "7b": ("ui/stage/stage_panel.py", "import spatialstudio.ui.window.app"),
-    "8": ("domain/prompt.py", "import spatialstudio.domain.relation"),
+    "8": ("domain/options.py", "import spatialstudio.domain.generation"),
 }
 """The number of a contract, a module, and an import that it must not hold."""
 
@@ -48,7 +48,9 @@ def house(tmp_path_factory):
     for path in [*real, *broken]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).touch()
-    (root / "spatialstudio/domain/relation.py").write_text("import spatialstudio.domain.prompt\n")
+    (root / "spatialstudio/domain/generation.py").write_text(
+        "import spatialstudio.domain.options\n"
+    )
     return root
 
 

@@ -134,9 +134,7 @@ def test_a_smell_is_noticed(smell, source):
         ),
         pytest.param(smells.repeated_formulas, "overlap = iou(a, b)", "a.py", id="call"),
         pytest.param(smells.hidden_defaults, 'x.get("name", "")', "a.py", id="no number"),
-        pytest.param(
-            smells.relation_strings, 'id = "left_of"', "domain/relation.py", id="relation"
-        ),
+        pytest.param(smells.relation_strings, 'id = "left_of"', "domain/scene.py", id="relation"),
         pytest.param(smells.relation_strings, 'word = "above"', "a.py", id="plain word"),
         pytest.param(
             smells.undocumented_methods,

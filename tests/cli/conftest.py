@@ -24,8 +24,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef, StepEvent
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
-from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.ports import ModelCard, PerceptionCard, PerceptionRole, Surroundings
 from tests.fakes import FakeBackend, FakeDepth, FakeDetector
 
 CARD = ModelCard(

@@ -6,8 +6,7 @@ import pytest
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.cli.answers import scene_answer, scene_lines
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import BELOW
+from spatialstudio.domain.scene import BELOW, Prompt
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import mean
 
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.scene import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.metrics.visor import visor_picture
 from spatialstudio.science.pos.pse import pse_of

@@ -22,7 +22,7 @@ from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.jobs.cancellation import CancelFlag
-from spatialstudio.domain.relation import LEFT_OF, RelationType
+from spatialstudio.domain.scene import LEFT_OF, RelationType
 from spatialstudio.domain.verdict import (
     RECOMMENDED,
     REPRODUCE,

@@ -42,8 +42,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     SamplingSettings,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
 from tests.adapters.stickers.asking import sure
 from tests.fakes import events_of
 from tests.performance.intervals import bootstrap, ratio

@@ -29,7 +29,7 @@ from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.prompt import TokenSpan
+from spatialstudio.domain.scene import TokenSpan
 from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 

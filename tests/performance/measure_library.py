@@ -27,7 +27,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 from spatialstudio.domain.perception import DepthMap, Perception
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
     LEFT_OF,

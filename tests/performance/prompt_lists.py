@@ -8,7 +8,7 @@ import numpy as np
 from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BELOW,

@@ -21,23 +21,21 @@ from spatialstudio.domain.perception import (
     Mask,
     Perception,
 )
-from spatialstudio.domain.prompt import (
-    MentionId,
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BETWEEN,
     FAR_FROM,
     IN_FRONT_OF,
     LEFT_OF,
     NEAR,
+    MentionId,
+    ObjectMention,
+    Prompt,
     Relation,
     RelationId,
     RelationType,
     SceneGraph,
+    TextSpan,
 )
 
 SIDE = 128

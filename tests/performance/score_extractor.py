@@ -20,8 +20,7 @@ from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.compose.list_relations import list_relations
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.ports import RelationExtractor
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import Prompt, relation_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PROMPTS_FILES = (

@@ -25,7 +25,7 @@ from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings,
 from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from spatialstudio.domain.generation import CandidateScore
-from spatialstudio.domain.relation import IN_FRONT_OF
+from spatialstudio.domain.scene import IN_FRONT_OF
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from tests.performance.intervals import bootstrap, ratio, wilson
 from tests.performance.match_sprites import is_nearer

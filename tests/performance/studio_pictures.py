@@ -15,8 +15,8 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GuidanceSettings,
 )
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 from tests.performance.prompt_lists import ListedPrompt
 

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from spatialstudio.adapters.diffusion.attention_layers import guiding_layers, unet_text_layers
 from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
     LEFT_OF,

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.adapters.stickers.vocabulary import object_number
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     FAR_FROM,
     LEFT_OF,

@@ -8,7 +8,7 @@ from spatialstudio.domain.perception import (
     Mask,
     Perception,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BETWEEN,
     LEFT_OF,
     Relation,

@@ -11,7 +11,7 @@ from spatialstudio.domain.perception import (
     Looks,
     Perception,
 )
-from spatialstudio.domain.relation import Relation, relation_types
+from spatialstudio.domain.scene import Relation, relation_types
 from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings
 from spatialstudio.science.checker.decide import decide_relation
 

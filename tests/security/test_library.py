@@ -13,7 +13,7 @@ from spatialstudio.adapters.storage.stores import verify_run
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
 from tests.security.harness import attack, fingerprint, studio

@@ -8,7 +8,7 @@ import pytest
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.adapters.questions.blip import BlipAnswerer, find_blip
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
-from spatialstudio.domain.judge_ports import PerceptionRole
+from spatialstudio.domain.ports import PerceptionRole
 from tests.adapters.questions.tiny_blip import save_tiny_blip
 from tests.fakes import CountingToken
 from tests.security.hostile_models import EVIL, TEXTS, change, endless, fifo, sparse

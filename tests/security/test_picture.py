@@ -5,7 +5,7 @@ import pytest
 
 from spatialstudio.adapters.storage.metadata.picture_texts import LONGEST_TEXT_BYTES, read_texts
 from spatialstudio.domain.errors import ImageError
-from spatialstudio.domain.prompt import MOST_CHARACTERS
+from spatialstudio.domain.scene import MOST_CHARACTERS
 from tests.security.harness import attack, studio
 from tests.security.hostile_files import fifo, written
 from tests.security.hostile_pictures import (

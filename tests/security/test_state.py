@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
 from tests.security.harness import attack

@@ -27,7 +27,7 @@ from spatialstudio.domain.drawing import Drawing, Text
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.library import Marks
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,

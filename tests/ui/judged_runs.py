@@ -4,7 +4,7 @@ import numpy as np
 
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.perception import Looks
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.checker.decide import decide
 from tests.fakes import scene_of

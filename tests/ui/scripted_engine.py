@@ -31,8 +31,8 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard, Surroundings
-from spatialstudio.domain.prompt import TextSpan, TokenReading
 from spatialstudio.domain.samplers import samplers_beside
+from spatialstudio.domain.scene import TextSpan, TokenReading
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
     Evaluation,

@@ -2,7 +2,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QSpinBox, QToolButton
 
-from spatialstudio.domain.relation import BUILT_IN_TYPES
+from spatialstudio.domain.scene import BUILT_IN_TYPES
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chips import RelationChips
 

@@ -10,8 +10,7 @@ from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, ma
 from spatialstudio.adapters.diffusion.attention_tap import LayerWatch, LevelMeans
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.prompt import MentionId, TokenSpan
-from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.scene import MentionId, Relation, RelationId, TokenSpan
 from spatialstudio.science.pos.attention_maps import WordAttention, mention_maps
 from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 

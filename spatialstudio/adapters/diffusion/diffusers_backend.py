@@ -69,9 +69,8 @@ from spatialstudio.domain.ports import (
     ModelCard,
     Surroundings,
 )
-from spatialstudio.domain.prompt import TokenReading, TokenSpan
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import SceneGraph, TokenReading, TokenSpan
 from spatialstudio.science.guidance.noise_search import objects_only
 
 WHITE = 255

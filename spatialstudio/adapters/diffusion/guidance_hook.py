@@ -37,7 +37,7 @@ from spatialstudio.adapters.diffusion.preview import (
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId
 
 
 def move_along(scheduler: Any, shift: torch.Tensor) -> None:

@@ -32,8 +32,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.ports import CancelToken
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 

@@ -28,9 +28,8 @@ from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
 from spatialstudio.adapters.diffusion.token_spans import token_spans
 from spatialstudio.domain.errors import BackendError, RequestError
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, new_request_id
-from spatialstudio.domain.prompt import Prompt, TextSpan
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
 from spatialstudio.science.guidance.noise_search import objects_only
 
 ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]

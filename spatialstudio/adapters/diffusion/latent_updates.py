@@ -22,7 +22,7 @@ from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
 from spatialstudio.adapters.diffusion.denoiser_call import DenoiserCall
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.science.guidance.losses import GuidanceLoss, RefinedLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 

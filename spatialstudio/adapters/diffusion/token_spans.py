@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.domain.errors import PromptError, prompt_too_long
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     TextSpan,

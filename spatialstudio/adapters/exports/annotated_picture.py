@@ -35,7 +35,7 @@ from spatialstudio.domain.export import (
     ExportLayer,
     ExportLook,
 )
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Verdict
 from spatialstudio.science.pos.superiority import marginal
 

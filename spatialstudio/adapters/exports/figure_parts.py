@@ -29,8 +29,7 @@ from spatialstudio.domain.drawing import (
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.generation import UNGUIDED, StepEvent, moment_read
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
-from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import MentionId, ObjectMention, RelationId
 from spatialstudio.domain.verdict import Outcome
 
 MARGIN = 16.0

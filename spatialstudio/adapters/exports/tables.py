@@ -11,8 +11,7 @@ from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.scene import MentionId, Relation, RelationId
 from spatialstudio.domain.verdict import Verdict
 from spatialstudio.science.pos.pse import pse_of
 

@@ -11,8 +11,8 @@ from spatialstudio.adapters.perception.instances import (
 )
 from spatialstudio.adapters.perception.lazy_model import Loaded, ModelInUse
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard, Seen
-from spatialstudio.domain.prompt import ObjectMention
+from spatialstudio.domain.ports import PerceptionCard, Seen
+from spatialstudio.domain.scene import ObjectMention
 
 SYNONYMS: Sequence[Sequence[str]] = (
     ("person", "man", "woman", "boy", "girl", "child", "human"),

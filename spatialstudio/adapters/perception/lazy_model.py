@@ -17,7 +17,7 @@ from spatialstudio.adapters.perception.model_catalog import weight_files
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard
+from spatialstudio.domain.ports import PerceptionCard
 
 if TYPE_CHECKING:
     import torch

@@ -27,12 +27,12 @@ from spatialstudio.adapters.models.weight_hashes import hash_of_weights, known_h
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
-from spatialstudio.domain.judge_ports import (
+from spatialstudio.domain.ports import (
     Perceiver,
     PerceptionCard,
     PerceptionRole,
+    Surroundings,
 )
-from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.registrations import constants_in
 from spatialstudio.domain.safe_files import is_regular, read_regular
 

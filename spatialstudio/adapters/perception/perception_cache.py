@@ -34,9 +34,9 @@ from spatialstudio.domain.perception import (
     Perception,
 )
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
 from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.write_gate import FILE_GATE
 
 log = logging.getLogger(__name__)

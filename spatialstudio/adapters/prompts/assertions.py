@@ -25,8 +25,7 @@ from spatialstudio.domain.assertion import (
     Assertions,
 )
 from spatialstudio.domain.ports import CancelToken, Surroundings
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph
 from spatialstudio.science.questions.da_score import assertions_of
 
 MAX_ASSERTIONS = 64

@@ -16,17 +16,15 @@ from spatialstudio.adapters.prompts.words import (
     Word,
     WordKind,
 )
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    FLANKS,
     MentionId,
     ObjectMention,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
-    FLANKS,
     Relation,
     RelationType,
     SceneGraph,
     Shape,
+    TextSpan,
     relation_types,
 )
 from spatialstudio.science.scenes.consistency import contradictions_of, redundancies_of

@@ -22,12 +22,13 @@ from spatialstudio.adapters.prompts.words import (
     claim_of,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import Note, ObjectMention
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BETWEEN,
     FLANKS,
     Axis,
     AxisClaim,
+    Note,
+    ObjectMention,
     Relation,
     RelationType,
     Shape,

@@ -24,14 +24,14 @@ from spatialstudio.adapters.prompts.words import (
     WordKind,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BETWEEN,
     FLANKS,
     IN_FRONT_OF,
     NEAR,
     Axis,
     RelationType,
+    TextSpan,
 )
 
 PLACING_KINDS = {*RELATIONS, WordKind.FRAME}

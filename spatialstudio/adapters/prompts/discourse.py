@@ -20,12 +20,13 @@ from spatialstudio.adapters.prompts.words import (
     Word,
     WordKind,
 )
-from spatialstudio.domain.prompt import Note, TextSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     FLANKS,
+    Note,
     Relation,
     RelationId,
     Shape,
+    TextSpan,
     relation_types,
 )
 

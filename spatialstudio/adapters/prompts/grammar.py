@@ -17,8 +17,7 @@ from spatialstudio.adapters.prompts.words import Word, WordCutter
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import Note, Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Note, Prompt, SceneGraph
 
 OWN_OBJECTS_FILE = "objects.txt"
 """In the user's settings folder."""

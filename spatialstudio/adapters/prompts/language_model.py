@@ -39,17 +39,15 @@ from spatialstudio.adapters.prompts.model_answers import (
 from spatialstudio.adapters.prompts.prompt_weights import without_weights
 from spatialstudio.adapters.prompts.words import Word
 from spatialstudio.domain.ports import CancelToken, Surroundings
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     Note,
     ObjectMention,
     Prompt,
-    TextSpan,
-    free_mention_id,
-)
-from spatialstudio.domain.relation import (
     Relation,
     RelationId,
     SceneGraph,
+    TextSpan,
+    free_mention_id,
 )
 
 TELLING_APART = frozenset({"another", "other", "first", "second", "third"})

@@ -11,7 +11,7 @@ from typing import Any
 
 from spatialstudio.adapters.prompts.vocabulary import plain_phrase, registered_phrases
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BELOW,

@@ -24,7 +24,7 @@ from spatialstudio.adapters.prompts.words import (
     Word,
     WordKind,
 )
-from spatialstudio.domain.prompt import ORDINALS, TextSpan
+from spatialstudio.domain.scene import ORDINALS, TextSpan
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
 SILENT_KINDS = {WordKind.OTHER, WordKind.STYLE_OF, WordKind.REQUEST}

@@ -12,8 +12,7 @@ from spatialstudio.adapters.prompts.words import (
     claim_of,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import NEAR
+from spatialstudio.domain.scene import NEAR, TextSpan
 
 CLAIMS = (WordKind.RELATION, WordKind.UNREAD, WordKind.FRAME, WordKind.BE, WordKind.NOT)
 VERBS = (WordKind.VERB, WordKind.PLACING, WordKind.WATCHING)

@@ -17,12 +17,12 @@ from enum import Enum
 from itertools import pairwise
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     Note,
     Prompt,
+    SceneGraph,
     TextSpan,
 )
-from spatialstudio.domain.relation import SceneGraph
 
 TAG = re.compile(r"<[a-z][\w-]*:[^<>\n]{0,300}>", re.IGNORECASE)
 BREAK = re.compile(r"\bBREAK\b")

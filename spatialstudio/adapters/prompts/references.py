@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from spatialstudio.adapters.prompts.pieces import NounPhrase
 from spatialstudio.adapters.prompts.words import Word, WordKind
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     CARDINALS,
     NUMBERED,
     ORDINALS,

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from spatialstudio.adapters.prompts.vocabulary import Vocabulary, registered_words
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.scene import TextSpan
 
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 PLACE_ON_KEYBOARD = {

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.domain.scene import RelationType, relation_types
 
 LONGEST_NOUN = 4
 SHORTEST_STEM = 3

@@ -23,7 +23,7 @@ from spatialstudio.adapters.prompts.words import (
     WordKind,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.scene import TextSpan
 
 OPENERS = {WordKind.STYLE, WordKind.SHOWING, WordKind.STOP, WordKind.COMMA, WordKind.AND}
 OWNERS = {"his", "her", "its", "their"}

@@ -17,12 +17,12 @@ from lark import Lark
 from spatialstudio.adapters.prompts.spelling import CorrectedText
 from spatialstudio.adapters.prompts.vocabulary import plain_phrase, registered_phrases
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BUILT_IN_TYPES,
     LEFT_OF,
     RIGHT_OF,
     RelationType,
+    TextSpan,
 )
 
 PLAIN, PHRASE, IDIOM = "PLAIN_", "(?!PHRASE)", "IDIOM"

@@ -22,13 +22,12 @@ from spatialstudio.adapters.stickers.pixel_net import (
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 from spatialstudio.domain.arrays import BoolMask, RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import Seen
 from spatialstudio.domain.perception import (
     Detection,
     Mask,
 )
-from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import ObjectMention
+from spatialstudio.domain.ports import Seen, Surroundings
+from spatialstudio.domain.scene import ObjectMention
 
 FINEST = 4
 """The finest resolution, in multiples of the training size."""

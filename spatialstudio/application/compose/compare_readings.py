@@ -9,20 +9,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    BY_HAND,
+    Basis,
     MentionId,
     Note,
     ObjectMention,
-    TextSpan,
-    free_mention_id,
-)
-from spatialstudio.domain.relation import (
-    BY_HAND,
-    Basis,
     Relation,
     RelationId,
     SceneGraph,
     Shape,
+    TextSpan,
+    free_mention_id,
     relation_types,
 )
 

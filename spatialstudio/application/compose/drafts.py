@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Draft, RunSettings
+from spatialstudio.domain.scene import SceneGraph
 
 log = logging.getLogger(__name__)
 

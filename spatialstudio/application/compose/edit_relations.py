@@ -6,15 +6,16 @@ from dataclasses import replace
 
 from spatialstudio.application.compose.compare_readings import keep_taken_up, keep_things
 from spatialstudio.application.compose.write_prompt import rewrite
-from spatialstudio.domain.prompt import MentionId, TextSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BY_HAND,
     HEAVIEST,
     LIGHTEST,
     Basis,
+    MentionId,
     Relation,
     RelationId,
     SceneGraph,
+    TextSpan,
 )
 
 WEIGHT_STEP = 2.0

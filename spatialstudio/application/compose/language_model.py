@@ -10,8 +10,7 @@ from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancellableExtractor
-from spatialstudio.domain.prompt import Note, Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Note, Prompt, SceneGraph
 from spatialstudio.domain.servers import (
     ServerChoice,
     ServerChoices,

@@ -6,8 +6,7 @@ from dataclasses import replace
 from spatialstudio.application.compose.read_prompt import with_thing_added, with_thing_removed
 from spatialstudio.application.compose.write_prompt import rewrite
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.science.guidance.noise_search import indefinite_article
 from spatialstudio.science.scenes.layout import (
     BLOB_SIDE,

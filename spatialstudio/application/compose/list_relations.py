@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
+    MentionId,
+    ObjectMention,
     RelationType,
     SceneGraph,
     relation_types,

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
+    SceneGraph,
     TextSpan,
     hues_of,
 )
-from spatialstudio.domain.relation import SceneGraph
 
 SCENES_KEPT = 16
 """Size of the cache; each step of a run requests the same words several times."""

@@ -10,23 +10,21 @@ from dataclasses import replace
 from spatialstudio.application.compose.write_prompt import rewrite
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import RelationExtractor
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    BY_HAND,
     MOST_CHARACTERS,
     MentionId,
     Note,
     ObjectMention,
     Prompt,
-    TextSpan,
-    free_mention_id,
-    is_text,
-)
-from spatialstudio.domain.relation import (
-    BY_HAND,
     Relation,
     RelationId,
     RelationType,
     SceneGraph,
     Shape,
+    TextSpan,
+    free_mention_id,
+    is_text,
 )
 
 COMMA = ", "

@@ -4,8 +4,7 @@ from enum import Enum
 
 from spatialstudio.application.compose.read_prompt import with_relation_removed
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import TextSpan
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import RelationId, SceneGraph, TextSpan
 from spatialstudio.science.scenes.consistency import (
     Contradiction,
     Redundancy,

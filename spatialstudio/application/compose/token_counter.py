@@ -6,12 +6,12 @@ from spatialstudio.application.jobs.messages import EngineAnswer, ReadTokens, To
 from spatialstudio.domain.errors import prompt_too_long
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     ObjectMention,
+    SceneGraph,
     TextSpan,
     TokenReading,
 )
-from spatialstudio.domain.relation import SceneGraph
 
 
 @frozen

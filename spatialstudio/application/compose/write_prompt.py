@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     ORDINALS,
     MentionId,
     ObjectMention,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
     Relation,
     RelationId,
     SceneGraph,
+    TextSpan,
     relation_types,
 )
 from spatialstudio.science.guidance.noise_search import indefinite_article

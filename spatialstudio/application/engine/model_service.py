@@ -24,8 +24,7 @@ from spatialstudio.domain.ports import (
     ModelCard,
     Surroundings,
 )
-from spatialstudio.domain.prompt import TokenReading
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph, TokenReading
 from spatialstudio.domain.verdict import Evaluation
 
 

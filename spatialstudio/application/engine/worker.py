@@ -45,8 +45,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.ports import CancelToken, ModelCard
-from spatialstudio.domain.prompt import TokenReading
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph, TokenReading
 from spatialstudio.domain.verdict import Evaluation
 
 log = logging.getLogger(__name__)

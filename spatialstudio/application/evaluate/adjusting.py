@@ -8,14 +8,14 @@ from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.session import OpenRun, Session
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric, RelationAnswer
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.scene import (
     Axis,
     Relation,
     RelationId,
     RelationType,
     Shape,
 )
-from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.verdict import (
     AdjustedVerdict,
     Adjustment,

@@ -9,16 +9,17 @@ from typing import TypeAlias
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import (
+from spatialstudio.domain.perception import Looks, Mask, Perception
+from spatialstudio.domain.ports import (
+    CancelToken,
     DepthEstimator,
     Detector,
     PerceptionStore,
+    Perturber,
     Seen,
     Segmenter,
 )
-from spatialstudio.domain.perception import Looks, Mask, Perception
-from spatialstudio.domain.ports import CancelToken, Perturber
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import (
     REPRODUCE,
     CheckerSettings,

@@ -16,9 +16,9 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ImageFiles
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
 from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})

@@ -14,9 +14,8 @@ from spatialstudio.domain.judge_choice import (
     STICKER_DETECTOR_ID,
     JudgeSetChoice,
 )
-from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.ports import ModelCard, PerceptionRole
 from spatialstudio.domain.verdict import Evaluation
 
 STICKER_MODEL_ID = "stickers"

@@ -31,7 +31,7 @@ from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
 from spatialstudio.domain.ports import CancelToken, Perturber
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import (
     CHECKER_PRESETS,
     CheckerSettings,

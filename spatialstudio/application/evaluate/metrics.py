@@ -17,11 +17,10 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import AssertionReader, QuestionAnswerer
 from spatialstudio.domain.metric import Figures, Metric, Row
-from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.ports import AssertionReader, CancelToken, QuestionAnswerer
 from spatialstudio.domain.registrations import Registrations, constants_in
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.questions.da_score import assertions_of, score_answers
 from spatialstudio.science.questions.perception_answers import score_by_perception

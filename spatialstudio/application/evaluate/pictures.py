@@ -18,9 +18,8 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, new_request_id
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ImageFiles
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import MetadataFiles
+from spatialstudio.domain.scene import Prompt, SceneGraph
 
 NOBODY = "nobody"
 NO_CLAIM = SceneGraph(prompt=Prompt(text=""), mentions=(), relations=(), extractor_id=NOBODY)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from spatialstudio.domain.record import Fault, RunRecord
-from spatialstudio.domain.relation import RelationId, SceneGraph
+from spatialstudio.domain.scene import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.checker.adjustments import decide_adjusted
 from spatialstudio.science.checker.decide import decide

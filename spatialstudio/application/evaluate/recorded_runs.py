@@ -19,8 +19,8 @@ from spatialstudio.domain.benchmark import (
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import RecordedRuns
-from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.safe_files import check_not_source
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.checker.decide import decide_relation

@@ -34,12 +34,12 @@ from spatialstudio.domain.library import (
     Word,
 )
 from spatialstudio.domain.record import Fault, Reproduction
-from spatialstudio.domain.relation import relation_types
 from spatialstudio.domain.run_ports import (
     RunLibrary,
     RunStore,
     StateFiles,
 )
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.verdict import Outcome
 
 LONGEST = 2000

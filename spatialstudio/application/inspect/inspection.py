@@ -11,7 +11,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     Relation,
     RelationId,

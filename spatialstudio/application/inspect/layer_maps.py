@@ -23,8 +23,8 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.run_ports import AttentionFiles
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.layer_means import mean_of_layers
 

@@ -9,10 +9,10 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import MapScale
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
+    MentionId,
     Relation,
     SceneGraph,
 )

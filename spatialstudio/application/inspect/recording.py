@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.attention import Moment
     from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.record import RunRecord
-    from spatialstudio.domain.relation import SceneGraph
+    from spatialstudio.domain.scene import SceneGraph
     from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 
 ValueT = TypeVar("ValueT")

@@ -8,7 +8,7 @@ from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent, moment_read
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 
 NUMBERS = ".6g"

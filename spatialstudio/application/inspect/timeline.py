@@ -11,7 +11,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
     moment_read,
 )
-from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 from spatialstudio.science.pos.superiority import Ties

@@ -9,7 +9,7 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 
 TRACE_ENDING = ".strace"
 PAIR = 2

@@ -21,8 +21,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.prompt import TokenReading
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph, TokenReading
 from spatialstudio.domain.verdict import Evaluation
 
 

@@ -15,8 +15,8 @@ from spatialstudio.domain.generation import (
     is_search,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.prompt import is_text
 from spatialstudio.domain.samplers import sampler_title
+from spatialstudio.domain.scene import is_text
 from spatialstudio.science.guidance.methods import method_named
 
 CHANCE = 0.5

@@ -15,7 +15,6 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -23,6 +22,7 @@ from spatialstudio.domain.run_settings import (
     seed_after,
     with_values,
 )
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 

@@ -25,8 +25,8 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ModelCard,
 )
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE
 from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate

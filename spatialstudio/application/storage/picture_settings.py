@@ -20,8 +20,8 @@ from spatialstudio.domain.picture_settings import (
     search_in_words,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_settings import Draft, RunSettings, with_values
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import fitted_options, unusual_options
 
 PROMPT = "prompt"

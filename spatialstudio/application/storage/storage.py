@@ -38,7 +38,6 @@ from spatialstudio.domain.picture_settings import (
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.record import Reproduction
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.run_ports import (
     MetadataFiles,
     QueueJournal,
@@ -47,6 +46,7 @@ from spatialstudio.domain.run_ports import (
 )
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.safe_files import is_inside
+from spatialstudio.domain.scene import SceneGraph
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from spatialstudio.domain.perception import (
     Looks,
     Perception,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.domain.verdict import (
     Adjustment,
     CheckerSettings,

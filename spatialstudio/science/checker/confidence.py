@@ -11,7 +11,7 @@ from statistics import mean
 import numpy as np
 
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.scene import Relation
 from spatialstudio.domain.verdict import (
     CheckerSettings,
     ConfidenceComponents,

@@ -23,9 +23,9 @@ from itertools import product
 from math import prod
 
 from spatialstudio.domain.perception import Looks, Perception
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
+    MentionId,
     Relation,
     RelationType,
     SceneGraph,

@@ -17,7 +17,7 @@ from spatialstudio.domain.perception import (
     Looks,
     Perception,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     Relation,
     RelationType,

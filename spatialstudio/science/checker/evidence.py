@@ -25,9 +25,10 @@ from spatialstudio.domain.perception import (
     Mask,
     Perception,
 )
-from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
+    MentionId,
+    ObjectMention,
     Relation,
     RelationType,
     SceneGraph,

@@ -13,9 +13,9 @@ from spatialstudio.domain.perception import (
     Detection,
     Perception,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
+    MentionId,
     Relation,
     RelationType,
     Shape,

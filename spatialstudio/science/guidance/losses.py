@@ -19,10 +19,10 @@ from typing import Protocol, TypeAlias
 import torch
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
+    MentionId,
     Relation,
     RelationType,
     Shape,

@@ -16,8 +16,7 @@ from statistics import geometric_mean, mean
 
 from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.prompt import ObjectMention, TextSpan
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import ObjectMention, SceneGraph, TextSpan
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.checker.decide import decide
 from spatialstudio.science.pos.pse import prompt_pse

@@ -15,7 +15,7 @@ from math import sqrt
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings, StepUnit
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId
 
 
 @frozen(kw_only=False)

@@ -17,7 +17,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.perception import Box, Detection
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     Axis,
     AxisClaim,

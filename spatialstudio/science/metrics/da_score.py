@@ -8,7 +8,7 @@ from typing import Any
 
 from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.metric import Figures, Metric, Row
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 DA_SCORE = "da"

@@ -14,7 +14,7 @@ from math import copysign, hypot
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
     Relation,

@@ -18,7 +18,7 @@ from statistics import mean
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Figures, Metric, Row
 from spatialstudio.domain.perception import Box, Perception
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
     Relation,

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from spatialstudio.domain.metric import Figures, Metric, Row, relation_values
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.pos.pse import MET_AT, Instances, prompt_pse
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Figures, Metric, Row
 from spatialstudio.domain.perception import Box, Perception
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
     Relation,

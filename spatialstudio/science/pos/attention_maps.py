@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.science.arrays import ArrayT
 
 EXCITEMENT = 100

@@ -19,8 +19,8 @@ import numpy as np
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Mask, Perception
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
+    MentionId,
     Relation,
     RelationId,
     SceneGraph,

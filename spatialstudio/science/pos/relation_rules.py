@@ -14,7 +14,7 @@ from functools import reduce
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.perception import DepthMap
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
     RelationType,

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.science.arrays import ArrayT, ValueT
 
 _SUMMED_OUT = {Axis.X: -2, Axis.Y: -1}

@@ -27,8 +27,7 @@ from spatialstudio.domain.assertion import (
     YesNoChances,
     YesRule,
 )
-from spatialstudio.domain.prompt import ObjectMention
-from spatialstudio.domain.relation import Relation, SceneGraph
+from spatialstudio.domain.scene import ObjectMention, Relation, SceneGraph
 
 SCENE_ID = "scene"
 _VOWELS = "aeiou"

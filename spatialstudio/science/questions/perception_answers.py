@@ -22,8 +22,7 @@ from spatialstudio.domain.assertion import (
     DaSettings,
 )
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.pos.pse import relation_pse
 from spatialstudio.science.questions.da_score import assertions_of, da_score

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId, TextSpan
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
+    MentionId,
     Relation,
     RelationId,
     SceneGraph,
     Shape,
+    TextSpan,
 )
 
 Follower = tuple[MentionId, Relation]

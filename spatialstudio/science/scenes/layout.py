@@ -11,10 +11,10 @@ from math import atan2, cos, dist, sin, tau
 from typing import TypeAlias
 
 from spatialstudio.domain.perception import Box, Perception
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BY_HAND,
     NEAR,
+    MentionId,
     Relation,
     RelationId,
     RelationType,

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Axis, Relation, Shape
+from spatialstudio.domain.scene import Axis, MentionId, Relation, Shape
 
 EDGE = 0.05
 """Border on both sides, fraction of the image side."""

@@ -9,8 +9,8 @@ from spatialstudio.application.session import (
     RelationPicked,
     SceneChanged,
 )
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
+    MentionId,
     RelationId,
     SceneGraph,
     relation_types,

@@ -32,7 +32,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     RelationId,
     SceneGraph,
     relation_types,

@@ -7,7 +7,7 @@ from spatialstudio.application.compose.scene_advice import (
     AdviceKind,
     advice_on,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     RelationId,
     RelationType,

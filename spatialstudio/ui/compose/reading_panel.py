@@ -25,8 +25,7 @@ from spatialstudio.application.compose.scene_advice import (
     follow,
 )
 from spatialstudio.application.session import SceneChanged
-from spatialstudio.domain.prompt import Note, TextSpan
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Note, SceneGraph, TextSpan
 from spatialstudio.ui.compose.widgets.reading_notes import (
     NoteKind,
     ReadingNote,

@@ -22,8 +22,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.prompt import MentionId, ObjectMention
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
     REMOVE_THING,

@@ -16,7 +16,7 @@ from spatialstudio.application.session import (
     SceneChanged,
 )
 from spatialstudio.domain.errors import Obstacle
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import picked_relation

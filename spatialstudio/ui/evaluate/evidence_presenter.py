@@ -11,8 +11,7 @@ from spatialstudio.domain.evidence import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box, Detection
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Relation, RelationId
+from spatialstudio.domain.scene import MentionId, Relation, RelationId
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     NOTHING,

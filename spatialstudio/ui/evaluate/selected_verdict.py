@@ -3,7 +3,7 @@
 from spatialstudio.application.evaluate.adjusting import verdict_on
 from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.scene import Relation
 from spatialstudio.domain.verdict import Adjustment, Evaluation
 from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict, picked_relation
 from spatialstudio.ui.framework.panel_api import WindowContext

@@ -8,7 +8,7 @@ from spatialstudio.application.evaluate.crops import CropMaker, CropsMade
 from spatialstudio.application.session import RelationPicked, RunChanged
 from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
 from spatialstudio.domain.perception import Perturbation, PerturbationKind
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict
 from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection

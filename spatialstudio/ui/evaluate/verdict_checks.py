@@ -11,7 +11,7 @@ from spatialstudio.domain.evidence import (
     UncheckedKind,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     Axis,
     Relation,
     SceneGraph,

@@ -11,8 +11,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.perception import Looks
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.scene import MentionId, Relation
 from spatialstudio.domain.verdict import Adjustment, Verdict
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import (

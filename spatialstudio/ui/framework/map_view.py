@@ -13,7 +13,7 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 
 MOST_AVERAGES = 3
 """Number of older runs whose averages are kept."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from spatialstudio.application.evaluate.adjusting import with_setting
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.perception import Detection
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Adjustment
 from spatialstudio.ui.framework.undo import Edits
 

@@ -18,7 +18,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 from spatialstudio.domain.record import Reproduction, Sameness
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.sweep import SweepCell, sides_of
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.gallery.widgets.claim_list import Claim

@@ -12,7 +12,7 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands

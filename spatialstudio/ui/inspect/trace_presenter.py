@@ -13,7 +13,7 @@ from spatialstudio.application.inspect.timeline import (
 from spatialstudio.application.jobs.messages import Phase
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.attention import Moment
-from spatialstudio.domain.relation import Relation
+from spatialstudio.domain.scene import Relation
 from spatialstudio.ui.inspect.widgets.pos_curve import (
     GuidanceMark,
     PosCurve,

@@ -31,8 +31,7 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.ui.framework.map_view import (
     MapLook,
     MapSource,

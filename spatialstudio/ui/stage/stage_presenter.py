@@ -10,8 +10,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.perception import Detection
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.stage.map_presenter import (
     MapSelection,

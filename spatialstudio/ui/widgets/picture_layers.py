@@ -12,7 +12,7 @@ from spatialstudio.domain.arrays import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 
 
 class Layer(Enum):

@@ -20,7 +20,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import ModelNotFound, StoreError, StudioError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.window_signals import OfferedSettings
 from spatialstudio.ui.gallery.settings_comparison import NAMES, SettingsComparison

@@ -27,8 +27,8 @@ from spatialstudio.domain.generation import (
     PromptEncoded,
     StepEvent,
 )
-from spatialstudio.domain.relation import IN_FRONT_OF
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import IN_FRONT_OF
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, events_of, scene_of
 

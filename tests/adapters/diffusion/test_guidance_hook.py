@@ -11,7 +11,7 @@ from spatialstudio.adapters.diffusion.latent_updates import Guidance
 from spatialstudio.adapters.diffusion.token_spans import token_spans
 from spatialstudio.domain.errors import BackendError, Cancelled
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     LEFT_OF,
     RIGHT_OF,

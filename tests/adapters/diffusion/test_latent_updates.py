@@ -14,13 +14,13 @@ from spatialstudio.domain.generation import (
     StepEvent,
     StepUnit,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import (
     ABOVE,
     IN_FRONT_OF,
     LEFT_OF,
     Relation,
 )
-from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.pos.relation_rules import relation_pos
 from tests.fakes import events_of, scene_of
 

@@ -8,7 +8,7 @@ from spatialstudio.adapters.diffusion.token_spans import (
     token_spans,
 )
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import ObjectMention, TextSpan
+from spatialstudio.domain.scene import ObjectMention, TextSpan
 from tests.adapters.diffusion.tiny_tokenizers import (
     MAX_TOKENS,
     tiny_clip_tokenizer,

@@ -42,7 +42,7 @@ from spatialstudio.domain.drawing import (
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import BoardFrame, ExportLayer
 from spatialstudio.domain.library import Marks
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 from tests.adapters.exports.conftest import SAMPLE
 
 PROMPT = "a photo of a dog to the left of a car"

@@ -10,9 +10,9 @@ from safetensors.torch import save_file
 
 from spatialstudio.adapters.perception import architectures
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders, families
-from spatialstudio.domain.judge_ports import PerceptionRole
 from spatialstudio.domain.perception import Box, Detection
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.ports import PerceptionRole
+from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     TextSpan,
@@ -83,7 +83,7 @@ def detections():
 
 FAMILY = """
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
-from spatialstudio.domain.judge_ports import PerceptionRole, Seen
+from spatialstudio.domain.ports import PerceptionRole, Seen
 
 
 class Blind:

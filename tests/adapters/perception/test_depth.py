@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from spatialstudio.adapters.perception.architectures.depth import farther_from_nearer
-from spatialstudio.domain.judge_ports import PerceptionRole
+from spatialstudio.domain.ports import PerceptionRole
 
 
 @pytest.mark.parametrize("name", ["depth-anything", "depth-anything-metric", "dpt"])

@@ -6,7 +6,7 @@ from spatialstudio.adapters.perception.architectures.grounding_dino import (
     scores_of_heads,
     tokens_of,
 )
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.scene import TextSpan
 
 OFFSETS = [(0, 0), (0, 1), (2, 6), (7, 14), (14, 15), (16, 17), (18, 21), (21, 22), (0, 0)]
 """Of "a fire hydrant. a dog." with a token a word and a mark at each end."""

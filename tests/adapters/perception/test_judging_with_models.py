@@ -23,8 +23,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.judge_ports import PerceptionRole
-from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.ports import PerceptionRole, Surroundings
 from spatialstudio.domain.verdict import Outcome
 from tests.fakes import CountingToken, FakeDepth, scene_of
 

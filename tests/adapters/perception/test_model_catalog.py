@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders, families
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
-from spatialstudio.domain.judge_ports import PerceptionRole
+from spatialstudio.domain.ports import PerceptionRole
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

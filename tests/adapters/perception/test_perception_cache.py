@@ -16,7 +16,7 @@ from spatialstudio.domain.perception import (
     Perception,
 )
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 
 RANDOM = np.random.default_rng(0)
 

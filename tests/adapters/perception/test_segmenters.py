@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from spatialstudio.adapters.perception.architectures.segment_anything import best_masks
-from spatialstudio.domain.judge_ports import PerceptionRole
+from spatialstudio.domain.ports import PerceptionRole
 
 SEGMENTERS = ("sam", "sam2")
 

@@ -2,7 +2,7 @@
 
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 

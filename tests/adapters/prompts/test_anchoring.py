@@ -4,8 +4,7 @@ from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.prompts.language_model import anchor
 from spatialstudio.adapters.prompts.model_answers import AnsweredRelation, ModelAnswer
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import Basis, relation_types
+from spatialstudio.domain.scene import Basis, Prompt, relation_types
 
 GRAMMAR = GrammarExtractor(resources_folder() / "prompts")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,

@@ -11,12 +11,13 @@ import pytest
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.compose.list_relations import list_relations
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import MOST_CHARACTERS, Prompt
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
     LEFT_OF,
+    MOST_CHARACTERS,
     RIGHT_OF,
+    Prompt,
 )
 from tests.call_counts import calls_of
 from tests.performance.score_extractor import SPLITS, read_rows, score

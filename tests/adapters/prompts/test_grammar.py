@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     ABOVE_RIGHT_OF,
@@ -23,6 +22,7 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    Prompt,
     relation_types,
 )
 from tests.adapters.prompts.readings import claims, extractor, read

@@ -11,13 +11,13 @@ from spatialstudio.adapters.prompts.language_model import LanguageModelExtractor
 from spatialstudio.adapters.prompts.model_answers import complete_instruction
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     LEFT_OF,
     RIGHT_OF,
     Basis,
+    Prompt,
 )
 from tests.adapters.loopback import (
     LoopbackServer,

@@ -7,7 +7,7 @@ from spatialstudio.adapters.prompts.grammar import build
 from spatialstudio.adapters.prompts.prompt_weights import without_weights
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import Prompt, TextSpan
+from spatialstudio.domain.scene import Prompt, TextSpan
 
 RESOURCES = Path(__file__).parents[3] / "resources"
 THINGS = (

@@ -14,12 +14,12 @@ from spatialstudio.adapters.prompts.model_answers import (
 from spatialstudio.application.compose.list_relations import list_relations
 from spatialstudio.application.compose.write_prompt import counterfactual, write_prompt
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BELOW,
     LEFT_OF,
+    Prompt,
     Relation,
     RelationId,
     RelationType,

@@ -5,7 +5,7 @@ import pytest
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.application.compose.write_prompt import write_prompt
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 

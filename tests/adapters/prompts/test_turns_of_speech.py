@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BELOW,

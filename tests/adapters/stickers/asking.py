@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from spatialstudio.domain.perception import Mask
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     TextSpan,

@@ -13,14 +13,7 @@ from spatialstudio.application.compose.compare_readings import (
 )
 from spatialstudio.application.compose.read_prompt import with_relation_type
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import (
-    MentionId,
-    Note,
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,
@@ -28,8 +21,13 @@ from spatialstudio.domain.relation import (
     BY_HAND,
     LEFT_OF,
     Basis,
+    MentionId,
+    Note,
+    ObjectMention,
+    Prompt,
     Relation,
     RelationId,
+    TextSpan,
 )
 
 extractor = GrammarExtractor(resources_folder() / "prompts")

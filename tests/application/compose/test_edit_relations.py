@@ -19,7 +19,7 @@ from spatialstudio.application.compose.read_prompt import (
     with_relation_type,
 )
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BETWEEN,
     Basis,

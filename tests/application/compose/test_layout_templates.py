@@ -4,7 +4,7 @@ from spatialstudio.application.compose.layouts import LAYOUTS, things_of
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.plugins import open_registry
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 from tests.fakes import scene_of
 
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from spatialstudio.application.compose.prompt_words import words_of
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.scene import TextSpan
 from tests.fakes import scene_of
 
 

@@ -9,12 +9,12 @@ from spatialstudio.application.compose.read_prompt import (
 )
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import MOST_CHARACTERS
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BETWEEN,
     LEFT_OF,
+    MOST_CHARACTERS,
     NEAR,
 )
 

@@ -7,7 +7,7 @@ from spatialstudio.application.compose.scene_advice import (
     follow,
 )
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import Prompt
+from spatialstudio.domain.scene import Prompt
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 

@@ -11,15 +11,13 @@ from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import Cancelled, PromptError
-from spatialstudio.domain.prompt import (
-    Note,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
+    Note,
+    Prompt,
     Relation,
+    TextSpan,
 )
 
 TEXT = "a cat above a dog"

@@ -10,7 +10,7 @@ from spatialstudio.application.compose.token_counter import (
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.scene import TextSpan
 from tests.fakes import WORD_LIMIT, FakeBackend, scene_of
 from tests.ui.scripted_engine import STICKERS
 

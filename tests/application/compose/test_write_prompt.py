@@ -10,18 +10,16 @@ from spatialstudio.application.compose.write_prompt import (
     write_prompt,
 )
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    BUILT_IN_TYPES,
     MentionId,
     ObjectMention,
     Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
-    BUILT_IN_TYPES,
     Relation,
     RelationId,
     SceneGraph,
     Shape,
+    TextSpan,
 )
 
 THINGS = (

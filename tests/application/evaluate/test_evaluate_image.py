@@ -6,8 +6,8 @@ import pytest
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.domain.errors import Cancelled, DetectorError
-from spatialstudio.domain.judge_ports import Seen
-from spatialstudio.domain.relation import IN_FRONT_OF, LEFT_OF
+from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.scene import IN_FRONT_OF, LEFT_OF
 from spatialstudio.domain.verdict import (
     REPRODUCE,
     AbstentionReason,

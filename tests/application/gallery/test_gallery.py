@@ -18,7 +18,7 @@ from spatialstudio.application.gallery.gallery import (
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.domain.library import Marks
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
 from tests.patience import PATIENCE_S

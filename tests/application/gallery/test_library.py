@@ -12,7 +12,7 @@ from spatialstudio.application.gallery.library import (
     Library,
     LibraryChanged,
 )
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
 from tests.patience import PATIENCE_S

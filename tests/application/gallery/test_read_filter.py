@@ -17,7 +17,7 @@ from spatialstudio.domain.library import (
     Sign,
     Word,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     IN_FRONT_OF,
     LEFT_OF,

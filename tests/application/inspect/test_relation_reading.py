@@ -5,14 +5,14 @@ import pytest
 
 from spatialstudio.application.inspect.inspection import relation_in_words
 from spatialstudio.application.inspect.map_reading import read_relation, relation_between
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_RIGHT_OF,
     BEHIND,
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    MentionId,
 )
 from tests.fakes import scene_of
 

@@ -14,8 +14,8 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
     unguided,
 )
-from spatialstudio.domain.relation import BEHIND
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import BEHIND
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
 

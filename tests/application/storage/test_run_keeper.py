@@ -20,8 +20,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Prompt, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 MINE = RequestId("mine")

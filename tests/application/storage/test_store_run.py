@@ -19,8 +19,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     SamplingSettings,
 )
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Prompt, SceneGraph
 
 NOON = datetime(2026, 11, 20, 12, 0, 1, tzinfo=UTC)
 

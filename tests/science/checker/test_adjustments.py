@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.domain.perception import Looks
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
+    SceneGraph,
     TextSpan,
 )
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.domain.verdict import (
     REPRODUCE,
     AbstentionReason,

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.perception import DepthMap, Looks
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,
@@ -20,7 +15,10 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    ObjectMention,
+    Prompt,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import (
     RECOMMENDED,

@@ -9,7 +9,7 @@ from spatialstudio.domain.perception import (
     Detection,
     Looks,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
     LEFT_OF,

@@ -2,20 +2,18 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BETWEEN,
     IN_FRONT_OF,
     LEFT_OF,
     NEAR,
+    ObjectMention,
+    Prompt,
     Relation,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import (
     AbstentionReason,

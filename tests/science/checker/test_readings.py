@@ -6,7 +6,7 @@ from spatialstudio.domain.perception import (
     DepthMap,
     Perception,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.relation import ABOVE
+from spatialstudio.domain.scene import ABOVE
 from spatialstudio.domain.verdict import (
     RECOMMENDED,
     REPRODUCE,

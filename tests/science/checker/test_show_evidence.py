@@ -12,19 +12,17 @@ from spatialstudio.domain.perception import (
     DepthMap,
     Looks,
 )
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE_LEFT_OF,
     BETWEEN,
     IN_FRONT_OF,
     LEFT_OF,
     NEAR,
     Axis,
+    ObjectMention,
+    Prompt,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import (
     REPRODUCE,

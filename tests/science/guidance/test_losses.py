@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from spatialstudio.domain.errors import EmptyMapError
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BELOW,

@@ -1,14 +1,12 @@
 from dataclasses import replace
 
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    LEFT_OF,
     ObjectMention,
     Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
-    LEFT_OF,
     Relation,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.science.guidance.noise_search import objects_only
 

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.perception import DepthMap
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BELOW,
@@ -19,7 +14,10 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    ObjectMention,
+    Prompt,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.metrics import compbench, geneval, hrs, visor

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.perception import Box, Detection
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BELOW,

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BELOW,

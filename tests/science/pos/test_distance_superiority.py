@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spatialstudio.domain.errors import EmptyMapError
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.science.pos.superiority import (
     Ties,
     apart_pos,

@@ -3,18 +3,16 @@ import time
 import numpy as np
 import pytest
 
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     IN_FRONT_OF,
     LEFT_OF,
     RIGHT_OF,
     Axis,
+    ObjectMention,
+    Prompt,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import (
     REPRODUCE,

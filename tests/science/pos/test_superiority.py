@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from spatialstudio.domain.errors import EmptyMapError
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.science.pos.superiority import (
     Ties,
     marginal,

@@ -11,12 +11,13 @@ from spatialstudio.domain.assertion import (
     QuestionAnswer,
     YesNoChances,
 )
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
+    BETWEEN,
     ObjectMention,
     Prompt,
+    SceneGraph,
     TextSpan,
 )
-from spatialstudio.domain.relation import BETWEEN, SceneGraph
 from spatialstudio.science.questions.da_score import (
     assertions_of,
     da_score,

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.assertion import Assertion, Assertions
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
+    SceneGraph,
     TextSpan,
 )
-from spatialstudio.domain.relation import SceneGraph
 from spatialstudio.science.questions.perception_answers import score_by_perception
 from tests.science.seen_things import SIDE, masked, perception, relation, seen
 

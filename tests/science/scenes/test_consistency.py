@@ -1,12 +1,6 @@
 import pytest
 
-from spatialstudio.domain.prompt import (
-    MentionId,
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,
@@ -17,9 +11,13 @@ from spatialstudio.domain.relation import (
     LEFT_OF,
     NEAR,
     RIGHT_OF,
+    MentionId,
+    ObjectMention,
+    Prompt,
     Relation,
     RelationId,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.science.scenes.consistency import contradictions_of, redundancies_of
 

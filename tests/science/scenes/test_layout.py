@@ -3,7 +3,7 @@ from math import dist
 
 import pytest
 
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
     BEHIND,

@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.application.compose.edit_relations import why
 from spatialstudio.application.compose.language_model import ReadAgain, ServerKept
-from spatialstudio.domain.prompt import Note
-from spatialstudio.domain.relation import BEHIND, RIGHT_OF
+from spatialstudio.domain.scene import BEHIND, RIGHT_OF, Note
 from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.compose.reading_panel import ReadingPanel
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor

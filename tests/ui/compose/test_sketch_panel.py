@@ -3,7 +3,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
-from spatialstudio.domain.relation import BY_HAND
+from spatialstudio.domain.scene import BY_HAND
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
     REMOVE_THING,

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.relation import ABOVE, NEAR
+from spatialstudio.domain.scene import ABOVE, NEAR
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.evaluate.evidence_presenter import (
     best_unsure,

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QToolButton
 
 from spatialstudio.application.session import RunChanged
-from spatialstudio.domain.relation import BEHIND
+from spatialstudio.domain.scene import BEHIND
 from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
 from tests.science.seen_things import masked
 from tests.ui.judged_runs import CAR, DOG, MASKS, judged_run

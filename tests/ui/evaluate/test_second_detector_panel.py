@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 from spatialstudio.ui.run.widgets.fields import ChoiceField

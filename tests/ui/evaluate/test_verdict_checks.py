@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.application.inspect.inspection import evidence_of
-from spatialstudio.domain.relation import BEHIND, NEAR
+from spatialstudio.domain.scene import BEHIND, NEAR
 from spatialstudio.domain.verdict import RECOMMENDED
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold

@@ -7,7 +7,7 @@ from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.domain.generation import CandidateScore
-from spatialstudio.domain.relation import RIGHT_OF
+from spatialstudio.domain.scene import RIGHT_OF
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations
 from spatialstudio.ui.run.run_facts import facts_of

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QSlider
 
-from spatialstudio.domain.relation import NEAR
+from spatialstudio.domain.scene import NEAR
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.what_if_panel import WhatIfPanel

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.domain.attention import MapScale
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.ui.framework.map_view import MapView
 
 DOG, CAR, CAT = (MentionId(name) for name in ("m1", "m2", "m3"))

@@ -15,7 +15,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 from spatialstudio.domain.record import Reproduction, Sameness
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.gallery.gallery_presenter import (
     claims_of,

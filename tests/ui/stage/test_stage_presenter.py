@@ -4,7 +4,7 @@ import pytest
 
 from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.session import OpenRun, RunState
-from spatialstudio.domain.prompt import MentionId
+from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.stage.map_presenter import MapSelection
 from spatialstudio.ui.stage.stage_presenter import (

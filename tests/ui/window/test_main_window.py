@@ -22,7 +22,7 @@ from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, unguided
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard

@@ -20,7 +20,7 @@ from spatialstudio.adapters.perception.lazy_model import (
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 
 
 @frozen

@@ -16,7 +16,7 @@ from spatialstudio.adapters.perception.instances import (
 from spatialstudio.adapters.perception.lazy_model import Loaded, pixels_of
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.5)
 """The score threshold of SpatialBench-UC's first detector."""

@@ -26,8 +26,8 @@ from spatialstudio.adapters.perception.lazy_model import (
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
-from spatialstudio.domain.prompt import TextSpan
+from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.scene import TextSpan
 
 PUBLISHED = CandidateSettings(cut=0.35)
 """The box threshold of SpatialBench-UC and of PSE's evaluation."""

@@ -19,7 +19,7 @@ from spatialstudio.adapters.perception.lazy_model import (
 )
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.judge_ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 
 PUBLISHED = CandidateSettings(cut=0.1, floor=0.02)
 """The score threshold of VISOR."""

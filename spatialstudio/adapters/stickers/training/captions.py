@@ -12,7 +12,7 @@ from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.adapters.stickers.training.scene_layout import Placement, Scene
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     BELOW,

@@ -16,7 +16,7 @@ from spatialstudio.adapters.stickers.training.captions import (
 )
 from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
-from spatialstudio.domain.relation import BUILT_IN_TYPES
+from spatialstudio.domain.scene import BUILT_IN_TYPES
 
 START, END = "<|startoftext|>", "<|endoftext|>"
 WORD_END = "</w>"

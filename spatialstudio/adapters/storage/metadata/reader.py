@@ -19,8 +19,8 @@ from spatialstudio.adapters.storage.metadata.provenance import says_generated
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import MOST_CHARACTERS
 from spatialstudio.domain.registrations import constants_in
+from spatialstudio.domain.scene import MOST_CHARACTERS
 
 DIALECTS = "spatialstudio.adapters.storage.metadata.dialects"
 

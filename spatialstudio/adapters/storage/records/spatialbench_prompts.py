@@ -14,7 +14,7 @@ from itertools import permutations
 from pathlib import Path
 
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     LEFT_OF,
     RelationType,

@@ -20,7 +20,7 @@ from spatialstudio.domain.benchmark import (
 )
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.perception import Detection
-from spatialstudio.domain.relation import RelationType
+from spatialstudio.domain.scene import RelationType
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     CheckerSettings,

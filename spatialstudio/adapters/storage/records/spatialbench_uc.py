@@ -37,18 +37,18 @@ from spatialstudio.domain.perception import (
     Perception,
 )
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
-    Relation,
-    RelationId,
-    relation_types,
-)
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
     read_regular,
 )
 from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
+from spatialstudio.domain.scene import (
+    MentionId,
+    Relation,
+    RelationId,
+    relation_types,
+)
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 from spatialstudio.domain.write_gate import FILE_GATE
 

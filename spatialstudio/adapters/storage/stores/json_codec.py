@@ -34,7 +34,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen, is_inline
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.options import OptionValue
-from spatialstudio.domain.relation import RelationType, relation_types
+from spatialstudio.domain.scene import RelationType, relation_types
 from spatialstudio.domain.sweep import SweepField, sweep_field
 
 T = TypeVar("T")

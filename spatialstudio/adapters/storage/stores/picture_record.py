@@ -41,8 +41,8 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import EmbeddedTexts
 from spatialstudio.domain.record import RunRecord
-from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2

@@ -34,8 +34,8 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import ClaimSummary, Marks, RunSummary
 from spatialstudio.domain.record import Reproduction, RunRecord
-from spatialstudio.domain.relation import Relation, RelationId
 from spatialstudio.domain.safe_files import MEBIBYTE
+from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     Evaluation,

@@ -45,13 +45,13 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
-from spatialstudio.domain.prompt import MentionId
 from spatialstudio.domain.record import (
     ArtifactRef,
     RunRecord,
     StepSummary,
 )
 from spatialstudio.domain.safe_files import MEBIBYTE
+from spatialstudio.domain.scene import MentionId
 
 _MAP = "attention/"
 _MAP_AFTER = "attention_after/"

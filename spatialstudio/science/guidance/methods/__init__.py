@@ -7,7 +7,7 @@ from operator import attrgetter
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.registrations import Registrations, constants_in
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.method import GuidanceMethod
 
 GUIDANCE_METHODS = Registrations(

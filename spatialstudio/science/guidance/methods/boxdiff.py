@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings, Refinement
-from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import Relation
 from spatialstudio.science.guidance.method import ANY_FAMILY, STABLE_DIFFUSION, GuidanceMethod
 from spatialstudio.science.scenes.relation_boxes import ShareBox, relation_boxes
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
+    MentionId,
     Relation,
     Shape,
 )
-from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance.method import (
     ANY_FAMILY,
     EVERY_STEP,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.options import Option, OptionKind
-from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import Relation
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
 from spatialstudio.science.guidance.methods import psg
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.prompt import MentionId
-from spatialstudio.domain.relation import Relation
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import MentionId, Relation
 from spatialstudio.science.guidance.method import ANY_FAMILY, STABLE_DIFFUSION, GuidanceMethod
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QLineF, QPointF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     NOTHING,
     BandMark,

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
 from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip, VerdictCheck
 from spatialstudio.ui.theme.metrics import (

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QGraphicsSimpleTextItem,
 )
 
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.picture_layers import Crossing, Profile

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.stage.widgets.map_painter import MapPainter
 from spatialstudio.ui.theme.metrics import (
     SMALL,

@@ -10,7 +10,7 @@ from spatialstudio.adapters.stickers.training.captions import (
     write_caption,
 )
 from spatialstudio.adapters.stickers.training.places import PLACES
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
     IN_FRONT_OF,

@@ -19,8 +19,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.relation import ABOVE, LEFT_OF
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import ABOVE, LEFT_OF
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     ConfidenceComponents,

@@ -17,7 +17,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import EVERYTHING, Marks
 from spatialstudio.domain.record import Reproduction, Sameness
-from spatialstudio.domain.relation import LEFT_OF
+from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,

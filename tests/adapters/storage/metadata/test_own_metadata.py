@@ -21,9 +21,8 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
 from spatialstudio.domain.picture_settings import compare_settings
-from spatialstudio.domain.prompt import Prompt
 from spatialstudio.domain.record import RunRecord
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Prompt, SceneGraph
 from tests.strategies import requests, times
 
 GOLDEN = Path(__file__).parents[3] / "golden"

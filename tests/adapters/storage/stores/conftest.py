@@ -24,17 +24,15 @@ from spatialstudio.domain.perception import (
     Mask,
     Perception,
 )
-from spatialstudio.domain.prompt import (
+from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.scene import (
+    LEFT_OF,
     ObjectMention,
     Prompt,
-    TextSpan,
-    TokenSpan,
-)
-from spatialstudio.domain.record import Reproduction, Sameness
-from spatialstudio.domain.relation import (
-    LEFT_OF,
     Relation,
     SceneGraph,
+    TextSpan,
+    TokenSpan,
 )
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,

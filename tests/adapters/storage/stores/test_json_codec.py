@@ -10,20 +10,18 @@ from spatialstudio.adapters.storage.stores.json_codec import decode, encode
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, ModelRef
 from spatialstudio.domain.perception import Box, Mask
-from spatialstudio.domain.prompt import (
-    ObjectMention,
-    Prompt,
-    TextSpan,
-)
 from spatialstudio.domain.record import (
     ArtifactRef,
     RunRecord,
     StepSummary,
 )
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     LEFT_OF,
+    ObjectMention,
+    Prompt,
     Relation,
     SceneGraph,
+    TextSpan,
 )
 from spatialstudio.domain.verdict import (
     CheckerSettings,

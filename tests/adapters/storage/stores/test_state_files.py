@@ -51,8 +51,8 @@ import sys
 from pathlib import Path
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
 from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Prompt
+from spatialstudio.domain.scene import SceneGraph
 
 scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="e")
 journal = PlainStateFiles().open_journal(Path(sys.argv[1]))

@@ -16,8 +16,8 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.storage.store_run import store_run
 from spatialstudio.domain.generation import (
     GenerationFinished, GenerationRequest, GenerationStarted, ModelRef, StepEvent)
-from spatialstudio.domain.prompt import Prompt
-from spatialstudio.domain.relation import SceneGraph
+from spatialstudio.domain.scene import Prompt
+from spatialstudio.domain.scene import SceneGraph
 
 scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="e")
 request = GenerationRequest(id="x", scene=scene, backend_id="b", model=ModelRef(id="m"))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     LEFT_OF,
     RIGHT_OF,
     Relation,

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.nn.functional import gelu
 
-from spatialstudio.domain.relation import (
+from spatialstudio.domain.scene import (
     BETWEEN,
     BUILT_IN_TYPES,
     FAR_FROM,

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from spatialstudio.domain.relation import LEFT_OF, Relation
+from spatialstudio.domain.scene import LEFT_OF, Relation
 from spatialstudio.science.guidance.losses import PsgLoss, scene_loss
 from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
 from spatialstudio.science.guidance.methods.psg_presence import PsgPresenceLoss, compactness

@@ -4,7 +4,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 from shiboken6 import isValid
 
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim, RelationChip
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from spatialstudio.domain.relation import relation_types
+from spatialstudio.domain.scene import relation_types
 from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim
 from spatialstudio.ui.compose.widgets.relation_chips import ChipRow, RelationChips
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice

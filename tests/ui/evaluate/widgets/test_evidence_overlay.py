@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from spatialstudio.domain.evidence import MarginBand
 from spatialstudio.domain.perception import Box
-from spatialstudio.domain.relation import Axis
+from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     BandMark,
     BoxMark,

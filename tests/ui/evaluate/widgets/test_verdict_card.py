@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
-from spatialstudio.domain.relation import RelationId
+from spatialstudio.domain.scene import RelationId
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     ConfidenceComponents,
