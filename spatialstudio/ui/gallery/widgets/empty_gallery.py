@@ -10,7 +10,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.small_drawing import SmallDrawing
+from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,

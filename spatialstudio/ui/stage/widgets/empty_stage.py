@@ -20,8 +20,8 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.small_drawing import SmallDrawing
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -73,10 +73,10 @@ class SceneDrawing(SmallDrawing):
         middle = frame.center().y()
         left, right = frame.left() + frame.width() * 0.25, frame.left() + frame.width() * 0.75
         for hue, x in ((0, left), (1, right)):
-            painter.setPen(QPen(self.theme.mention(hue), 2))
-            painter.setBrush(self.theme.mention(hue, BLOB_TINT))
+            painter.setPen(QPen(self._theme.mention(hue), 2))
+            painter.setBrush(self._theme.mention(hue, BLOB_TINT))
             painter.drawEllipse(QPointF(x, middle), radius, radius)
-        ink = self.theme.colour("faint")
+        ink = self._theme.colour("faint")
         painter.setPen(QPen(ink, 2, c=Qt.PenCapStyle.RoundCap))
         start, end = left + radius + em(0.8), right - radius - em(0.8)
         painter.drawLine(QPointF(start, middle), QPointF(end - em(0.3), middle))
