@@ -334,7 +334,7 @@ def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
     import numpy as np
 
     from spatialstudio.domain.errors import EmptyMapError
-    from spatialstudio.domain.perception import DepthMap
+    from spatialstudio.domain.verdict import DepthMap
     from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
 
     if depth is None or maps[0].ndim != _SIDES:

@@ -42,7 +42,6 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings, StepUnit
 from spatialstudio.domain.metric import Figures, Metric, RelationAnswer, Row, relation_values
 from spatialstudio.domain.options import Option, OptionKind
-from spatialstudio.domain.perception import Box, DepthMap, Detection, Mask, Perception
 from spatialstudio.domain.ports import (
     AdapterEntry,
     AssertionReader,
@@ -87,7 +86,16 @@ from spatialstudio.domain.scene import (
     free_mention_id,
     relation_types,
 )
-from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
+from spatialstudio.domain.verdict import (
+    Box,
+    DepthMap,
+    Detection,
+    Evaluation,
+    Mask,
+    Outcome,
+    Perception,
+    Verdict,
+)
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
 from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 

@@ -25,12 +25,6 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Detection,
-    Mask,
-)
 from spatialstudio.domain.ports import Seen
 from spatialstudio.domain.scene import (
     LEFT_OF,
@@ -44,6 +38,12 @@ from spatialstudio.domain.scene import (
     TextSpan,
     TokenReading,
     TokenSpan,
+)
+from spatialstudio.domain.verdict import (
+    Box,
+    DepthMap,
+    Detection,
+    Mask,
 )
 
 SIDE = 16

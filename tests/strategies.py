@@ -30,14 +30,6 @@ from spatialstudio.domain.generation import (
     StepEvent,
     StepUnit,
 )
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Detection,
-    Looks,
-    Mask,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     BUILT_IN_TYPES,
     Note,
@@ -53,11 +45,17 @@ from spatialstudio.domain.verdict import (
     AbstentionReason,
     AdjustedVerdict,
     Adjustment,
+    Box,
     CheckerSettings,
     ConfidenceComponents,
+    DepthMap,
+    Detection,
     Evaluation,
+    Looks,
+    Mask,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 

@@ -7,7 +7,7 @@ from PIL import Image
 from scipy import ndimage  # type: ignore[import-untyped]
 
 from spatialstudio.domain.arrays import BoolMask
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.verdict import Box
 
 WITH_DIAGONALS = np.ones((3, 3), np.bool_)
 

@@ -4,8 +4,8 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perception import Perturbation, PerturbationKind
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.verdict import Perturbation, PerturbationKind
 
 
 def build(_: Surroundings) -> "PillowPerturber":

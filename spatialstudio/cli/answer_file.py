@@ -9,8 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError, TargetExists
-from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
 from spatialstudio.domain.write_gate import FILE_GATE
 
 PART_ENDING = ".part"

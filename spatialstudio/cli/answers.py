@@ -15,7 +15,6 @@ from spatialstudio.application.inspect.inspection import attention_at_the_end, e
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import (
     Basis,
     Relation,
@@ -24,7 +23,7 @@ from spatialstudio.domain.scene import (
     TextSpan,
     TokenSpan,
 )
-from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.domain.verdict import Box, Evaluation, Verdict
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
 

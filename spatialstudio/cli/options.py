@@ -18,18 +18,19 @@ from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     PSG,
+    SAMPLERS,
     SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
     NoiseSearch,
+    sampler_named,
 )
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
-from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 
 E = TypeVar("E", bound=Enum)

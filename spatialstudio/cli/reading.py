@@ -18,8 +18,7 @@ from spatialstudio.cli.printing import (
     show_row,
 )
 from spatialstudio.domain.errors import PromptError, StudioError
-from spatialstudio.domain.safe_files import read_regular
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import parse_limited, read_regular
 from spatialstudio.domain.scene import SceneGraph
 
 Row = dict[str, Any]

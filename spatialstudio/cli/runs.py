@@ -44,8 +44,8 @@ from spatialstudio.domain.library import (
     MOST_STARS,
     ClaimSummary,
     LibraryEntry,
+    Reproduction,
 )
-from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.pos.pse import pse_of
 

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
-    Detection,
-    Looks,
-    Perception,
-)
 from spatialstudio.domain.scene import Relation, RelationType
 from spatialstudio.domain.verdict import (
     CheckerSettings,
+    Detection,
+    Looks,
     Outcome,
+    Perception,
     Verdict,
 )
 

@@ -8,13 +8,13 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import freeze
 from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.scene import Axis, MentionId, RelationId
+from spatialstudio.domain.verdict import (
     Box,
     Mask,
+    Outcome,
     Perturbation,
 )
-from spatialstudio.domain.scene import Axis, MentionId, RelationId
-from spatialstudio.domain.verdict import Outcome
 
 
 class Role(Enum):

@@ -10,9 +10,8 @@ from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.library import Marks
+from spatialstudio.domain.library import Marks, RunRecord
 from spatialstudio.domain.palette import Palette
-from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.scene import MentionId
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")

@@ -18,13 +18,6 @@ from spatialstudio.domain.generation import (
     ModelRef,
     ReportEvent,
 )
-from spatialstudio.domain.perception import (
-    DepthMap,
-    Detection,
-    Mask,
-    Perception,
-    Perturbation,
-)
 from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
@@ -32,7 +25,14 @@ from spatialstudio.domain.scene import (
     TokenReading,
     TokenSpan,
 )
-from spatialstudio.domain.verdict import CheckerSettings
+from spatialstudio.domain.verdict import (
+    CheckerSettings,
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
+    Perturbation,
+)
 
 
 @frozen

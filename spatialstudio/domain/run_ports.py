@@ -18,19 +18,17 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.library import (
     Deletion,
     EntryId,
+    Fault,
     Filter,
     LibraryChange,
     LibraryEntry,
     Listing,
     Marks,
+    Reproduction,
+    RunRecord,
     RunSummary,
 )
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
-from spatialstudio.domain.record import (
-    Fault,
-    Reproduction,
-    RunRecord,
-)
 from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.verdict import Evaluation
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.perturbations import PillowPerturber
-from spatialstudio.domain.perception import Perturbation, PerturbationKind
+from spatialstudio.domain.verdict import Perturbation, PerturbationKind
 
 
 @pytest.fixture

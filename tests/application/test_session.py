@@ -33,9 +33,8 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import MentionId, Prompt, RelationId, SceneGraph
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Perception
 
 MINE, OTHER = RequestId("mine"), RequestId("other")
 REPORT = ErrorReport(title="Drawing", message="It broke.")

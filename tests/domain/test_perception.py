@@ -3,7 +3,7 @@ import pytest
 
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import GenerationFinished, StepEvent
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.verdict import (
     Box,
     DepthMap,
     Detection,

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from spatialstudio.domain.safe_json import (
+from spatialstudio.domain.safe_files import (
     MAX_DEPTH,
     MAX_MEMORY_BYTES,
     MAX_VALUES,

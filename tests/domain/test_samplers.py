@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.samplers import (
+from spatialstudio.domain.generation import (
     SAMPLERS,
     sampler_named,
     sampler_title,

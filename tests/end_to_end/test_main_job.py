@@ -19,7 +19,7 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
     StepEvent,
 )
-from spatialstudio.domain.record import Sameness
+from spatialstudio.domain.library import Sameness
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES, Example

@@ -26,7 +26,6 @@ from spatialstudio.domain.library import (
     Marks,
     RunSummary,
 )
-from spatialstudio.domain.perception import DepthMap, Perception
 from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
@@ -36,9 +35,11 @@ from spatialstudio.domain.scene import (
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     ConfidenceComponents,
+    DepthMap,
     Evaluation,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 

@@ -26,7 +26,7 @@ from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings,
 from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.verdict import Box
 from tests.performance.studio_pictures import show
 
 WEIGHTS_FILE = Path(__file__).parents[1] / "golden" / "object_classifier.safetensors"

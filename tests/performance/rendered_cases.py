@@ -15,12 +15,6 @@ from spatialstudio.adapters.stickers.training.scene_layout import (
 )
 from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
-from spatialstudio.domain.perception import (
-    DepthMap,
-    Detection,
-    Mask,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     ABOVE,
     BETWEEN,
@@ -36,6 +30,12 @@ from spatialstudio.domain.scene import (
     RelationType,
     SceneGraph,
     TextSpan,
+)
+from spatialstudio.domain.verdict import (
+    DepthMap,
+    Detection,
+    Mask,
+    Perception,
 )
 
 SIDE = 128

@@ -5,8 +5,8 @@ import pytest
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.perception import Mask
 from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.verdict import Mask
 from tests.fakes import scene_of
 from tests.performance.measure_attention import (
     NOUNS,

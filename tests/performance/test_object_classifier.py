@@ -6,7 +6,7 @@ import pytest
 from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.training.scenes import paint
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.verdict import Box
 from tests.performance.object_classifier import (
     SIDE,
     class_chances,

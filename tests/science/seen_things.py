@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from spatialstudio.domain.perception import (
-    Box,
-    Detection,
-    Mask,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     BETWEEN,
     LEFT_OF,
     Relation,
+)
+from spatialstudio.domain.verdict import (
+    Box,
+    Detection,
+    Mask,
+    Perception,
 )
 
 SIDE = 100

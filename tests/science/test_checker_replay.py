@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.scene import Relation, relation_types
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
     Box,
+    CheckerSettings,
     Detection,
     Looks,
     Perception,
 )
-from spatialstudio.domain.scene import Relation, relation_types
-from spatialstudio.domain.verdict import AbstentionReason, CheckerSettings
 from spatialstudio.science.checker.decide import decide_relation
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "spatialbench_records.jsonl"

@@ -3,9 +3,8 @@
 import numpy as np
 
 from spatialstudio.application.session import OpenRun, RunState
-from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.scene import LEFT_OF
-from spatialstudio.domain.verdict import REPRODUCE, Evaluation
+from spatialstudio.domain.verdict import REPRODUCE, Evaluation, Looks
 from spatialstudio.science.checker.decide import decide
 from tests.fakes import scene_of
 from tests.science.seen_things import SIDE, masked, perception, seen

@@ -28,16 +28,16 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationStarted,
     StepEvent,
+    samplers_beside,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard, Surroundings
-from spatialstudio.domain.samplers import samplers_beside
 from spatialstudio.domain.scene import TextSpan, TokenReading
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
     Evaluation,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 from tests.fakes import FakeDetector

@@ -25,6 +25,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
+    SCALE_OFF,
     UNGUIDED,
     CaptureSettings,
     GuidanceSettings,
@@ -32,7 +33,6 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.ports import CancelToken
-from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule

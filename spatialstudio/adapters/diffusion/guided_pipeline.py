@@ -27,8 +27,12 @@ from spatialstudio.adapters.diffusion.guided_call import (
 from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
 from spatialstudio.adapters.diffusion.token_spans import token_spans
 from spatialstudio.domain.errors import BackendError, RequestError
-from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, new_request_id
-from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.domain.generation import (
+    SCALE_OFF,
+    CaptureSettings,
+    GuidanceSettings,
+    new_request_id,
+)
 from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
 from spatialstudio.science.guidance.noise_search import objects_only
 

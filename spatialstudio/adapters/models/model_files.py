@@ -47,13 +47,13 @@ from spatialstudio.adapters.models.model_settings import (
 )
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import samplers_beside
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     is_regular,
     read_regular,
 )
-from spatialstudio.domain.samplers import samplers_beside
 
 ADVICE_FILE = "studio.toml"
 SAMPLER_FILE = Path("scheduler", "scheduler_config.json")

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.scene import ObjectMention
+from spatialstudio.domain.verdict import (
     Box,
     Detection,
     Mask,
 )
-from spatialstudio.domain.ports import Seen
-from spatialstudio.domain.scene import ObjectMention
 
 
 @frozen

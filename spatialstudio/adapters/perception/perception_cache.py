@@ -26,17 +26,16 @@ from spatialstudio.adapters.zip_archive import (
     open_archive,
     read_array,
 )
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
+from spatialstudio.domain.scene import MentionId
+from spatialstudio.domain.verdict import (
     Box,
     DepthMap,
     Detection,
     Mask,
     Perception,
 )
-from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
-from spatialstudio.domain.safe_json import parse_limited
-from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.write_gate import FILE_GATE
 
 log = logging.getLogger(__name__)

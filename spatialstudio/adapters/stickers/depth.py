@@ -11,8 +11,8 @@ from spatialstudio.adapters.stickers.pixel_net import (
     signature_of,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.verdict import DepthMap
 
 
 def build(surroundings: Surroundings) -> "StickerDepth":

@@ -22,12 +22,12 @@ from spatialstudio.adapters.stickers.pixel_net import (
 from spatialstudio.adapters.stickers.vocabulary import object_number, sticker_objects
 from spatialstudio.domain.arrays import BoolMask, RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.ports import Seen, Surroundings
+from spatialstudio.domain.scene import ObjectMention
+from spatialstudio.domain.verdict import (
     Detection,
     Mask,
 )
-from spatialstudio.domain.ports import Seen, Surroundings
-from spatialstudio.domain.scene import ObjectMention
 
 FINEST = 4
 """The finest resolution, in multiples of the training size."""

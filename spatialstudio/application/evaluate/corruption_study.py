@@ -8,8 +8,8 @@ import numpy as np
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import Relation, SceneGraph
+from spatialstudio.domain.verdict import Perception
 from spatialstudio.science.pos.mask_corruption import Corruption, published_corruptions
 from spatialstudio.science.pos.pse import masks_of_ends
 from spatialstudio.science.pos.relation_rules import relation_pos_on_masks

@@ -8,8 +8,8 @@ from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.ports import Perturber
+from spatialstudio.domain.verdict import Box
 
 
 def perturbed_crops(

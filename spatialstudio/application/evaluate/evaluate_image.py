@@ -9,7 +9,6 @@ from typing import TypeAlias
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Looks, Mask, Perception
 from spatialstudio.domain.ports import (
     CancelToken,
     DepthEstimator,
@@ -24,7 +23,10 @@ from spatialstudio.domain.verdict import (
     REPRODUCE,
     CheckerSettings,
     Evaluation,
+    Looks,
+    Mask,
     Outcome,
+    Perception,
 )
 from spatialstudio.science.checker.decide import decide
 from spatialstudio.science.questions.perception_answers import score_by_perception

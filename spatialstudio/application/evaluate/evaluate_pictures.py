@@ -16,8 +16,7 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import ImageFiles
-from spatialstudio.domain.safe_files import MEBIBYTE, open_regular
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 

@@ -14,9 +14,8 @@ from spatialstudio.domain.judge_choice import (
     STICKER_DETECTOR_ID,
     JudgeSetChoice,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import ModelCard, PerceptionRole
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Perception
 
 STICKER_MODEL_ID = "stickers"
 """Id of the embedded model, also recognised where it is not installed."""

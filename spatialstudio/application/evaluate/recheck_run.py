@@ -8,7 +8,7 @@ and settings. Whether these are correct can only be verified by running the mode
 import math
 from collections.abc import Iterator
 
-from spatialstudio.domain.record import Fault, RunRecord
+from spatialstudio.domain.library import Fault, RunRecord
 from spatialstudio.domain.scene import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.checker.adjustments import decide_adjusted

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     Environment,
     Reproduction,
     RunRecord,

@@ -31,7 +31,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     StepEvent,
 )
-from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.safe_files import check_not_source
 

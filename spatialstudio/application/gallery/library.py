@@ -21,6 +21,7 @@ from spatialstudio.domain.library import (
     Condition,
     Deletion,
     EntryId,
+    Fault,
     Field,
     Filter,
     Flag,
@@ -28,12 +29,12 @@ from spatialstudio.domain.library import (
     LibraryEntry,
     Listing,
     Marks,
+    Reproduction,
     RunSummary,
     Sign,
     Wanted,
     Word,
 )
-from spatialstudio.domain.record import Fault, Reproduction
 from spatialstudio.domain.run_ports import (
     RunLibrary,
     RunStore,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.arrays import FloatMap, RgbImage
     from spatialstudio.domain.attention import Moment
     from spatialstudio.domain.generation import GuidanceSettings, StepEvent
-    from spatialstudio.domain.record import RunRecord
+    from spatialstudio.domain.library import RunRecord
     from spatialstudio.domain.scene import SceneGraph
     from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 

@@ -14,6 +14,8 @@ from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudg
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
+    SCALE_OFF,
+    TWO_CALLS,
     UNGUIDED,
     GenerationRequest,
     GenerationStarted,
@@ -22,9 +24,7 @@ from spatialstudio.domain.generation import (
     candidate_count,
     is_search,
 )
-from spatialstudio.domain.safe_files import MEBIBYTE, read_regular
-from spatialstudio.domain.safe_json import parse_limited
-from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
+from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 WEIGHT = 0.4

@@ -28,10 +28,10 @@ from spatialstudio.domain.generation import (
     unguided,
     with_memory_fix,
 )
-from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.sweep import SweepCell, SweepId
 from spatialstudio.domain.verdict import (
     Evaluation,
+    Looks,
     Outcome,
     joint_outcome,
 )

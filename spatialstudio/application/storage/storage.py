@@ -31,13 +31,13 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.library import Reproduction
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
     PictureSettings,
     compare_settings,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.record import Reproduction
 from spatialstudio.domain.run_ports import (
     MetadataFiles,
     QueueJournal,

@@ -18,7 +18,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
     best_request,
 )
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     Environment,
     RunId,
     RunRecord,

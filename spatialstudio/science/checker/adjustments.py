@@ -7,16 +7,14 @@ detector apply to the checker's choice; for other instances they count as untest
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from spatialstudio.domain.perception import (
-    Detection,
-    Looks,
-    Perception,
-)
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.domain.verdict import (
     Adjustment,
     CheckerSettings,
+    Detection,
     Evaluation,
+    Looks,
+    Perception,
 )
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.measurement import candidates_of

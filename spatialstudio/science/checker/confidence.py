@@ -10,12 +10,12 @@ from statistics import mean
 
 import numpy as np
 
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import Relation
 from spatialstudio.domain.verdict import (
     CheckerSettings,
     ConfidenceComponents,
     Outcome,
+    Perception,
     StabilityMeasure,
 )
 from spatialstudio.science.arrays import FloatArray

@@ -22,7 +22,6 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from spatialstudio.domain.perception import Looks, Perception
 from spatialstudio.domain.scene import (
     Axis,
     MentionId,
@@ -35,8 +34,10 @@ from spatialstudio.domain.verdict import (
     CheckerSettings,
     ConfidenceComponents,
     Evaluation,
+    Looks,
     Measurement,
     Outcome,
+    Perception,
     StabilityMeasure,
     Verdict,
 )

@@ -12,11 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
-    Box,
-    Looks,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     Axis,
     Relation,
@@ -24,8 +19,11 @@ from spatialstudio.domain.scene import (
 )
 from spatialstudio.domain.verdict import (
     AbstentionReason,
+    Box,
     CheckerSettings,
+    Looks,
     Outcome,
+    Perception,
     StabilityMeasure,
 )
 from spatialstudio.science.arrays import FloatArray

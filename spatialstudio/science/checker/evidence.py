@@ -18,13 +18,6 @@ from spatialstudio.domain.evidence import (
     Unchecked,
     UncheckedKind,
 )
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Detection,
-    Mask,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     Axis,
     MentionId,
@@ -36,10 +29,15 @@ from spatialstudio.domain.scene import (
 )
 from spatialstudio.domain.verdict import (
     AbstentionReason,
+    Box,
     CheckerSettings,
+    DepthMap,
+    Detection,
     Evaluation,
+    Mask,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 from spatialstudio.science.checker.measurement import (

@@ -7,12 +7,6 @@ import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Detection,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     Axis,
     MentionId,
@@ -20,7 +14,14 @@ from spatialstudio.domain.scene import (
     RelationType,
     Shape,
 )
-from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.verdict import (
+    Box,
+    CheckerSettings,
+    DepthMap,
+    Detection,
+    Outcome,
+    Perception,
+)
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.pos.pse import masks_of_ends
 from spatialstudio.science.pos.relation_rules import relation_pos_on_masks

@@ -15,9 +15,8 @@ from dataclasses import replace
 from statistics import geometric_mean, mean
 
 from spatialstudio.domain.generation import CandidateScore
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import ObjectMention, SceneGraph, TextSpan
-from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.verdict import CheckerSettings, Outcome, Perception
 from spatialstudio.science.checker.decide import decide
 from spatialstudio.science.pos.pse import prompt_pse
 

@@ -16,7 +16,6 @@ import numpy as np
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
-from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.scene import (
     ABOVE,
     Axis,
@@ -26,7 +25,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     Shape,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Box, Detection, Evaluation
 from spatialstudio.science.checker.measurement import intersection_over_union
 
 _ON_TOP = "on top of"

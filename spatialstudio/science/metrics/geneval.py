@@ -13,7 +13,6 @@ from math import copysign, hypot
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
@@ -21,7 +20,7 @@ from spatialstudio.domain.scene import (
     RelationType,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Box, Evaluation
 
 _ROUNDING = 1e-3
 

@@ -17,7 +17,6 @@ from statistics import mean
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Figures, Metric, Row
-from spatialstudio.domain.perception import Box, Perception
 from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
@@ -26,7 +25,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     Shape,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Box, Evaluation, Perception
 
 HRS = "hrs"
 _FOUR_OBJECTS = 4

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Figures, Metric, Row
-from spatialstudio.domain.perception import Box, Perception
 from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
@@ -22,7 +21,7 @@ from spatialstudio.domain.scene import (
     RelationType,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Box, Evaluation, Perception
 
 VISOR = "visor"
 _PLACE_IN_XY = {Axis.X: 0, Axis.Y: 1}

@@ -18,14 +18,13 @@ import numpy as np
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Mask, Perception
 from spatialstudio.domain.scene import (
     MentionId,
     Relation,
     RelationId,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Mask, Perception
 from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
 from spatialstudio.science.pos.superiority import pse_from_pos
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from functools import reduce
 
 from spatialstudio.domain.arrays import BoolMask
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.scene import (
     Axis,
     AxisClaim,
     RelationType,
     Shape,
 )
+from spatialstudio.domain.verdict import DepthMap
 from spatialstudio.science.arrays import ArrayT
 from spatialstudio.science.pos.superiority import Ties, apart_pos, depth_pos, projected_pos
 

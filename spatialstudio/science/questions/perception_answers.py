@@ -21,8 +21,8 @@ from spatialstudio.domain.assertion import (
     DaScore,
     DaSettings,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import MentionId, SceneGraph
+from spatialstudio.domain.verdict import Perception
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.pos.pse import relation_pse
 from spatialstudio.science.questions.da_score import assertions_of, da_score

@@ -10,7 +10,6 @@ from itertools import product
 from math import atan2, cos, dist, sin, tau
 from typing import TypeAlias
 
-from spatialstudio.domain.perception import Box, Perception
 from spatialstudio.domain.scene import (
     BY_HAND,
     NEAR,
@@ -22,7 +21,7 @@ from spatialstudio.domain.scene import (
     Shape,
     relation_types,
 )
-from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+from spatialstudio.domain.verdict import REPRODUCE, Box, CheckerSettings, Perception
 from spatialstudio.science.checker.measurement import Reading, read_boxes
 from spatialstudio.science.scenes.relation_boxes import relation_boxes
 

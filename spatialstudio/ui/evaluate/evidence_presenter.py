@@ -10,9 +10,8 @@ from spatialstudio.domain.evidence import (
     Role,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.scene import MentionId, Relation, RelationId
-from spatialstudio.domain.verdict import AbstentionReason, Verdict
+from spatialstudio.domain.verdict import AbstentionReason, Box, Detection, Verdict
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     NOTHING,
     BandMark,

@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.evaluate.crops import CropMaker, CropsMade
 from spatialstudio.application.session import RelationPicked, RunChanged
 from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
-from spatialstudio.domain.perception import Perturbation, PerturbationKind
 from spatialstudio.domain.scene import Axis
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.verdict import Outcome, Perturbation, PerturbationKind
 from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict
 from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.crop_strip import Crop, CropStrip

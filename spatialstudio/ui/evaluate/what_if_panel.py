@@ -10,9 +10,8 @@ from spatialstudio.application.session import (
     RunChanged,
 )
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.scene import MentionId, Relation
-from spatialstudio.domain.verdict import Adjustment, Verdict
+from spatialstudio.domain.verdict import Adjustment, Looks, Verdict
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import (
     SelectedVerdict,

@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.evaluate.adjusting import with_setting
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.scene import MentionId
-from spatialstudio.domain.verdict import AbstentionReason, Adjustment
+from spatialstudio.domain.verdict import AbstentionReason, Adjustment, Detection
 from spatialstudio.ui.framework.undo import Edits
 
 

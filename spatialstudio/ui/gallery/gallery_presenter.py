@@ -15,9 +15,10 @@ from spatialstudio.domain.library import (
     Field,
     Flag,
     LibraryEntry,
+    Reproduction,
     RunSummary,
+    Sameness,
 )
-from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.sweep import SweepCell, sides_of
 from spatialstudio.domain.verdict import Outcome

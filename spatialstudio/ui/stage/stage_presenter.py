@@ -9,9 +9,8 @@ from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.scene import MentionId, SceneGraph
-from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.domain.verdict import AbstentionReason, Detection
 from spatialstudio.ui.stage.map_presenter import (
     MapSelection,
     crossings_of,

@@ -11,8 +11,8 @@ from spatialstudio.domain.arrays import (
     RgbImage,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import Axis
+from spatialstudio.domain.verdict import Box
 
 
 class Layer(Enum):

@@ -11,7 +11,7 @@ from spatialstudio.adapters.models.model_files import (
 )
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.samplers import samplers_beside
+from spatialstudio.domain.generation import samplers_beside
 
 OBJECTS = """
 [[objects]]

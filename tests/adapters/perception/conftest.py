@@ -10,13 +10,13 @@ from safetensors.torch import save_file
 
 from spatialstudio.adapters.perception import architectures
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders, families
-from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.ports import PerceptionRole
 from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     TextSpan,
 )
+from spatialstudio.domain.verdict import Box, Detection
 from tests.adapters.perception.tiny_models import write_model
 
 

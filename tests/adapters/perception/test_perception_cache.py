@@ -8,15 +8,15 @@ from spatialstudio.adapters.perception.perception_cache import (
     PerceptionFiles,
     build,
 )
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.scene import MentionId
+from spatialstudio.domain.verdict import (
     Box,
     DepthMap,
     Detection,
     Mask,
     Perception,
 )
-from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.scene import MentionId
 
 RANDOM = np.random.default_rng(0)
 

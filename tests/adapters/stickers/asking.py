@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from spatialstudio.domain.perception import Mask
 from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     TextSpan,
 )
+from spatialstudio.domain.verdict import Mask
 
 SURE_SCORE = 0.5
 

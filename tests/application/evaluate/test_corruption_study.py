@@ -3,7 +3,7 @@ import pytest
 
 from spatialstudio.application.evaluate.corruption_study import StudiedPicture, study_corruption
 from spatialstudio.domain.errors import EmptyMapError
-from spatialstudio.domain.perception import Mask, Perception
+from spatialstudio.domain.verdict import Mask, Perception
 from tests.fakes import scene_of
 
 SIDE = 240

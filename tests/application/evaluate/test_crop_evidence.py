@@ -5,8 +5,7 @@ from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.evaluate.crops import crop_of, perturbed_crops
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.inspect.inspection import evidence_of
-from spatialstudio.domain.perception import Box
-from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.domain.verdict import REPRODUCE, Box
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
 
 PICTURE = np.full((16, 16, 3), 100, np.uint8)

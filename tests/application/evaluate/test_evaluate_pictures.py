@@ -18,8 +18,8 @@ from spatialstudio.domain.errors import (
     ImageError,
     PromptError,
 )
-from spatialstudio.domain.perception import Mask
 from spatialstudio.domain.ports import Seen
+from spatialstudio.domain.verdict import Mask
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
 
 GREY = Image.new("RGB", (16, 12), (100, 100, 100))

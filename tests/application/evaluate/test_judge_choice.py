@@ -16,8 +16,8 @@ from spatialstudio.domain.judge_choice import (
     STICKER_JUDGES,
     JudgeSetChoice,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
+from spatialstudio.domain.verdict import Perception
 from tests.ui.scripted_engine import STICKERS
 
 

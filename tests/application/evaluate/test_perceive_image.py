@@ -5,8 +5,8 @@ import pytest
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.domain.errors import DetectorError
-from spatialstudio.domain.perception import DepthMap, Mask
 from spatialstudio.domain.scene import IN_FRONT_OF
+from spatialstudio.domain.verdict import DepthMap, Mask
 from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
 
 PICTURE = np.full((16, 16, 3), 100, np.uint8)

@@ -13,20 +13,18 @@ from spatialstudio.domain.generation import (
     ModelRef,
     ModelSetup,
 )
-from spatialstudio.domain.perception import (
-    Box,
-    Detection,
-    Mask,
-    Perception,
-)
-from spatialstudio.domain.record import RunRecord
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.verdict import (
     REPRODUCE,
     AbstentionReason,
     AdjustedVerdict,
     Adjustment,
+    Box,
+    Detection,
     Evaluation,
+    Mask,
     Outcome,
+    Perception,
 )
 from spatialstudio.science.checker.decide import decide
 from tests.fakes import scene_of

@@ -13,7 +13,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     ModelSetup,
 )
-from spatialstudio.domain.record import RunRecord, Sameness
+from spatialstudio.domain.library import RunRecord, Sameness
 from tests.fakes import scene_of
 
 THEN = ModelSetup(dtype="float16", attention="AttnProcessor2_0", weights_sha256="a" * 64)

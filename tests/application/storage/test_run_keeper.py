@@ -19,9 +19,8 @@ from spatialstudio.domain.generation import (
     ModelRef,
     RequestId,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.scene import Prompt, SceneGraph
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Perception
 
 MINE = RequestId("mine")
 PICTURE = Path("library/picture.png")

@@ -35,12 +35,11 @@ from spatialstudio.domain.generation import (
     ModelRef,
     SamplingSettings,
 )
-from spatialstudio.domain.perception import Perception
+from spatialstudio.domain.library import Sameness
 from spatialstudio.domain.picture_settings import PictureSettings, compare_settings
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.record import Sameness
 from spatialstudio.domain.run_settings import RunSettings, with_values
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import Evaluation, Perception
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 

@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.domain.perception import Looks
 from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
@@ -14,6 +13,7 @@ from spatialstudio.domain.verdict import (
     AbstentionReason,
     Adjustment,
     Evaluation,
+    Looks,
     Outcome,
 )
 from spatialstudio.science.checker.adjustments import decide_adjusted

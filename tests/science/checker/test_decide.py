@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import DepthMap, Looks
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -24,7 +23,9 @@ from spatialstudio.domain.verdict import (
     RECOMMENDED,
     AbstentionReason,
     CheckerSettings,
+    DepthMap,
     Evaluation,
+    Looks,
     Outcome,
 )
 from spatialstudio.science.checker.decide import (

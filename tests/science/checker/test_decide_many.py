@@ -4,11 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import (
-    Box,
-    Detection,
-    Looks,
-)
 from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
@@ -16,7 +11,13 @@ from spatialstudio.domain.scene import (
     NEAR,
     RIGHT_OF,
 )
-from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
+from spatialstudio.domain.verdict import (
+    RECOMMENDED,
+    REPRODUCE,
+    Box,
+    Detection,
+    Looks,
+)
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.decide_many import (
     OUTCOMES,

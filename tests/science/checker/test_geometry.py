@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.verdict import Box
 from spatialstudio.science.checker.measurement import (
     box_gap,
     center_offset_xy,

@@ -1,11 +1,6 @@
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Perception,
-)
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -18,7 +13,12 @@ from spatialstudio.domain.scene import (
     NEAR,
     RIGHT_OF,
 )
-from spatialstudio.domain.verdict import CheckerSettings
+from spatialstudio.domain.verdict import (
+    Box,
+    CheckerSettings,
+    DepthMap,
+    Perception,
+)
 from spatialstudio.science.checker.measurement import read_boxes, read_depth
 
 SETTINGS = CheckerSettings()

@@ -7,11 +7,6 @@ from spatialstudio.domain.assertion import (
     DaScore,
 )
 from spatialstudio.domain.evidence import MarginBand, Role
-from spatialstudio.domain.perception import (
-    Box,
-    DepthMap,
-    Looks,
-)
 from spatialstudio.domain.scene import (
     ABOVE_LEFT_OF,
     BETWEEN,
@@ -26,7 +21,10 @@ from spatialstudio.domain.scene import (
 )
 from spatialstudio.domain.verdict import (
     REPRODUCE,
+    Box,
+    DepthMap,
     Evaluation,
+    Looks,
     Outcome,
 )
 from spatialstudio.science.checker.decide import decide

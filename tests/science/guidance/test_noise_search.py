@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.generation import CandidateScore
-from spatialstudio.domain.perception import Perception
-from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.domain.verdict import REPRODUCE, Perception
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from tests.fakes import SIDE, FakeDetector, scene_of
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -19,7 +18,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     TextSpan,
 )
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import DepthMap, Evaluation
 from spatialstudio.science.metrics import compbench, geneval, hrs, visor
 from spatialstudio.science.metrics.hrs import hrs_of_scene
 from spatialstudio.science.metrics.visor import ends_found

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.domain.perception import Box, Detection
 from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
@@ -13,6 +12,7 @@ from spatialstudio.domain.scene import (
     NEAR,
     RIGHT_OF,
 )
+from spatialstudio.domain.verdict import Box, Detection
 from spatialstudio.science.metrics.compbench import (
     MENDED,
     PUBLISHED,

@@ -1,6 +1,5 @@
 import pytest
 
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -8,6 +7,7 @@ from spatialstudio.domain.scene import (
     LEFT_OF,
     RIGHT_OF,
 )
+from spatialstudio.domain.verdict import Box
 from spatialstudio.science.metrics.geneval import (
     MENDED,
     direction_xy,

@@ -1,6 +1,5 @@
 import pytest
 
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import (
     ABOVE,
     BELOW,
@@ -8,6 +7,7 @@ from spatialstudio.domain.scene import (
     LEFT_OF,
     RIGHT_OF,
 )
+from spatialstudio.domain.verdict import Box
 from spatialstudio.science.metrics.hrs import (
     MENDED,
     PUBLISHED,

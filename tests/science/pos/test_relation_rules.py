@@ -4,7 +4,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -24,6 +23,7 @@ from spatialstudio.domain.scene import (
     Shape,
     relation_types,
 )
+from spatialstudio.domain.verdict import DepthMap
 from spatialstudio.science.pos.relation_rules import (
     can_guide,
     relation_pos,

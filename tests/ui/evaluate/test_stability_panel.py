@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.scene import IN_FRONT_OF
+from spatialstudio.domain.verdict import DepthMap
 from spatialstudio.ui.evaluate.stability_panel import StabilityPanel
 from spatialstudio.ui.evaluate.widgets.crop_strip import CropTile
 from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram

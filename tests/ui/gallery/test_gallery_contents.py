@@ -12,9 +12,10 @@ from spatialstudio.domain.library import (
     ClaimSummary,
     LibraryEntry,
     Marks,
+    Reproduction,
     RunSummary,
+    Sameness,
 )
-from spatialstudio.domain.record import Reproduction, Sameness
 from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.gallery.gallery_presenter import (

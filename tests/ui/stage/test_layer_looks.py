@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.perception import (
+from spatialstudio.domain.verdict import (
     Box,
     DepthMap,
+    Evaluation,
     Perception,
 )
-from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.ui.framework.stage_view import StageView
 from spatialstudio.ui.stage.layers_panel import DEPTH_OPACITY, dressed
 from spatialstudio.ui.widgets.picture_layers import (

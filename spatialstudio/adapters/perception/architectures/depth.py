@@ -15,8 +15,8 @@ from spatialstudio.adapters.perception.lazy_model import (
 )
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.perception import DepthMap
 from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.verdict import DepthMap
 
 IN_METRES = "metric"
 

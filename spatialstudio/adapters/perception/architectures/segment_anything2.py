@@ -19,8 +19,8 @@ from spatialstudio.adapters.perception.lazy_model import Loaded, ModelInUse
 from spatialstudio.adapters.perception.model_catalog import ModelFamily
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Detection, Mask
 from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
+from spatialstudio.domain.verdict import Detection, Mask
 
 if TYPE_CHECKING:
     from torch import Tensor

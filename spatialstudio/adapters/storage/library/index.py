@@ -29,9 +29,9 @@ from spatialstudio.domain.library import (
     LibraryEntry,
     Listing,
     Marks,
+    Reproduction,
     RunSummary,
 )
-from spatialstudio.domain.record import Reproduction
 
 VERSION = 9
 IN_MEMORY = ":memory:"

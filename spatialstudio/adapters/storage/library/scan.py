@@ -31,9 +31,8 @@ from spatialstudio.adapters.storage.stores.verify_run import (
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID
-from spatialstudio.domain.library import Marks, RunSummary
+from spatialstudio.domain.library import Marks, RunId, RunSummary
 from spatialstudio.domain.picture_settings import PictureSettings
-from spatialstudio.domain.record import RunId
 from spatialstudio.domain.safe_files import is_regular
 
 

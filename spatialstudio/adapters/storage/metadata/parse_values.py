@@ -7,8 +7,7 @@ from typing import Any
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.picture_settings import PictureSettings
-from spatialstudio.domain.safe_files import MEBIBYTE
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited
 
 LARGEST_NUMBER = 2**64
 LARGEST_JSON_BYTES = 4 * MEBIBYTE

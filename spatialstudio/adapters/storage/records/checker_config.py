@@ -10,9 +10,8 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.perception import Perturbation, PerturbationKind
 from spatialstudio.domain.safe_files import read_regular
-from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Perturbation, PerturbationKind
 
 CONFIG_FILE = "checker_config.yaml"
 LARGEST_BYTES = 64 * 1024

@@ -19,12 +19,12 @@ from spatialstudio.domain.benchmark import (
     RunReport,
 )
 from spatialstudio.domain.foreign_text import table_text
-from spatialstudio.domain.perception import Detection
 from spatialstudio.domain.scene import RelationType
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     CheckerSettings,
     ConfidenceComponents,
+    Detection,
     Verdict,
 )
 

@@ -30,26 +30,28 @@ from spatialstudio.domain.benchmark import (
     RunReport,
 )
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.perception import (
-    Box,
-    Detection,
-    Looks,
-    Perception,
-)
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
+    JsonTooLarge,
+    parse_limited,
     read_regular,
 )
-from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
 from spatialstudio.domain.scene import (
     MentionId,
     Relation,
     RelationId,
     relation_types,
 )
-from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
+from spatialstudio.domain.verdict import (
+    REPRODUCE,
+    Box,
+    CheckerSettings,
+    Detection,
+    Looks,
+    Perception,
+)
 from spatialstudio.domain.write_gate import FILE_GATE
 
 MANIFEST_FILE = "manifest.jsonl"

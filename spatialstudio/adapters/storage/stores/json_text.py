@@ -9,9 +9,10 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
+    JsonTooLarge,
+    parse_limited,
     read_regular,
 )
-from spatialstudio.domain.safe_json import JsonTooLarge, parse_limited
 
 COPY_HINT = "Restore the run from a copy; its picture may still be good."
 RESTORE_HINT = "Restore the run from a copy; its other files may still be good."

@@ -39,9 +39,9 @@ from spatialstudio.adapters.storage.stores.sidecar import last_pos
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.picture_settings import EmbeddedTexts
-from spatialstudio.domain.record import RunRecord
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import parse_limited
 from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 

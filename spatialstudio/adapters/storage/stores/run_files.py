@@ -76,15 +76,15 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     StepEvent,
 )
-from spatialstudio.domain.library import Marks
-from spatialstudio.domain.ports import Surroundings
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     ArtifactRef,
     Fault,
+    Marks,
     Reproduction,
     RunId,
     RunRecord,
 )
+from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import is_folder, is_regular
 from spatialstudio.domain.verdict import Evaluation
 

@@ -28,7 +28,7 @@ from spatialstudio.adapters.storage.stores.verify_run import read_part
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationEvent
-from spatialstudio.domain.record import SCHEMA_VERSION, RunRecord
+from spatialstudio.domain.library import SCHEMA_VERSION, RunRecord
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     is_path_component,

@@ -32,8 +32,7 @@ from spatialstudio.adapters.storage.stores.json_text import (
 )
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.library import ClaimSummary, Marks, RunSummary
-from spatialstudio.domain.record import Reproduction, RunRecord
+from spatialstudio.domain.library import ClaimSummary, Marks, Reproduction, RunRecord, RunSummary
 from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import (

@@ -34,8 +34,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.run_settings import Draft, RunSettings
-from spatialstudio.domain.safe_files import MEBIBYTE, NotARegularFile
-from spatialstudio.domain.safe_json import parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, NotARegularFile, parse_limited
 
 ENDING = ".journal"
 MAX_JOURNAL_BYTES = 16 * MEBIBYTE

@@ -45,7 +45,7 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     StepEvent,
 )
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     ArtifactRef,
     RunRecord,
     StepSummary,

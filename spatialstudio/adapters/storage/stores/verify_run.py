@@ -47,7 +47,7 @@ from spatialstudio.adapters.storage.stores.trace import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     Environment,
     Fault,
     Reproduction,

@@ -4,7 +4,7 @@ from enum import Enum, auto
 
 from spatialstudio.domain.evidence import GapLine, MarginBand
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.perception import Box
+from spatialstudio.domain.verdict import Box
 
 
 class BoxStyle(Enum):

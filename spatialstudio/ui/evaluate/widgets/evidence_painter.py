@@ -3,8 +3,8 @@
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import Axis
+from spatialstudio.domain.verdict import Box
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     BandMark,
     BoxMark,

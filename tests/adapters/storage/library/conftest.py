@@ -18,7 +18,6 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
     StepEvent,
 )
-from spatialstudio.domain.perception import Perception
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import ABOVE, LEFT_OF
 from spatialstudio.domain.verdict import (
@@ -27,6 +26,7 @@ from spatialstudio.domain.verdict import (
     Evaluation,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 from tests.fakes import scene_of

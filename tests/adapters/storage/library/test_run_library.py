@@ -15,8 +15,7 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.library import read_filter
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import UNGUIDED
-from spatialstudio.domain.library import EVERYTHING, Marks
-from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.library import EVERYTHING, Marks, Reproduction, Sameness
 from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.sweep import (
     SweepCell,

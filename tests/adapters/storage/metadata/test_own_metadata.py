@@ -20,8 +20,8 @@ from spatialstudio.domain.errors import (
     StoreError,
 )
 from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.picture_settings import compare_settings
-from spatialstudio.domain.record import RunRecord
 from spatialstudio.domain.scene import Prompt, SceneGraph
 from tests.strategies import requests, times
 

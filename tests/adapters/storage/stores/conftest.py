@@ -18,13 +18,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
     StepEvent,
 )
-from spatialstudio.domain.library import Marks
-from spatialstudio.domain.perception import (
-    DepthMap,
-    Mask,
-    Perception,
-)
-from spatialstudio.domain.record import Reproduction, Sameness
+from spatialstudio.domain.library import Marks, Reproduction, Sameness
 from spatialstudio.domain.scene import (
     LEFT_OF,
     ObjectMention,
@@ -36,9 +30,12 @@ from spatialstudio.domain.scene import (
 )
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
+    DepthMap,
     Evaluation,
+    Mask,
     Measurement,
     Outcome,
+    Perception,
     Verdict,
 )
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from spatialstudio.adapters.storage.stores.json_codec import decode, encode
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, ModelRef
-from spatialstudio.domain.perception import Box, Mask
-from spatialstudio.domain.record import (
+from spatialstudio.domain.library import (
     ArtifactRef,
     RunRecord,
     StepSummary,
@@ -24,9 +23,11 @@ from spatialstudio.domain.scene import (
     TextSpan,
 )
 from spatialstudio.domain.verdict import (
+    Box,
     CheckerSettings,
     ConfidenceComponents,
     Evaluation,
+    Mask,
     Outcome,
     Verdict,
 )

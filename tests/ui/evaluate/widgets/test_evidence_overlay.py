@@ -3,8 +3,8 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from spatialstudio.domain.evidence import MarginBand
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import Axis
+from spatialstudio.domain.verdict import Box
 from spatialstudio.ui.evaluate.widgets.evidence_marks import (
     BandMark,
     BoxMark,

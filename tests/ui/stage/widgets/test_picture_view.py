@@ -4,8 +4,8 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from spatialstudio.domain.perception import Box
 from spatialstudio.domain.scene import Axis
+from spatialstudio.domain.verdict import Box
 from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.theme.metrics import em
