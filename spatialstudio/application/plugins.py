@@ -23,7 +23,7 @@ from spatialstudio.application.registry import (
 from spatialstudio.domain.errors import PluginError, cause_of
 from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.metric import Metric
+from spatialstudio.domain.metric import PICTURE_VALUES, RESERVED_NAMES, Metric
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
 from spatialstudio.domain.registrations import Registrations
 from spatialstudio.domain.scene import RelationType, relation_types
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GROUP = "spatialstudio.adapters"
+METRIC_NOUN = "metric"
 METADATA_FOLDERS = (".dist-info", ".egg-info")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -81,7 +82,7 @@ PARTS = (
         noun="guidance method",
         registrations=GUIDANCE_METHODS,
     ),
-    Part(field="metrics", kind=Metric, noun="metric", registrations=METRICS),
+    Part(field="metrics", kind=Metric, noun=METRIC_NOUN, registrations=METRICS),
     Part(field="export_kinds", kind=ExportKind, noun="export kind", registrations=EXPORT_KINDS),
     Part(field="adapters", kind=AdapterEntry),
     Part(field="panels", kind=PanelEntry, noun="panel"),
@@ -301,6 +302,8 @@ def _check_ids(plugin: Plugin, others: Sequence[Plugin]) -> None:
     for kind, entry_id in _ids_of(plugin):
         if not ID.fullmatch(entry_id):
             raise PluginError(f'The {kind} cannot have the id "{entry_id}".')
+        if kind == METRIC_NOUN and entry_id in RESERVED_NAMES | PICTURE_VALUES:
+            raise PluginError(f'The metric "{entry_id}" has the name of another value in results.')
         if (kind, entry_id) in taken:
             raise PluginError(f'The {kind} "{entry_id}" is registered twice.')
         taken.add((kind, entry_id))

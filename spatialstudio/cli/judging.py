@@ -136,7 +136,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     if kept:
         kept.finish()
     _show(rows, options, metrics)
-    return EXIT_FAILURE if any(row["error"] for row in rows) else 0
+    return EXIT_FAILURE if any(row["error"] or row.get("failed_metrics") for row in rows) else 0
 
 
 def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics) -> dict[str, Any]:
@@ -151,7 +151,8 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
     if judged.evaluation is not None and judged.scene is not None:
         row |= evaluation_answer(judged.evaluation, judged.scene, metrics)
         seen = judged.evaluation.perception
-        row["note"] = NO_MASKS if seen.detections and not seen.masks else None
+        notes = [NO_MASKS] if seen.detections and not seen.masks else []
+        row["note"] = " ".join([*notes, *row.get("failed_metrics", {}).values()]) or None
     return row
 
 
@@ -186,7 +187,8 @@ def _rows_kept(
     for row in rows:
         try:
             key = row["picture"], row["prompt"]
-            is_whole = not row["error"] and isinstance(row.get("verdicts"), list)
+            is_failed = row["error"] or row.get("failed_metrics")
+            is_whole = not is_failed and isinstance(row.get("verdicts"), list)
             is_kept = kind.items() <= row.items() and is_whole and key in wanted
         except TypeError:  # a field is not a string
             continue
@@ -209,6 +211,8 @@ def _show(
 
 
 def _in_words(figures: Mapping[str, Any]) -> str:
+    if "error" in figures:
+        return f"{ERROR}: {figures['error']}"
     return ", ".join(
         f"{name.replace('_', ' ')} {value:.4f}" if isinstance(value, float) else f"{name} {value}"
         for name, value in figures.items()

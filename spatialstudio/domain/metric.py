@@ -18,6 +18,23 @@ RelationAnswer: TypeAlias = bool | float | None
 
 LAST = 1000
 
+RESERVED_NAMES = frozenset(
+    (
+        *("picture", "prompt", "judges", "witnesses", "models", "error", "relations"),
+        *("objects", "note", "notes", "verdicts", "failed_metrics", "why", "evidence", "found"),
+        *("relation_id", "relation", "outcome", "reason", "confidence", "components", "delta"),
+        *("margin", "overlap", "gap", "pos", "attention_pos", "not_checked"),
+    )
+)
+"""Names of other values in results, which no metric may use."""
+PICTURE_VALUES = frozenset(
+    (
+        *("mean_pse", "pse_relations", "prompt_pse", "hrs_mended"),
+        *("da_score", "da_settings", "answered_by", "asserted_by", "da_notes", "assertions"),
+    )
+)
+"""Items of ``of_picture`` of the built-in metrics; no plugin's metric can have one as its id."""
+
 
 @frozen(eq=False)
 class Metric:
@@ -29,7 +46,8 @@ class Metric:
         help: What it measures, in one sentence.
         of_relation: Scores one relation of a scene in an evaluated image under the rules: True or
             False, or a number in [0, 1]; None if the metric does not cover the relation.
-        of_picture: Returns items for the whole image under the rules, merged into the row.
+        of_picture: Returns items for the whole image under the rules, merged into the row; their
+            names differ from those of all other values. Values are JSON values or numpy arrays.
         add_up: Returns figures over many images by name under the rules; empty figures are not
             shown. By default the mean of ``of_relation``, 0 for an image without evaluation.
         is_yes_no: Whether ``of_relation`` returns True or False instead of a number.

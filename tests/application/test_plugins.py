@@ -162,6 +162,11 @@ def test_a_plugin_is_listed_with_its_version_and_additions(load):
             id="metric clash",
         ),
         pytest.param(
+            plugin_of(metrics=(METRIC, replace(METRIC, id="outcome"))),
+            '"outcome" has the name of another value',
+            id="metric with a reserved name",
+        ),
+        pytest.param(
             plugin_of(metrics=(METRIC,), export_kinds=(replace(KIND, id="film"),)),
             'export kind "film" is registered twice',
             id="export clash",

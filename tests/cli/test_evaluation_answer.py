@@ -1,8 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.domain.metric import PICTURE_VALUES, RESERVED_NAMES, Metric
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -19,6 +22,88 @@ def answer(terminal, tmp_path):
 @pytest.fixture
 def verdict(answer):
     return answer["verdicts"][0]
+
+
+@pytest.fixture
+def register():
+    """Registers metrics until the test is over."""
+    registered = []
+
+    def register(metric):
+        METRICS.register(metric)
+        registered.append(metric.id)
+
+    yield register
+    for metric_id in registered:
+        METRICS.unregister(metric_id)
+
+
+def test_no_metric_can_have_the_name_of_another_value(answer, verdict):
+    reserved = RESERVED_NAMES | PICTURE_VALUES | {each.id for each in METRICS}
+    assert answer.keys() | verdict.keys() <= reserved
+
+
+BROKEN = Metric(id="broken", label="Broken", help="Raises.")
+
+
+def fail(*_):
+    raise ZeroDivisionError("nothing to divide")
+
+
+@pytest.mark.parametrize(
+    ("broken", "cause"),
+    [
+        (replace(BROKEN, of_relation=fail), "ZeroDivisionError: nothing to divide"),
+        (replace(BROKEN, of_relation=lambda *_: float("nan")), "of_relation returned nan"),
+        (replace(BROKEN, of_relation=lambda *_: "yes"), "of_relation returned 'yes'"),
+        (replace(BROKEN, of_picture=fail), "ZeroDivisionError: nothing to divide"),
+        (replace(BROKEN, of_picture=lambda *_: {"x": object()}), "a object cannot be stored"),
+        (replace(BROKEN, of_picture=lambda *_: {"verdicts": []}), '"verdicts" is the name of'),
+    ],
+    ids=["raises", "nan", "text", "picture raises", "picture type", "picture name"],
+)
+def test_a_metric_that_fails_is_named_and_the_others_answer(
+    terminal, tmp_path, register, broken, cause
+):
+    register(broken)
+    for name in ("a.png", "b.png"):
+        save_sticker_picture(tmp_path / name, np.full((16, 16, 3), 128, np.uint8))
+    done = terminal("evaluate", tmp_path, "--prompt", PROMPT, "--json")
+    assert done.code == 1
+    rows = json.loads(done.out)["pictures"]
+    assert [row["verdicts"][0]["visor"] for row in rows] == [True, True]
+    assert all(cause in row["failed_metrics"]["broken"] for row in rows)
+    assert all(row["note"].startswith('The metric "broken" failed: ') for row in rows)
+
+
+def test_a_metric_whose_sum_fails_leaves_the_figures_of_others(terminal, tmp_path, register):
+    register(replace(BROKEN, of_relation=lambda *_: 1.0, add_up=fail))
+    save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    figures = json.loads(terminal("evaluate", tmp_path, "--prompt", PROMPT, "--json").out)[
+        "figures"
+    ]
+    assert figures["geneval"] == {"share": 1.0}
+    assert "ZeroDivisionError" in figures["broken"]["error"]
+    lines = terminal("evaluate", tmp_path, "--prompt", PROMPT).out
+    assert 'broken: ERROR: The metric "broken" failed' in lines
+
+
+def test_numbers_of_numpy_are_written(terminal, tmp_path, register):
+    register(replace(BROKEN, id="close", of_relation=lambda *_: np.bool_(True), is_yes_no=True))
+    register(
+        replace(
+            BROKEN,
+            id="far",
+            of_relation=lambda *_: np.float32(0.5),
+            of_picture=lambda *_: {"areas": np.array([1, 2])},
+        )
+    )
+    save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    answer = json.loads(terminal("evaluate", tmp_path, "--prompt", PROMPT, "--json").out)
+    (row,) = answer["pictures"]
+    assert (row["verdicts"][0]["close"], row["verdicts"][0]["far"]) == (True, 0.5)
+    assert row["areas"] == [1, 2]
+    assert answer["figures"]["far"] == {"mean": 0.5}
 
 
 def test_the_checkers_preset_is_named(answer):

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.application.evaluate.metrics import METRICS, relation_score
 from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import Metric, RelationAnswer
 from spatialstudio.domain.run_ports import RunStore
@@ -14,6 +15,7 @@ from spatialstudio.domain.scene import (
     Relation,
     RelationId,
     RelationType,
+    SceneGraph,
     Shape,
 )
 from spatialstudio.domain.verdict import (
@@ -115,14 +117,15 @@ class TwoJudges:
         relation: The relation in words.
         verdict: The checker's verdict, from box centres.
         pse: PSE, from masks.
-        others: Results of the other metrics for single relations, in listed order.
+        others: Results of the other metrics for single relations, in listed order; the error of a
+            metric that failed.
     """
 
     relation_id: RelationId
     relation: str
     verdict: Verdict
     pse: RelationPse
-    others: tuple[tuple[Metric, RelationAnswer], ...]
+    others: tuple[tuple[Metric, RelationAnswer | PluginError], ...]
 
     @property
     def disagree(self) -> bool:
@@ -150,8 +153,17 @@ def _both(relation: Relation, verdict: Verdict, run: OpenRun, evaluation: Evalua
         verdict=verdict,
         pse=relation_pse(relation, seen, least_score=settings.detection_score),
         others=tuple(
-            (metric, metric.of_relation(relation, run.scene, evaluation, metric.rules))
+            (metric, _score(metric, relation, run.scene, evaluation))
             for metric in METRICS
             if metric.of_relation is not None
         ),
     )
+
+
+def _score(
+    metric: Metric, relation: Relation, scene: SceneGraph, evaluation: Evaluation
+) -> RelationAnswer | PluginError:
+    try:
+        return relation_score(metric, relation, scene, evaluation, metric.rules)
+    except PluginError as error:
+        return error

@@ -6,21 +6,24 @@ selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, 
 fault. The names are part of every result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import numpy as np
+
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import PluginError, SettingsError, cause_of
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.metric import Figures, Metric, Row
+from spatialstudio.domain.metric import RESERVED_NAMES, Figures, Metric, RelationAnswer, Row
 from spatialstudio.domain.ports import AssertionReader, CancelToken, QuestionAnswerer
 from spatialstudio.domain.registrations import Registrations, constants_in
-from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.questions.da_score import assertions_of, score_answers
 from spatialstudio.science.questions.perception_answers import score_by_perception
@@ -93,12 +96,107 @@ def metric_figures(rows: Sequence[Row], metrics: ChosenMetrics) -> Mapping[str, 
 
     Returns:
         Figures by metric, without metrics that had nothing to evaluate; variants of a metric last.
+        Those of a metric that failed are the message, as "error".
     """
     own, further = dict[str, Figures](), dict[str, Figures]()
     for metric in metrics.chosen:
-        for name, figures in metric.figures(rows, metrics.rules[metric.id]).items():
+        for name, figures in _figures_of(metric, rows, metrics.rules[metric.id]).items():
             (own if name == metric.id else further)[name] = figures
     return {name: figures for name, figures in {**own, **further}.items() if figures}
+
+
+def relation_score(
+    metric: Metric, relation: Relation, scene: SceneGraph, evaluation: Evaluation, rules: object
+) -> RelationAnswer:
+    """Return a metric's score of one relation; None if it does not cover the relation.
+
+    Raises:
+        PluginError: The metric failed, or returned neither True, False, None nor a finite number.
+    """
+    if metric.of_relation is None:
+        return None
+    with _failures_named(metric):
+        given: object = metric.of_relation(relation, scene, evaluation, rules)
+        answer = given.item() if isinstance(given, np.generic) else given
+        if answer is not None and not (isinstance(answer, int | float) and isfinite(answer)):
+            raise TypeError(f"of_relation returned {answer!r}")
+    return answer
+
+
+def picture_values(
+    metric: Metric, scene: SceneGraph, evaluation: Evaluation, rules: object
+) -> Mapping[str, Any]:
+    """Return a metric's items for the whole image, as JSON values.
+
+    Raises:
+        PluginError: The metric failed, or returned something else.
+    """
+    if metric.of_picture is None:
+        return {}
+    with _failures_named(metric):
+        values = _named_values(metric.of_picture(scene, evaluation, rules), "of_picture")
+        if taken := sorted(RESERVED_NAMES & values.keys()):
+            raise ValueError(f'"{taken[0]}" is the name of another value')
+    return values
+
+
+def _figures_of(metric: Metric, rows: Sequence[Row], rules: object) -> Mapping[str, Figures]:
+    """Return a metric's figures by name; on failure, the message under its id as "error"."""
+    try:
+        with _failures_named(metric):
+            figures = _named_values(metric.figures(rows, rules), "add_up")
+            for name, own in figures.items():
+                _named_values(own, "add_up")
+                if name != metric.id and name in METRICS:
+                    raise ValueError(f"add_up returned figures of {name}")
+            return figures
+    except PluginError as error:
+        return {metric.id: {"error": error.message}}
+
+
+@contextmanager
+def _failures_named(metric: Metric) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise PluginError(
+            f'The metric "{metric.id}" failed: {cause_of(error)}.',
+            hint="Leave it out of the metrics, or update its plugin.",
+        ) from error
+
+
+def _named_values(values: object, source: str) -> Mapping[str, Any]:
+    plain = _plain(values)
+    if not isinstance(plain, dict):
+        raise TypeError(f"{source} returned a {type(values).__name__}, not a mapping")
+    return plain
+
+
+def _plain(value: object) -> Any:
+    """Return a value in the types of JSON.
+
+    Numpy scalars and arrays become numbers and lists, NaN and infinite numbers None.
+
+    Raises:
+        TypeError: The value has another type.
+    """
+    match value:
+        case np.generic():
+            return _plain(value.item())
+        case np.ndarray():
+            return _plain(value.tolist())
+        case float() if not isfinite(value):
+            return None
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {
+                name if isinstance(name, int) else str(name): _plain(each)
+                for name, each in value.items()
+            }
+        case list() | tuple():
+            return [_plain(each) for each in value]
+    raise TypeError(f"a {type(value).__name__} cannot be stored in results")
 
 
 def _metric(name: str) -> Metric:

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from spatialstudio.application.evaluate.adjusting import TwoJudges, two_judges
 from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.application.session import OpenRun, RunChanged
+from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.metric import RelationAnswer
 from spatialstudio.domain.verdict import (
     Evaluation,
@@ -79,7 +80,10 @@ def _checker_in_words(verdict: Verdict) -> str:
 def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
     facts = [("PSE", _formula(judges))]
     for metric, answer in judges.others:
-        words = _yes_or_no(answer) if metric.is_yes_no else _number(answer)
+        if isinstance(answer, PluginError):
+            words = answer.message
+        else:
+            words = _yes_or_no(answer) if metric.is_yes_no else _number(answer)
         facts.append((metric.label, words))
     evaluation = run.evaluation
     if evaluation is not None and evaluation.da_score is not None:
