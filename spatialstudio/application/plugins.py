@@ -318,7 +318,7 @@ def _register(plugin: Plugin) -> None:
     done: list[tuple[Registrations[Any], str]] = []
     try:
         for registrations, value in _registered_by(plugin):
-            registrations.register(value)
+            registrations.register(value, plugin.name)
             done.append((registrations, value.id))
         for relation_type in plugin.relation_types:
             relation_types.inverse(relation_type)

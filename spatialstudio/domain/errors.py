@@ -1,12 +1,14 @@
 """Error hierarchy with user-facing messages and hints."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
 from spatialstudio.domain.devices import MemoryFix
 from spatialstudio.domain.frozen import frozen
 
+UPDATE_IT = "Update the plugin, or turn it off."
 LONGEST_CAUSE = 300
 """Longest excerpt of another package's error message, in characters."""
 
@@ -114,15 +116,41 @@ class PluginError(StudioError):
     """A plugin cannot be loaded or violates the plugin interface."""
 
 
+class Cancelled(Exception):  # noqa: N818 - a cancellation, not an error
+    """The user cancelled the work; raised at the next safe point."""
+
+
+@contextmanager
+def failures_named(
+    name: str, *, hint: str = UPDATE_IT, kind: type[StudioError] = PluginError
+) -> Iterator[None]:
+    """Translate exceptions of a plugin's code into an error that names the plugin's part.
+
+    Errors of the program, cancellations and memory errors are not translated.
+
+    Args:
+        name: The part, as the start of a sentence: 'The metric "x" of the plugin "Y"'.
+        hint: What to try.
+        kind: Class of the error.
+
+    Raises:
+        StudioError: The code raised another exception.
+    """
+    try:
+        yield
+    except (StudioError, Cancelled, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        if type(error).__name__ == "OutOfMemoryError":  # of torch, which is not imported here
+            raise
+        raise kind(f"{name} failed: {cause_of(error)}.", hint=hint) from error
+
+
 def cause_of(error: BaseException) -> str:
     """Return the type and shortened message of another package's exception, on one line."""
     message = " ".join(str(error).split())[:LONGEST_CAUSE].rstrip(".")
     name = type(error).__name__
     return f"{name}: {message}" if message else name
-
-
-class Cancelled(Exception):  # noqa: N818 - a cancellation, not an error
-    """The user cancelled the work; raised at the next safe point."""
 
 
 class Obstacle(Enum):

@@ -39,12 +39,17 @@ class Registrations(Generic[T]):
         self._order = order
         self._unread: Iterable[T] = values
         self._registered: dict[str, T] = {}
+        self._plugins: dict[str, str] = {}
         self.version = 0
         if not isinstance(values, Iterator):
             self._read()
 
-    def register(self, value: T) -> None:
+    def register(self, value: T, plugin: str = "") -> None:
         """Add a value.
+
+        Args:
+            value: The value.
+            plugin: Name of the plugin that it comes from; empty for a built-in value.
 
         Raises:
             PluginError: The id is taken.
@@ -55,11 +60,23 @@ class Registrations(Generic[T]):
                 hint=f"Give the plugin's {self._kind} another id.",
             )
         self._by_id[value.id] = value
+        if plugin:
+            self._plugins[value.id] = plugin
         self.version += 1
+
+    def plugin_of(self, value_id: str) -> str:
+        """Return the name of the plugin that registered a value; empty for built-in values."""
+        return self._plugins.get(value_id, "")
+
+    def label(self, value_id: str) -> str:
+        """Return a value's name for messages: 'metric "x" of the plugin "Y"'."""
+        plugin = self.plugin_of(value_id)
+        return f'{self._kind} "{value_id}"' + (f' of the plugin "{plugin}"' if plugin else "")
 
     def unregister(self, value_id: str) -> None:
         """Remove a value, for example when its plugin is disabled."""
         del self._by_id[value_id]
+        self._plugins.pop(value_id, None)
         self.version += 1
 
     def __getitem__(self, value_id: str) -> T:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spatialstudio.application.compose.write_prompt import rewrite
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import PluginError, PromptError, failures_named
 from spatialstudio.domain.ports import RelationExtractor
 from spatialstudio.domain.scene import (
     BY_HAND,
@@ -25,9 +25,11 @@ from spatialstudio.domain.scene import (
     TextSpan,
     free_mention_id,
     is_text,
+    relation_types,
 )
 
 COMMA = ", "
+ANOTHER_EXTRACTOR = "Choose another extractor, or update its plugin."
 
 
 def read_prompt(
@@ -44,6 +46,7 @@ def read_prompt(
     Raises:
         PromptError: The prompt is empty, too long or not text, or names an object that the model
             does not know.
+        PluginError: The extractor failed, or returned an invalid scene.
     """
     if not is_text(text):
         raise PromptError(
@@ -54,8 +57,50 @@ def read_prompt(
             f"The prompt is {len(text):,} characters long.",
             hint=f"It can have {MOST_CHARACTERS:,}; one sentence is enough.",
         )
-    scene = extractor.extract(Prompt(text=text))
+    scene = _extracted(Prompt(text=text), extractor)
     return scene if known_objects is None else with_known_heads(scene, known_objects)
+
+
+def _extracted(prompt: Prompt, extractor: RelationExtractor) -> SceneGraph:
+    """Extract and validate a scene.
+
+    Raises:
+        PluginError: The extractor raised anything but a ``StudioError``, or the scene is invalid.
+    """
+    name = f'The relation extractor "{getattr(extractor, "id", "")}"'
+    with failures_named(name, hint=ANOTHER_EXTRACTOR):
+        scene = extractor.extract(prompt)
+        fault = _fault_of(scene, prompt)
+    if fault:
+        raise PluginError(f"{name} returned an invalid scene: {fault}.", hint=ANOTHER_EXTRACTOR)
+    return scene
+
+
+def _fault_of(scene: object, prompt: Prompt) -> str:
+    """Return why an extractor's result cannot be used; empty if it can."""
+    if not isinstance(scene, SceneGraph):
+        return f"it is a {type(scene).__name__}"
+    if scene.prompt.text != prompt.text:
+        return "its prompt is another one"
+    relations = (*scene.relations, *scene.disputed)
+    parts = ((scene.mentions, ObjectMention), (relations, Relation), (scene.notes, Note))
+    for values, kind in parts:
+        if not all(isinstance(each, kind) for each in values):
+            return f"it has a value that is not a {kind.__name__}"
+    for ids in ([each.id for each in scene.mentions], [each.id for each in relations]):
+        if len(set(ids)) < len(ids):
+            return "an id occurs twice"
+    known = tuple(relation_types)
+    if unknown := [each.type.id for each in relations if each.type not in known]:
+        return f'the relation type "{unknown[0]}" is not registered'
+    return "" if _last_character(scene) <= len(prompt.text) else "a span ends beyond the prompt"
+
+
+def _last_character(scene: SceneGraph) -> int:
+    spans = [span for each in scene.mentions for span in (each.span, *each.named_again)]
+    spans += [each.span for each in (*scene.relations, *scene.disputed) if each.span]
+    spans += [note.span for note in scene.notes if note.span]
+    return max((span.stop for span in spans), default=0)
 
 
 def read_thing(

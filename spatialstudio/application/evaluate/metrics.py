@@ -6,8 +6,7 @@ selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, 
 fault. The names are part of every result.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
@@ -18,7 +17,7 @@ import numpy as np
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
-from spatialstudio.domain.errors import PluginError, SettingsError, cause_of
+from spatialstudio.domain.errors import PluginError, SettingsError, failures_named
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import RESERVED_NAMES, Figures, Metric, RelationAnswer, Row
 from spatialstudio.domain.ports import AssertionReader, CancelToken, QuestionAnswerer
@@ -115,7 +114,7 @@ def relation_score(
     """
     if metric.of_relation is None:
         return None
-    with _failures_named(metric):
+    with failures_named(f"The {METRICS.label(metric.id)}"):
         given: object = metric.of_relation(relation, scene, evaluation, rules)
         answer = given.item() if isinstance(given, np.generic) else given
         if answer is not None and not (isinstance(answer, int | float) and isfinite(answer)):
@@ -133,7 +132,7 @@ def picture_values(
     """
     if metric.of_picture is None:
         return {}
-    with _failures_named(metric):
+    with failures_named(f"The {METRICS.label(metric.id)}"):
         values = _named_values(metric.of_picture(scene, evaluation, rules), "of_picture")
         if taken := sorted(RESERVED_NAMES & values.keys()):
             raise ValueError(f'"{taken[0]}" is the name of another value')
@@ -143,7 +142,7 @@ def picture_values(
 def _figures_of(metric: Metric, rows: Sequence[Row], rules: object) -> Mapping[str, Figures]:
     """Return a metric's figures by name; on failure, the message under its id as "error"."""
     try:
-        with _failures_named(metric):
+        with failures_named(f"The {METRICS.label(metric.id)}"):
             figures = _named_values(metric.figures(rows, rules), "add_up")
             for name, own in figures.items():
                 _named_values(own, "add_up")
@@ -152,17 +151,6 @@ def _figures_of(metric: Metric, rows: Sequence[Row], rules: object) -> Mapping[s
             return figures
     except PluginError as error:
         return {metric.id: {"error": error.message}}
-
-
-@contextmanager
-def _failures_named(metric: Metric) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        raise PluginError(
-            f'The metric "{metric.id}" failed: {cause_of(error)}.',
-            hint="Leave it out of the metrics, or update its plugin.",
-        ) from error
 
 
 def _named_values(values: object, source: str) -> Mapping[str, Any]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
@@ -8,7 +10,7 @@ from spatialstudio.application.compose.read_prompt import (
     with_relation_type,
 )
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import PluginError, PromptError
 from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
@@ -16,6 +18,9 @@ from spatialstudio.domain.scene import (
     LEFT_OF,
     MOST_CHARACTERS,
     NEAR,
+    Note,
+    Prompt,
+    TextSpan,
 )
 
 KNOWN = {"cat": "cat", "cats": "cat", "kitten": "cat", "fire hydrant": "fire hydrant", "car": "car"}
@@ -47,6 +52,56 @@ def test_a_prompt_that_is_empty_or_endless_is_refused(text):
 def test_a_prompt_as_long_as_a_page_of_notes_is_read():
     text = "a unicorn left of a gremlin. ".ljust(MOST_CHARACTERS, "x")
     assert sentences(read(text)) == ["unicorn to the left of gremlin"]
+
+
+CUP_ABOVE_DOG = "a cup above a dog"
+
+
+class FaultyExtractor:
+    """Returns an altered reading of the grammar."""
+
+    id = "faulty"
+
+    def __init__(self, alter):
+        self._alter = alter
+
+    def extract(self, prompt):
+        return self._alter(extractor.extract(prompt))
+
+
+def raise_key_error(scene):
+    raise KeyError("cup")
+
+
+UNREGISTERED = replace(ABOVE, id="over")
+FAULTS = {
+    "raises": (raise_key_error, "KeyError: 'cup'"),
+    "no scene": (lambda scene: None, "it is a NoneType"),
+    "other prompt": (
+        lambda scene: replace(scene, prompt=Prompt(text="a dog")),
+        "its prompt is another",
+    ),
+    "no relation": (lambda scene: replace(scene, notes=("a note",)), "is not a Note"),
+    "mention twice": (lambda scene: replace(scene, mentions=scene.mentions * 2), "occurs twice"),
+    "relation twice": (lambda scene: replace(scene, disputed=scene.relations), "occurs twice"),
+    "invalid mentions": (lambda scene: replace(scene, mentions=None), "TypeError"),
+    "type": (
+        lambda scene: replace(scene, relations=(replace(scene.relations[0], type=UNREGISTERED),)),
+        '"over" is not registered',
+    ),
+    "span": (
+        lambda scene: replace(scene, notes=(Note(message="?", span=TextSpan(start=1, stop=99)),)),
+        "ends beyond the prompt",
+    ),
+}
+
+
+@pytest.mark.parametrize(("alter", "cause"), FAULTS.values(), ids=FAULTS)
+def test_an_extractor_that_fails_is_named(alter, cause):
+    with pytest.raises(PluginError) as caught:
+        read_prompt(CUP_ABOVE_DOG, FaultyExtractor(alter))
+    assert caught.value.message.startswith('The relation extractor "faulty" ')
+    assert cause in caught.value.message
 
 
 def test_without_a_list_of_objects_every_thing_may_be_named():
