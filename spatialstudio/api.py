@@ -75,7 +75,7 @@ def read(prompt: str) -> SceneGraph:
     Raises:
         PromptError: The prompt is empty or too long.
     """
-    return _studio().parse(prompt)
+    return _studio().parse_prompt(prompt)
 
 
 @contextmanager
@@ -191,7 +191,11 @@ def evaluate(
     if not isinstance(prompt, str):
         scene = prompt
     else:
-        scene = studio.scene_of(prompt) if choice.knows_stickers_only else studio.parse(prompt)
+        scene = (
+            studio.parse_for_model(prompt)
+            if choice.knows_stickers_only
+            else studio.parse_prompt(prompt)
+        )
     pixels = _pixels(image) if path is None else studio.pictures.read(path).image
     evaluation = studio.judging.picture(pixels, scene, checker_settings, choice, CancelFlag())
     return EvaluatedPicture(scene, evaluation)

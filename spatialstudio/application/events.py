@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 log = logging.getLogger(__name__)
 
-Handler: TypeAlias = Callable[[object], None]
+Handler: TypeAlias = Callable[[object], object]
 
 
 class EventBus:

@@ -211,7 +211,10 @@ class RelationPicked:
 
 
 class Session:
-    """The open run and the selection; publishes every change.
+    """The open run and the selection.
+
+    Changes by the user are published; ``apply_event`` returns the changes that an engine event
+    causes, and the studio passes them on with that event.
 
     Args:
         publish: Receives the session's events.
@@ -228,7 +231,7 @@ class Session:
         self.mention_id: MentionId | None = None
         self.relation_id: RelationId | None = None
 
-    def show_scene(
+    def set_scene(
         self,
         scene: SceneGraph | None,
         contradictions: tuple[Contradiction, ...] = (),
@@ -267,21 +270,24 @@ class Session:
         self.baseline = run
         self._publish(BaselineChanged(run=run))
 
-    def follow(self, event: object) -> None:
-        """Apply an engine event; ignore events of runs that are not open."""
+    def apply_event(self, event: object) -> tuple[object, ...]:
+        """Apply an engine event and return the changes; ignore events of runs that are not open."""
         if self.run is None:
-            return
+            return ()
+        changes: list[object] = []
         moved, beside = both_after(self.run, self.baseline, event)
         if moved is not self.run:
             self.run = moved
-            self._publish(RunChanged(run=moved))
+            changes.append(RunChanged(run=moved))
             if self.follows_live and isinstance(event, StepEvent):
-                self._show_step(event.step)
+                self.step = event.step
+                changes.append(StepPicked(step=event.step))
         if beside is not self.baseline:
             self.baseline = beside
-            self._publish(BaselineChanged(run=beside))
+            changes.append(BaselineChanged(run=beside))
+        return tuple(changes)
 
-    def show_evaluation(self, evaluation: Evaluation) -> None:
+    def set_evaluation(self, evaluation: Evaluation) -> None:
         """Replace the evaluation of the open run."""
         if self.run is not None:
             self.run = replace(self.run, evaluation=evaluation)

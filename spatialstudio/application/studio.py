@@ -14,7 +14,7 @@ from spatialstudio.application.compose.read_prompt import (
     read_thing,
 )
 from spatialstudio.application.compose.token_counter import TokenCounter
-from spatialstudio.application.engine.process import EngineKind, open_engine
+from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
@@ -33,7 +33,7 @@ from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter
-from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.application.session import OpenRun, RunChanged, Session
 from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import (
     ModelNotFound,
@@ -109,7 +109,7 @@ class Studio:
             engine.submit,
             lambda: registry.images(IMAGES_ID),
             lambda: self.storage.metadata,
-            (self.parse, self.scene_of),
+            (self.parse_prompt, self.parse_for_model),
             self.judge_defaults,
         )
         self._registry = registry
@@ -165,7 +165,7 @@ class Studio:
         from spatialstudio.application.evaluate.judging import Judging
 
         is_sticker_picture = self.pictures.shows_stickers
-        return Judging(self._registry, self.parse, self.scene_of, is_sticker_picture)
+        return Judging(self._registry, self.parse_prompt, self.parse_for_model, is_sticker_picture)
 
     @property
     def plugins(self) -> Plugins:
@@ -230,7 +230,7 @@ class Studio:
         """Common object names for prompts, most likely first, independent of the model."""
         return self._registry.object_names(EXTRACTOR_ID)
 
-    def parse(self, text: str, extractor_id: str | None = None) -> SceneGraph:
+    def parse_prompt(self, text: str, extractor_id: str | None = None) -> SceneGraph:
         """Read a prompt without restricting its objects.
 
         Args:
@@ -244,7 +244,7 @@ class Studio:
         """
         return read_prompt(text, self._registry.extractor(extractor_id or self.extractor_id))
 
-    def scene_of(self, text: str, model_id: str | None = None) -> SceneGraph:
+    def parse_for_model(self, text: str, model_id: str | None = None) -> SceneGraph:
         """Read a prompt with the objects that a model knows.
 
         Raises:
@@ -272,17 +272,17 @@ class Studio:
         model = self.model(model_id)
         return self._registry.backend(model.backend_id).token_spans(scene, model)
 
-    def read_prompt(self, text: str, model_id: str | None = None) -> None:
+    def use_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the current one; publish the error if that fails."""
         try:
             self.storage.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
             scene = read_prompt(text, self._registry.extractor(self.extractor_id), known or None)
-            self.edit_scene(keep_hand(scene, self.session.last_scene))
+            self.use_scene(keep_hand(scene, self.session.last_scene))
         except StudioError as error:
-            self.session.show_scene(None, error=report_on(error, "Reading the prompt"))
+            self.session.set_scene(None, error=report_on(error, "Reading the prompt"))
 
-    def read_again(self, text: str) -> None:
+    def request_second_reading(self, text: str) -> None:
         """Read a prompt with a language model in the background; publishes ``ReadAgain``."""
         self._second_reader.read(Prompt(text=text))
 
@@ -303,13 +303,13 @@ class Studio:
         later = only_known(later, known_objects) if known_objects else later
         compared = compare_readings(shown, later)
         if compared.scene is not shown:
-            self.edit_scene(compared.scene)
+            self.use_scene(compared.scene)
         return compared
 
-    def edit_scene(self, scene: SceneGraph) -> None:
+    def use_scene(self, scene: SceneGraph) -> None:
         """Make a scene the current one and report its contradictions."""
         self.storage.drafts.keep_scene(scene)
-        self.session.show_scene(scene, contradictions_of(scene))
+        self.session.set_scene(scene, contradictions_of(scene))
 
     def new_request(
         self,
@@ -400,14 +400,20 @@ class Studio:
 
     def show_run(self, run: OpenRun) -> None:
         """Open a run that is already read, and publish its events as for a live run."""
-        self.edit_scene(run.scene)
+        self.use_scene(run.scene)
         self.session.open(run)
 
-    def follow(self, event: object) -> None:
-        """Apply an event of the bus, on the GUI thread, before it reaches the panels."""
-        self.session.follow(event)
-        self.queue.follow(event)
-        self.estimates.follow(event)
+    def apply_event(self, event: object) -> tuple[object, ...]:
+        """Apply an event of the bus on the GUI thread and return the events for the panels.
+
+        Changes of the session follow the event that caused them; an outdated run is left out.
+        """
+        if isinstance(event, RunChanged) and event.run is not self.session.run:
+            return ()
+        changes = self.session.apply_event(event)
+        self.queue.apply_event(event)
+        self.estimates.apply_event(event)
+        return (event, *changes)
 
     def present(self) -> tuple[object, ...]:
         """Return the events that describe the current state, for a late subscriber."""
@@ -434,4 +440,4 @@ class Studio:
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)
-        self.storage.run_recorder.follow(report)
+        self.storage.run_recorder.apply_event(report)

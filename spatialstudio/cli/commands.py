@@ -98,7 +98,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio = open_studio(options.out)
     studio.extractor_id = options.extractor
     studio.storage.marks_pictures = not options.unmarked
-    studio.edit_scene(studio.scene_of(options.prompt, options.model))
+    studio.use_scene(studio.parse_for_model(options.prompt, options.model))
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False
     )
@@ -187,8 +187,8 @@ def _working(studio: Studio) -> Iterator[None]:
         for picture in studio.storage.give_up():
             show_progress(f"The picture is stored without a verdict: {picture}")
 
-    studio.bus.subscribe(studio.session.follow)
-    studio.bus.subscribe(bar.follow)
+    studio.bus.subscribe(studio.session.apply_event)
+    studio.bus.subscribe(bar.apply_event)
     studio.start()
     try:
         with at_stop(give_up):

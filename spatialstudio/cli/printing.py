@@ -148,7 +148,7 @@ class ProgressBar:
         self._stream = stream or sys.stderr
         self._is_shown = self._stream is not None and self._stream.isatty()
 
-    def follow(self, event: object) -> None:
+    def apply_event(self, event: object) -> None:
         """Show the progress of an engine event."""
         match event:
             case PhaseChanged(phase=phase):

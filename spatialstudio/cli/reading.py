@@ -29,7 +29,7 @@ def parse(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio = open_studio(None)
     if options.file:
         return _parse_file(studio, options.file, options.extractor)
-    scene = studio.parse(options.prompt, options.extractor)
+    scene = studio.parse_prompt(options.prompt, options.extractor)
     tokens = studio.token_spans(scene, options.model) if options.model else ()
     if options.json:
         show_json(scene_answer(scene, tokens))
@@ -69,7 +69,7 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     if not isinstance(prompt, str):
         return {"id": row_id, "error": "The prompt is not a string."}
     try:
-        scene = studio.parse(prompt, extractor_id)
+        scene = studio.parse_prompt(prompt, extractor_id)
     except StudioError as error:
         return {"id": row_id, "error": error.message}
     if scene.extractor_id != extractor_id:

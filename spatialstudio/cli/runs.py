@@ -164,7 +164,7 @@ def draw_again(options: argparse.Namespace, studio: Studio) -> int:
     """Repeat a run exactly, and compare the images."""
     summary: list[Reproduced] = []
     studio.bus.subscribe(lambda event: summary.extend(_comparison(event)))
-    studio.bus.subscribe(studio.session.follow)
+    studio.bus.subscribe(studio.session.apply_event)
     studio.start()
     studio.run_again(options.run)
     if not summary:

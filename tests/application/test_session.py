@@ -142,33 +142,31 @@ def test_a_stored_run_knows_its_folder(run, tmp_path):
     assert after(run, RunStored(request_id=MINE, path=tmp_path / "a.png")).folder == tmp_path
 
 
-def test_a_live_run_is_followed_step_by_step(session, run, published):
+def test_a_live_run_is_followed_step_by_step(session, run):
     session.open(run)
-    session.follow(step(0))
-    session.follow(step(1))
+    changes = (*session.apply_event(step(0)), *session.apply_event(step(1)))
     assert session.step == 1
-    assert [event.step for event in published if isinstance(event, StepPicked)] == [0, 0, 1]
+    assert [event.step for event in changes if isinstance(event, StepPicked)] == [0, 1]
 
 
 def test_picking_a_step_by_hand_detaches_from_the_live_run(session, run):
     session.open(run)
-    session.follow(step(0))
+    session.apply_event(step(0))
     session.pick_step(0)
-    session.follow(step(1))
+    session.apply_event(step(1))
     assert session.step == 0
     session.go_live()
     assert session.step == 1
-    session.follow(step(2))
+    session.apply_event(step(2))
     assert session.step == 2
 
 
-def test_the_baseline_moves_on_its_own(session, run, scene, published):
+def test_the_baseline_moves_on_its_own(session, run, scene):
     session.open(run, OpenRun(id=OTHER, scene=scene))
-    published.clear()
-    session.follow(step(0, OTHER))
+    changes = session.apply_event(step(0, OTHER))
     assert len(session.baseline.steps) == 1
     assert session.run.steps == ()
-    assert [type(event) for event in published] == [BaselineChanged]
+    assert [type(event) for event in changes] == [BaselineChanged]
 
 
 def test_opening_a_run_tells_everyone(session, run, published):
@@ -177,7 +175,7 @@ def test_opening_a_run_tells_everyone(session, run, published):
 
 
 def test_a_scene_is_shown_with_its_reason_when_there_is_none(session, published):
-    session.show_scene(None, error=REPORT)
+    session.set_scene(None, error=REPORT)
     assert published == [SceneChanged(scene=None, error=REPORT)]
 
 

@@ -156,7 +156,7 @@ def test_rows_are_never_cut(ended, tmp_path):
     code = """
 from spatialstudio.application.studio import Studio
 import signal, sys, threading
-parse, count = Studio.parse, iter(range(100))
+parse, count = Studio.parse_prompt, iter(range(100))
 def interrupted(*arguments):
     number = next(count)
     if number == 30:
@@ -164,7 +164,7 @@ def interrupted(*arguments):
     if number == 40:
         threading.Event().wait()
     return parse(*arguments)
-Studio.parse = interrupted
+Studio.parse_prompt = interrupted
 """
     words = ["parse", "--file", str(prompts)]
     program = STOPPED_IN_AN_IMPORT.format(module=None, number=2, words=words)

@@ -28,7 +28,7 @@ def events():
 def watched(stream):
     bar = ProgressBar(stream)
     for event in events():
-        bar.follow(event)
+        bar.apply_event(event)
     return stream.getvalue()
 
 

@@ -31,7 +31,7 @@ def home(tmp_path_factory):
 def studio(home):
     """An open studio, whose models stay loaded between jobs."""
     studio = Studio.open("inline", StudioPaths.within(home))
-    studio.bus.subscribe(studio.session.follow)
+    studio.bus.subscribe(studio.session.apply_event)
     studio.start()
     yield studio
     studio.close()

@@ -123,7 +123,7 @@ def test_a_damaged_model_is_explained(terminal, tmp_path, damaged_model):
 
 
 def usual_request(studio):
-    studio.edit_scene(studio.scene_of(PROMPT))
+    studio.use_scene(studio.parse_for_model(PROMPT))
     return studio.new_request(seed=1, steps=1)
 
 
@@ -152,7 +152,7 @@ def test_a_number_out_of_range_is_refused_and_the_next_picture_is_drawn(studio, 
 
 def test_an_unreadable_prompt_is_refused_and_the_next_picture_is_drawn(studio):
     with pytest.raises(PromptError) as caught:
-        studio.scene_of("a unicorn to the left of a dog")
+        studio.parse_for_model("a unicorn to the left of a dog")
     assert caught.value.hint.endswith(".")
     assert draws(studio)
 

@@ -21,7 +21,7 @@ def main():
     studio = Studio.open("process", StudioPaths.within(Path(sys.argv[1])))
     begun = threading.Event()
     studio.bus.subscribe(lambda event: begun.set() if isinstance(event, StepEvent) else None)
-    studio.read_prompt("a dog to the left of a car")
+    studio.use_prompt("a dog to the left of a car")
     studio.start()
     asked = [with_values(studio.new_request(seed=seed), steps=1000) for seed in (3, 4)]
     studio.queue.add(*asked)

@@ -56,7 +56,7 @@ class Heard(list):
 def draw(studio, **changes):
     """Draw the prompt and listen; ``changes`` go into the request."""
     heard = Heard()
-    studio.edit_scene(studio.scene_of(PROMPT))
+    studio.use_scene(studio.parse_for_model(PROMPT))
     request = with_values(studio.new_request(seed=SEED, steps=STEPS), **changes)
     unsubscribe = studio.bus.subscribe(heard.append)
     studio.generate(request)
@@ -139,7 +139,7 @@ def test_guidance_changes_the_picture(studio, drawn):
 
 def drawn_without_guidance(studio):
     heard = Heard()
-    studio.edit_scene(studio.scene_of(PROMPT))
+    studio.use_scene(studio.parse_for_model(PROMPT))
     unsubscribe = studio.bus.subscribe(heard.append)
     studio.generate(studio.new_request(seed=SEED, steps=STEPS, guided=False))
     unsubscribe()
@@ -194,7 +194,7 @@ def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn
     ],
 )
 def test_an_example_fails_without_guidance_and_holds_with_it(studio, example):
-    studio.edit_scene(studio.scene_of(example.prompt))
+    studio.use_scene(studio.parse_for_model(example.prompt))
     settings = with_values(usual_settings(studio.model()), seed=example.seed)
     (request,) = studio.requests(settings)
     studio.generate(request, with_baseline=True)

@@ -61,11 +61,11 @@ def scene(studio, server, place, pronounced):
     studio.language_model.try_out(choice, None)
     studio.language_model.wait()
     assert ServerKept() in pronounced
-    return studio.parse(PROMPT, "llm")
+    return studio.parse_prompt(PROMPT, "llm")
 
 
 def draw(studio, scene):
-    studio.edit_scene(scene)
+    studio.use_scene(scene)
     studio.generate(studio.new_request(seed=1, steps=STEPS))
 
 
@@ -79,7 +79,7 @@ def crash(scene):
 
 def test_the_key_is_in_no_file_log_trace_or_report(studio, server, scene, pronounced, home, caplog):
     caplog.set_level(logging.DEBUG)
-    draw(studio, studio.scene_of(scene.prompt.text))
+    draw(studio, studio.parse_for_model(scene.prompt.text))
     assert set(server.keys) == {f"Bearer {SECRET}"}
     files = [path for path in home.rglob("*") if path.is_file()]
     assert {"language_model.toml"} < {path.name for path in files}

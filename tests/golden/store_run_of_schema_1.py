@@ -25,7 +25,7 @@ def main() -> None:
         studio.start()
         stored = []
         studio.bus.subscribe(stored.append)
-        studio.edit_scene(studio.scene_of(PROMPT))
+        studio.use_scene(studio.parse_for_model(PROMPT))
         studio.generate(replace(studio.new_request(seed=7, steps=2), capture=CAPTURE))
         studio.close()
         (event,) = (event for event in stored if isinstance(event, RunStored))

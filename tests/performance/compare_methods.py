@@ -126,7 +126,7 @@ class Bench:
 
     def row(self, method: str, prompt_id: str, text: str, seed: int) -> Row:
         started = time.process_time()
-        self._studio.edit_scene(self._studio.scene_of(text))
+        self._studio.use_scene(self._studio.parse_for_model(text))
         request = with_values(
             self._studio.new_request(seed=seed, steps=STEPS),
             guidance=VARIANTS[method],

@@ -48,10 +48,10 @@ def work_without_end(folder, tell):
     """Ask for ten pictures at a time; draw, store, judge and rate each, delete every third."""
     engine = ScriptedEngine()
     studio = studio_around(engine, folder)
-    studio.bus.subscribe(studio.follow)
+    studio.bus.subscribe(studio.apply_event)
     studio.bus.subscribe(lambda event: look_after(studio.library, event, tell))
     studio.start()
-    studio.read_prompt(PROMPT)
+    studio.use_prompt(PROMPT)
     first = 0
     while True:
         requests = [studio.new_request(seed=first + place) for place in range(QUEUE)]

@@ -109,7 +109,7 @@ def main() -> int:
     with TemporaryDirectory() as archives:
         painter = Painter(Path(archives))
         for number, text in enumerate(texts):
-            scene = studio.scene_of(text)
+            scene = studio.parse_for_model(text)
             run = painter.draw(scene, SEED + number)
             pictures.append(list(shares_of(run, scene, segmenter)))
     show("\n".join(table(pictures)))

@@ -140,7 +140,7 @@ def resting_passes(
 
 def passes_of_run(studio: Studio, text: str, seed: int, published: GuidanceSettings) -> int:
     card = studio.model()
-    studio.edit_scene(studio.scene_of(text))
+    studio.use_scene(studio.parse_for_model(text))
     settings = replace(published, strength=card.strength, goal=GOAL)
     request = with_values(
         studio.new_request(seed=seed, steps=STEPS), guidance=settings, capture=NOTHING_CAPTURED

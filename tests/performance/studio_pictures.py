@@ -90,8 +90,8 @@ def draw(
 
 
 def _draw_one(studio: Studio, wanted: Wanted, change: Change | None, steps: int | None) -> Drawn:
-    scene = studio.scene_of(wanted.prompt.text)
-    studio.edit_scene(scene)
+    scene = studio.parse_for_model(wanted.prompt.text)
+    studio.use_scene(scene)
     guided = wanted.method == METHODS[1]
     request = studio.new_request(seed=wanted.seed, steps=steps, guided=guided)
     if guided and change is not None:

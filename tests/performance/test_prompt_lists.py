@@ -17,7 +17,7 @@ from tests.performance.prompt_lists import (
 @pytest.fixture(scope="module")
 def scene_of():
     studio = Studio.open("inline")
-    return lambda prompt: studio.scene_of(prompt.text)
+    return lambda prompt: studio.parse_for_model(prompt.text)
 
 
 @pytest.mark.parametrize(

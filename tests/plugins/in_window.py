@@ -7,7 +7,7 @@ from spatialstudio.application.plugins import installed_plugins
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, read_manifest
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.ports import Surroundings
-from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
+from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
 from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 from spatialstudio.ui.gallery.export_dialog import ExportDialog
 from spatialstudio.ui.run.widgets.fields import ChoiceField
@@ -87,7 +87,7 @@ def test_the_panel_and_the_metric_show_a_run(docks, drawn):
     table = docks["plugin-pos-table"].findChild(QTableWidget)
     assert table.item(0, 0).text() == "dog to the left of car"
     assert float(table.item(0, 1).text()) >= 0
-    judges = drawn.panel(JudgesPanel)
+    judges = drawn.panel(MetricsPanel)
     judges._draw()
     assert "Centroids" in words_in(judges)
 

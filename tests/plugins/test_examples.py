@@ -192,7 +192,7 @@ from spatialstudio.domain.judge_choice import JudgeSetChoice
 if __name__ == "__main__":
     studio, changes = Studio.open("process"), Queue()
     studio.judges = JudgeSetChoice(detector_id="colour-areas")
-    studio.bus.subscribe(studio.session.follow)
+    studio.bus.subscribe(studio.session.apply_event)
     studio.bus.subscribe(changes.put)
     studio.start()
     path, prompt = sys.argv[1:]

@@ -71,7 +71,7 @@ class Adjusting:
         evaluation = replace(run.evaluation, adjusted=others)
         if run.path is not None:
             self._store().judge(run.path, evaluation)
-        self._session.show_evaluation(evaluation)
+        self._session.set_evaluation(evaluation)
 
 
 def with_setting(settings: CheckerSettings, name: str, value: float) -> CheckerSettings:

@@ -267,8 +267,8 @@ class EngineAnswer(Generic[QuestionT, AnswerT]):
     ) -> None:
         self._ask = ask
         self._newest: AnswerT | None = None
-        subscribe(self._follow)
+        subscribe(self._apply_event)
 
-    def _follow(self, event: object) -> None:
+    def _apply_event(self, event: object) -> None:
         if isinstance(event, self.answer_type):
             self._newest = event

@@ -118,7 +118,7 @@ class RunEstimates:
 
     Args:
         request_of: Returns a request by id; None if it is unknown.
-        ask: Requests a memory estimate from the engine, which is answered to ``follow``.
+        ask: Requests a memory estimate from the engine, which is answered to ``apply_event``.
         clock: Monotonic clock, seconds.
     """
 
@@ -138,7 +138,7 @@ class RunEstimates:
         self._memory: dict[tuple[Kind, bool, str], MemoryEstimate] = {}
         self._last_step_s = 0.0
 
-    def follow(self, event: object) -> None:
+    def apply_event(self, event: object) -> None:
         """Learn from an event of a run."""
         if isinstance(event, MemoryEstimated):
             self.learn(event.request, event.memory)

@@ -218,7 +218,7 @@ class QueueChanged:
 class RunQueue:
     """Submits entries to the engine one after the other, and tracks their states.
 
-    Lives on the GUI thread; receives events through ``follow``. An entry is opened in the session
+    Lives on the GUI thread; receives events through ``apply_event``. An entry is opened in the session
     when it starts, unless another run is open.
 
     Args:
@@ -375,7 +375,7 @@ class RunQueue:
         self._entries = (*self._entries, *found)
         self._tell()
 
-    def follow(self, event: object) -> None:
+    def apply_event(self, event: object) -> None:
         """Apply an event of the engine, or add the interrupted requests of an earlier session."""
         if isinstance(event, InterruptedFound):
             self.restore(event.requests)
@@ -399,15 +399,13 @@ class RunQueue:
     def _go_on(self, *, is_watched: bool = False) -> None:
         """Start the next entry if none is running; ``is_watched`` opens it in the session."""
         if self.running is None and not self._is_held and self.waiting:
-            self._begin(self.waiting[0], is_watched=is_watched or self._session.run is None)
+            entry = self.waiting[0]
+            begun = replace(entry, state=EntryState.RUNNING)
+            self._entries = tuple(begun if each is entry else each for each in self._entries)
+            if is_watched or self._session.run is None:
+                self._session.open(*begun.runs)
+            self._submit(entry.ready)
         self._tell()
-
-    def _begin(self, entry: QueueEntry, *, is_watched: bool) -> None:
-        begun = replace(entry, state=EntryState.RUNNING)
-        self._entries = tuple(begun if each is entry else each for each in self._entries)
-        if is_watched:
-            self._session.open(*begun.runs)
-        self._submit(entry.ready)
 
     def _draw_baseline(self, entry: QueueEntry) -> None:
         """Start the baseline after a search; cancel it if the search found no image."""

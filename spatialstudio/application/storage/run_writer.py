@@ -121,7 +121,7 @@ class RunRecorder:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
     The image is on disk before its evaluation, in the recovery folder if the library is full;
-    ``RunStored`` follows when the verdicts are stored too. ``follow`` is called on the engine's
+    ``RunStored`` follows when the verdicts are stored too. ``apply_event`` is called on the engine's
     report thread only.
 
     Args:
@@ -173,7 +173,7 @@ class RunRecorder:
             self.forget(request_id)
         return tuple(run.path for run in growing.values() if run.path is not None)
 
-    def follow(self, event: object) -> None:
+    def apply_event(self, event: object) -> None:
         """Apply an event of the engine."""
         match event:
             case GenerationStarted() | StepEvent() | GenerationFinished():

@@ -20,7 +20,7 @@ from spatialstudio.domain.verdict import (
 )
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.checker.measurement import (
-    RelationMeasurement,
+    BoxMeasurement,
     intersection_over_union,
     measure_relation,
 )
@@ -82,7 +82,7 @@ _NOT_SEEN = 0.5
 
 def stability_of(
     relation: Relation,
-    first: RelationMeasurement,
+    first: BoxMeasurement,
     perturbed: Sequence[Perception | None],
     settings: CheckerSettings,
 ) -> float:
@@ -110,9 +110,7 @@ def stability_of(
     return _HALF * equal_answers + _HALF * overlap
 
 
-def agreement_of(
-    outcome: Outcome, first: RelationMeasurement, second: RelationMeasurement | None
-) -> float:
+def agreement_of(outcome: Outcome, first: BoxMeasurement, second: BoxMeasurement | None) -> float:
     """Compute the agreement of a second detector.
 
     Args:
@@ -134,6 +132,6 @@ def agreement_of(
     return agreement
 
 
-def _overlaps(first: RelationMeasurement, second: RelationMeasurement) -> list[float]:
+def _overlaps(first: BoxMeasurement, second: BoxMeasurement) -> list[float]:
     pairs = zip(first.boxes, second.boxes, strict=True)
     return [intersection_over_union(*pair) for pair in pairs]

@@ -50,7 +50,7 @@ from spatialstudio.science.checker.confidence import (
 )
 from spatialstudio.science.checker.measurement import (
     Candidates,
-    RelationMeasurement,
+    BoxMeasurement,
     candidates_of,
     measure_from,
     measure_relation,
@@ -169,7 +169,7 @@ def _ambiguous_end(
 
 def _all_say_the_same(
     relation_type: RelationType,
-    measured_relations: Sequence[RelationMeasurement | None],
+    measured_relations: Sequence[BoxMeasurement | None],
     settings: CheckerSettings,
 ) -> bool:
     outcomes = {
@@ -183,7 +183,7 @@ def _all_say_the_same(
 
 def _measure(
     relation: Relation,
-    measured_relation: RelationMeasurement,
+    measured_relation: BoxMeasurement,
     perception: Perception,
     settings: CheckerSettings,
 ) -> Measurement:
@@ -199,7 +199,7 @@ def _measure(
 
 
 def _is_barred(
-    relation_type: RelationType, measured_relation: RelationMeasurement, settings: CheckerSettings
+    relation_type: RelationType, measured_relation: BoxMeasurement, settings: CheckerSettings
 ) -> bool:
     barred = {Axis.X, Axis.Y} if settings.overlap_bars_vertical else {Axis.X}
     compares = any(claim.axis in barred for claim in relation_type.claims)
@@ -208,7 +208,7 @@ def _is_barred(
 
 def _components(
     relation: Relation,
-    measured_relation: RelationMeasurement,
+    measured_relation: BoxMeasurement,
     settings: CheckerSettings,
     looks: Looks,
 ) -> ConfidenceComponents:
@@ -224,7 +224,7 @@ def _components(
 
 def _stability(
     relation: Relation,
-    measured_relation: RelationMeasurement,
+    measured_relation: BoxMeasurement,
     settings: CheckerSettings,
     looks: Looks,
 ) -> float:
@@ -239,7 +239,7 @@ def _stability(
 
 def _agreement(
     relation: Relation,
-    measured_relation: RelationMeasurement,
+    measured_relation: BoxMeasurement,
     stability: float,
     settings: CheckerSettings,
     looks: Looks,
@@ -260,7 +260,7 @@ def _is_unstable(stability: float, settings: CheckerSettings, looks: Looks) -> b
 
 
 def _doubt(
-    measured_relation: RelationMeasurement,
+    measured_relation: BoxMeasurement,
     components: ConfidenceComponents,
     settings: CheckerSettings,
     looks: Looks,

@@ -312,7 +312,7 @@ def _read_between(
 
 
 @frozen
-class RelationMeasurement:
+class BoxMeasurement:
     """The measurement of a relation for one choice of detections.
 
     Attributes:
@@ -344,7 +344,7 @@ class RelationMeasurement:
 
 def measure_relation(
     relation: Relation, perception: Perception, settings: CheckerSettings
-) -> RelationMeasurement | None:
+) -> BoxMeasurement | None:
     """Measure a relation from the chosen detections.
 
     Args:
@@ -368,7 +368,7 @@ def measure_from(
     relation: Relation,
     perception: Perception,
     settings: CheckerSettings,
-) -> RelationMeasurement | None:
+) -> BoxMeasurement | None:
     """Measure a relation from given detections, one per end, and only their masks.
 
     Returns:
@@ -384,13 +384,13 @@ def _read(
     relation: Relation,
     perception: Perception,
     settings: CheckerSettings,
-) -> RelationMeasurement | None:
+) -> BoxMeasurement | None:
     if relation.type.needs_depth:
         reading = read_depth(relation.type, masks, perception.depth, settings)
     else:
         boxes = [detection.box for detection in chosen]
         reading = read_boxes(relation.type, boxes, perception, settings)
-    return RelationMeasurement(chosen=tuple(chosen), reading=reading) if reading else None
+    return BoxMeasurement(chosen=tuple(chosen), reading=reading) if reading else None
 
 
 def _mask_of(detection: Detection, perception: Perception) -> BoolMask:

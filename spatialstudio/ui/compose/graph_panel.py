@@ -72,4 +72,4 @@ class GraphPanel(Panel):
             self._edit(tr("add relation"), scene, related)
 
     def _edit(self, name: str, before: SceneGraph, after: SceneGraph) -> None:
-        self._edits.change(name, before, after, self._studio.edit_scene)
+        self._edits.change(name, before, after, self._studio.use_scene)

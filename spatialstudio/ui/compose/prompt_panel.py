@@ -112,14 +112,14 @@ class PromptPanel(Panel):
         """Restore the prompt and edits of the previous session."""
         kept = self._studio.storage.drafts.newest
         if kept.prompt and not self._asked:
-            self._show_draft(Draft(kept.prompt, kept.scene))
+            self._apply_draft(Draft(kept.prompt, kept.scene))
 
     def read(self, text: str) -> None:
         """Parse a prompt that the user wrote."""
         self._asked = text
         known_objects = self._studio.model_list.known_objects(self._model_id)
         self._reading.read_again(text, known_objects)
-        self._studio.read_prompt(text, self._model_id)
+        self._studio.use_prompt(text, self._model_id)
         self._offer_words()
         self._count(text)
 
@@ -133,7 +133,7 @@ class PromptPanel(Panel):
     def use_prompt(self, text: str) -> None:
         """Use a prompt that the user chose elsewhere."""
         self._editor.setFocus()
-        self._edits.change(tr("change prompt"), self._draft(), Draft(text), self._show_draft)
+        self._edits.change(tr("change prompt"), self._draft(), Draft(text), self._apply_draft)
 
     def handle(self, event: object) -> None:
         """Follow the scene, the selected relation, and generation."""
@@ -158,19 +158,19 @@ class PromptPanel(Panel):
 
     def _take_typing(self, text: str) -> None:
         before = self._draft()
-        self._edits.change(tr("typing"), before, Draft(text), self._show_draft, merge_key="prompt")
+        self._edits.change(tr("typing"), before, Draft(text), self._apply_draft, merge_key="prompt")
 
     def _draft(self) -> "Draft":
         """Return the prompt and its scene, which may contain more than the text expresses."""
         return Draft(self._asked, self._studio.session.scene)
 
-    def _show_draft(self, draft: "Draft") -> None:
+    def _apply_draft(self, draft: "Draft") -> None:
         if draft.text != self._editor.toPlainText():
             self._editor.show_prompt(draft.text)
         if draft.scene is None:
             self.read(draft.text)
         else:
-            self._studio.edit_scene(draft.scene)
+            self._studio.use_scene(draft.scene)
 
     def _edit(self, name: str, change: Callable[..., SceneGraph], *wanted: Any) -> None:
         """Edit the scene with a function of the application."""
@@ -186,7 +186,7 @@ class PromptPanel(Panel):
 
     def _edit_scene(self, name: str, scene: SceneGraph) -> None:
         after = Draft(scene.prompt.text, scene)
-        self._edits.change(name, self._draft(), after, self._show_draft)
+        self._edits.change(name, self._draft(), after, self._apply_draft)
 
     def _show_text(self, scene: SceneGraph) -> None:
         if scene.prompt.text != self._asked:

@@ -104,7 +104,7 @@ class ReadingPanel(Panel):
 
     def _ask(self) -> None:
         if self._asked.strip() and self._studio.language_model.choice.is_complete:
-            self._studio.read_again(self._asked)
+            self._studio.request_second_reading(self._asked)
 
     def _ask_again_now(self) -> None:
         """Retry the language model after a failure."""

@@ -236,7 +236,7 @@ class SketchPanel(Panel):
         if sketched.scene == self._scene:
             self._show(sketched.scene)
         else:
-            self._studio.edit_scene(sketched.scene)
+            self._studio.use_scene(sketched.scene)
 
     @property
     def _marked(self) -> MentionId | None:

@@ -40,10 +40,10 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 def make_judges(context: WindowContext) -> QWidget:
     """Build the scrolled dock of checker, PSE and the second detector."""
-    from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
+    from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
     from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 
-    return DockColumn(JudgesPanel(context), SecondDetectorPanel(context))
+    return DockColumn(MetricsPanel(context), SecondDetectorPanel(context))
 
 
 def make_stability(context: WindowContext) -> QWidget:

@@ -30,9 +30,9 @@ HAND_FRAME_MS = 12
 class Bridge(QObject):
     """Receives every event of the bus on the GUI thread, in order.
 
-    The studio's session and queue receive an event first, then the file reader, then each panel.
-    An exception in a panel affects this panel only; ``panel_failed`` is emitted with an
-    ``ErrorReport`` for the panel's first one.
+    The studio's session and queue receive an event first, then the file reader and each panel; the
+    session's changes reach the panels in the same turn. An exception in a panel affects this panel
+    only; ``panel_failed`` is emitted with an ``ErrorReport`` for the panel's first one.
 
     Args:
         bus: Source of the events.
@@ -51,7 +51,7 @@ class Bridge(QObject):
         self._plugins: dict[Panel, tuple[str, str]] = {}
         self._failed: set[Panel] = set()
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
-        self._unsubscribe = bus.subscribe(self._carry)
+        self._unsubscribe = bus.subscribe(self._arrived.emit)
 
     def name_plugin(self, panel: Panel, title: str, plugin: str) -> None:
         """Name the dock and the plugin in the report on a failure of a plugin's panel."""
@@ -74,14 +74,11 @@ class Bridge(QObject):
         self._panels = ()
         self._plugins, self._failed = {}, set()
 
-    def _carry(self, event: object) -> None:
-        self._arrived.emit(event)
-
     def _deliver(self, event: object) -> None:
-        self._studio.follow(event)
-        self._reading.handle(event)
-        for panel in self._panels:
-            self._call(panel, partial(panel.handle, event))
+        for each in self._studio.apply_event(event):
+            self._reading.handle(each)
+            for panel in self._panels:
+                self._call(panel, partial(panel.handle, each))
 
     def _call(self, panel: Panel, act: Callable[[], object]) -> None:
         try:

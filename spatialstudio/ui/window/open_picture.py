@@ -64,7 +64,7 @@ def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
         pictures.show(picture)
         raise
     if claim is not None and settings is not None and settings.record:
-        context.studio.edit_scene(claim)
+        context.studio.use_scene(claim)
         pictures.judge_picture(picture, claim)
     elif scene is not None and scene.relations:
         pictures.judge_picture(picture, scene)
@@ -87,7 +87,7 @@ def _offer(context: WindowContext, picture: ForeignPicture, claim: SceneGraph | 
 
 
 def _judge_picture(context: WindowContext, picture: ForeignPicture, claim: SceneGraph) -> None:
-    context.studio.edit_scene(claim)
+    context.studio.use_scene(claim)
     context.studio.pictures.judge_picture(picture, claim)
 
 
@@ -155,6 +155,4 @@ def _take_scene(context: WindowContext, scene: SceneGraph) -> None:
     """Use a picture's scene, including all manual edits."""
     before = context.studio.session.scene
     if before is not None and before != scene:
-        context.edits.change(
-            tr("use picture's relations"), before, scene, context.studio.edit_scene
-        )
+        context.edits.change(tr("use picture's relations"), before, scene, context.studio.use_scene)

@@ -128,21 +128,21 @@ def studio(tmp_path, patient):
 
 
 def test_the_studio_compares_and_takes_offers_up(studio, patient):
-    shown = studio.parse(TEXT)
-    studio.edit_scene(shown)
+    shown = studio.parse_prompt(TEXT)
+    studio.use_scene(shown)
     patient.may_read.set()
     later = patient.extract(Prompt(text=TEXT))
     addition, removal = studio.compare_with_scene(later).offers
     assert studio.session.scene is shown
-    studio.edit_scene(accept(accept(shown, addition), removal))
+    studio.use_scene(accept(accept(shown, addition), removal))
     assert [each.type for each in studio.session.scene.relations] == [BEHIND]
     assert studio.compare_with_scene(later).offers == ()
     assert studio.session.scene.extractor_id == "llm"
 
 
 def test_what_the_model_cannot_draw_is_told_and_the_rest_offered(studio):
-    shown = studio.parse("a dog left of a car, Zorp above the car")
-    studio.edit_scene(shown)
+    shown = studio.parse_prompt("a dog left of a car, Zorp above the car")
+    studio.use_scene(shown)
     dog, car = (each for each in shown.mentions if each.head in ("dog", "car"))
     zorp = replace(dog, id="m9", phrase="Zorp", head="zorp", span=TextSpan(start=21, stop=25))
     claims = [(dog.id, BEHIND, car.id), (zorp.id, ABOVE, car.id)]

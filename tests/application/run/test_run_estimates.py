@@ -57,7 +57,7 @@ def estimates(clock, request_, asked):
 
 def run(estimates, request, clock):
     """Let a run go by whose guided steps are slower."""
-    estimates.follow(
+    estimates.apply_event(
         GenerationStarted(
             request_id=request.id, total_steps=6, token_spans=(), device="cpu", memory=MEMORY
         )
@@ -65,11 +65,11 @@ def run(estimates, request, clock):
     for step in range(request.sampling.steps):
         event = step_of(request, step)
         clock.seconds += PLAIN_S if event.step_size is None else GUIDED_S
-        estimates.follow(event)
+        estimates.apply_event(event)
     clock.seconds += JUDGING_S
     picture = picture_of(1)
     judged = PictureJudged(request_id=request.id, evaluation=evaluation_of(request.scene, picture))
-    estimates.follow(judged)
+    estimates.apply_event(judged)
 
 
 def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
@@ -157,7 +157,7 @@ def test_what_is_not_known_is_asked_once_and_learnt(estimates, request_, asked):
     estimates.estimate([request_])
     estimates.estimate([request_])
     assert asked == [request_]
-    estimates.follow(MemoryEstimated(request=request_, memory=MEMORY))
+    estimates.apply_event(MemoryEstimated(request=request_, memory=MEMORY))
     assert estimates.estimate([request_]).memory_bytes == MEMORY.peak_bytes
 
 

@@ -44,9 +44,9 @@ def opened(tmp_path):
 
     def start(engine):
         studio = studio_around(engine, tmp_path)
-        studio.bus.subscribe(studio.follow)
+        studio.bus.subscribe(studio.apply_event)
         studio.start()
-        studio.read_prompt(PROMPT)
+        studio.use_prompt(PROMPT)
         started.append(studio)
         return studio
 

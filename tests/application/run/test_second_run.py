@@ -23,9 +23,9 @@ def engine():
 def studio(engine, tmp_path):
     """A studio whose session hears everything."""
     studio = studio_around(engine, tmp_path)
-    studio.bus.subscribe(studio.follow)
+    studio.bus.subscribe(studio.apply_event)
     studio.start()
-    studio.read_prompt(PROMPT)
+    studio.use_prompt(PROMPT)
     yield studio
     studio.close()
 

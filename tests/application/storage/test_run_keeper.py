@@ -88,7 +88,7 @@ def kept(request, shelf, *events, journal=None):
     run_recorder = RunRecorder(shelf, journal or FakeJournal(), published.append)
     run_recorder.expect(request)
     for event in events:
-        run_recorder.follow(event)
+        run_recorder.apply_event(event)
     return published
 
 
@@ -165,7 +165,7 @@ def test_runs_that_nobody_expects_are_let_pass():
     published = []
     run_recorder = RunRecorder(FakeShelf(), FakeJournal(), published.append)
     for event in (*drawn(), judged()):
-        run_recorder.follow(event)
+        run_recorder.apply_event(event)
     assert published == []
 
 
@@ -177,7 +177,7 @@ def test_what_stops_because_the_program_closes_is_remembered(request_):
     run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
     run_recorder.expect(request_)
     run_recorder.note_closing()
-    run_recorder.follow(CANCELLED)
+    run_recorder.apply_event(CANCELLED)
     assert journal.open == [MINE]
 
 
@@ -187,7 +187,7 @@ def test_what_the_user_stopped_before_closing_is_not(request_):
     run_recorder.expect(request_)
     run_recorder.note_cancellation(MINE)
     run_recorder.note_closing()
-    run_recorder.follow(CANCELLED)
+    run_recorder.apply_event(CANCELLED)
     assert journal.open == []
 
 
@@ -197,7 +197,7 @@ def test_what_is_finished_while_the_program_closes_is_stored(request_):
     run_recorder.expect(request_)
     run_recorder.note_closing()
     for event in (*drawn(), judged()):
-        run_recorder.follow(event)
+        run_recorder.apply_event(event)
     assert len(shelf.stored) == 1
     assert journal.open == []
 
@@ -207,6 +207,6 @@ def test_giving_up_names_the_pictures_that_are_stored(request_):
     run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
     run_recorder.expect(request_)
     for event in drawn():
-        run_recorder.follow(event)
+        run_recorder.apply_event(event)
     assert run_recorder.forget_all() == (PICTURE,)
     assert (journal.open, run_recorder.is_busy) == ([], False)

@@ -103,7 +103,7 @@ def draw(storage, request, value=7):
         GenerationFinished(request_id=request.id, image=image, seconds=1.0, peak_memory_bytes=1),
         PictureJudged(request_id=request.id, evaluation=Evaluation(perception=seen, verdicts=())),
     ):
-        storage.run_recorder.follow(event)
+        storage.run_recorder.apply_event(event)
 
 
 def only(kind, published):

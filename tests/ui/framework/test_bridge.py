@@ -34,14 +34,16 @@ class Follower:
 
     def __init__(self, answers):
         self.followed = []
+        self.changes = ()
         self._witness = answers
 
     def present(self):
         return ()
 
-    def follow(self, event):
+    def apply_event(self, event):
         assert event not in self._witness.events
         self.followed.append(event)
+        return (event, *self.changes)
 
 
 @pytest.fixture
@@ -57,8 +59,13 @@ def answers(qtbot):
 
 
 @pytest.fixture
-def bridge(bus, answers):
-    bridge = Bridge(bus, Follower(answers), FileReading(lambda: None))
+def follower(answers):
+    return Follower(answers)
+
+
+@pytest.fixture
+def bridge(bus, answers, follower):
+    bridge = Bridge(bus, follower, FileReading(lambda: None))
     bridge.serve(answers)
     yield bridge
     bridge.close()
@@ -79,6 +86,16 @@ def test_events_of_another_thread_arrive_in_order_on_the_gui_thread(qtbot, bus, 
     qtbot.waitUntil(lambda: len(answers.events) == len(EVENTS))
     assert answers.events == EVENTS
     assert answers.threads == {bridge.thread()}
+
+
+def test_changes_of_the_session_reach_panels_directly_after_their_event(
+    qtbot, bus, bridge, follower, answers
+):
+    follower.changes = ("a change",)
+    bus.publish(EVENTS[0])
+    bus.publish(EVENTS[1])
+    qtbot.waitUntil(lambda: len(answers.events) == 4)
+    assert answers.events == [EVENTS[0], "a change", EVENTS[1], "a change"]
 
 
 def test_a_closed_bridge_hears_nothing(qtbot, bus, bridge, answers):

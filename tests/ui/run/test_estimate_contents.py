@@ -51,7 +51,7 @@ def test_the_line_says_what_is_known(estimate, words):
 )
 def test_the_baseline_counts_where_one_is_drawn(studio, prompt, methods):
     studio.estimates = Estimates(studio.queue.request, lambda request: None)
-    studio.read_prompt(prompt)
+    studio.use_prompt(prompt)
     estimate_now(studio, usual_settings(studio.model()))
     assert [request.sampling.guidance.method_id for request in studio.estimates.asked] == methods
 

@@ -24,8 +24,8 @@ TROUBLE = ErrorReport(title="Drawing", message="It failed.")
 def ask(context, studio):
     """Ask for pictures with the given seeds."""
     studio.start()
-    studio.bus.subscribe(studio.follow)
-    studio.read_prompt(PROMPT)
+    studio.bus.subscribe(studio.apply_event)
+    studio.use_prompt(PROMPT)
     return lambda *seeds: studio.queue.add(*(studio.new_request(seed=seed) for seed in seeds))
 
 

@@ -13,16 +13,16 @@ from tests.ui.scripted_engine import PROMPT, STEPS
 class Deaf:
     """Stands for a studio that has heard every event already."""
 
-    def follow(self, event):
-        pass
+    def apply_event(self, event):
+        return (event,)
 
 
 @pytest.fixture
 def draw(context, studio, engine):
     """Draw pictures with the given seeds, each with its baseline."""
     studio.start()
-    studio.bus.subscribe(studio.follow)
-    studio.read_prompt(PROMPT)
+    studio.bus.subscribe(studio.apply_event)
+    studio.use_prompt(PROMPT)
 
     def draw_all(*seeds):
         requests = [studio.new_request(seed=seed) for seed in seeds]

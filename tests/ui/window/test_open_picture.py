@@ -122,7 +122,7 @@ def test_in_evaluate_a_picture_is_judged_at_once(qtbot, window, engine, picture)
 @pytest.fixture
 def own_picture(tmp_path, studio):
     """A run of ours with a weighed relation and much that was set by hand."""
-    scene = studio.scene_of("a cat to the left of a dog")
+    scene = studio.parse_for_model("a cat to the left of a dog")
     scene = with_relation_weight(scene, scene.relations[0].id, 2.0)
     usual = usual_settings(studio.model())
     guidance = replace(usual.sampling.guidance, every=2)
@@ -182,7 +182,7 @@ def test_what_only_their_program_has_is_told_but_cannot_be_taken(qtbot, window, 
 
 
 def test_a_usual_picture_takes_back_what_was_set_by_hand(qtbot, window, studio, tmp_path):
-    scene = studio.scene_of("a cat to the left of a dog")
+    scene = studio.parse_for_model("a cat to the left of a dog")
     usual = usual_settings(studio.model())
     path = stored_picture(tmp_path, request_of(scene, studio.model(), usual, 9))
     window.prompt.use_prompt(BEFORE)

@@ -77,7 +77,7 @@ def claims(engine):
 
 
 def test_a_picture_is_judged_by_the_prompt_that_stands_there(context, engine, studio, plain):
-    studio.read_prompt("a dog above a car")
+    studio.use_prompt("a dog above a car")
     open_file(context, plain)
     assert claims(engine) == ["a dog above a car"]
     assert np.array_equal(engine.jobs[0].image, PIXELS)
@@ -86,7 +86,7 @@ def test_a_picture_is_judged_by_the_prompt_that_stands_there(context, engine, st
 def test_a_foreign_prompt_is_offered_and_taken_only_when_asked(
     context, engine, studio, telling, offers
 ):
-    studio.read_prompt("a dog above a car")
+    studio.use_prompt("a dog above a car")
     open_file(context, telling)
     assert claims(engine) == ["a dog above a car"]
     (toast,) = offers
@@ -124,7 +124,7 @@ def test_a_shown_picture_waits_for_words_and_is_judged_by_them(
     follow(panel, studio)
     button = panel.findChild(QPushButton)
     assert not button.isVisible()
-    studio.read_prompt(THEIRS)
+    studio.use_prompt(THEIRS)
     follow(panel, studio)
     assert button.isVisible()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -133,7 +133,7 @@ def test_a_shown_picture_waits_for_words_and_is_judged_by_them(
 
 def test_a_judged_picture_is_judged_again_only_by_other_words(context, studio, panel):
     run = judged_run(DOG, CAR)
-    studio.edit_scene(run.scene)
+    studio.use_scene(run.scene)
     studio.session.open(run)
     follow(panel, studio)
     buttons = [each for each in panel.findChildren(QPushButton) if each.isVisible()]
@@ -144,7 +144,7 @@ def test_muting_a_relation_gives_nothing_new_to_judge(context, studio, panel):
     run = judged_run(DOG, CAR)
     muted = [replace(each, is_muted=True) for each in run.scene.relations]
     studio.session.open(run)
-    studio.edit_scene(replace(run.scene, relations=tuple(muted)))
+    studio.use_scene(replace(run.scene, relations=tuple(muted)))
     follow(panel, studio)
     assert not any(each.isVisible() for each in panel.findChildren(QPushButton))
 
@@ -167,7 +167,7 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     context, engine, studio, plain, panel
 ):
     studio.judges = DEFAULT_JUDGE_SET
-    studio.read_prompt("a dog above a car")
+    studio.use_prompt("a dog above a car")
     open_file(context, plain)
     follow(panel, studio)
     assert engine.jobs == []

@@ -4,14 +4,14 @@ from PySide6.QtWidgets import QFrame, QLabel, QToolButton
 
 from spatialstudio.application.session import RunChanged
 from spatialstudio.domain.scene import BEHIND
-from spatialstudio.ui.evaluate.judges_panel import JudgesPanel
+from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
 from tests.science.seen_things import masked
 from tests.ui.judged_runs import CAR, DOG, MASKS, judged_run
 
 
 @pytest.fixture
 def panel(qtbot, context):
-    panel = JudgesPanel(context)
+    panel = MetricsPanel(context)
     qtbot.addWidget(panel)
     panel.show()
     return panel

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread, current_thread
 
-from spatialstudio.application.engine.child import main, send
+from spatialstudio.application.engine.child_main import main, send
 from spatialstudio.application.engine.worker import BuildModelService
 from spatialstudio.application.jobs.messages import (
     Command,

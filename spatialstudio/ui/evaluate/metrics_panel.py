@@ -20,7 +20,7 @@ from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 
-class JudgesPanel(Panel):
+class MetricsPanel(Panel):
     """Shows the results of SpatialBench-UC's checker, PSE and further metrics on the open run."""
 
     title = "Metrics"

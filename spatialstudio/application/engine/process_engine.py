@@ -27,11 +27,8 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import Surroundings
 
 if TYPE_CHECKING:
-    from spatialstudio.application.engine.worker import ModelService
-
-if TYPE_CHECKING:
-    from spatialstudio.application.engine.child_process import ChildProcess
-    from spatialstudio.application.engine.worker import BuildModelService
+    from spatialstudio.application.engine.child_handle import ChildProcess
+    from spatialstudio.application.engine.worker import BuildModelService, ModelService
 
 
 class ProcessEngine:
@@ -96,9 +93,9 @@ class ProcessEngine:
             self._child.tell(command)
 
     def _spawn(self, report: ReportTo) -> "ChildProcess":
-        from spatialstudio.application.engine.child_process import ChildProcess
+        from spatialstudio.application.engine.child_handle import ChildProcess
 
-        def follow(message: Report) -> None:
+        def receive(message: Report) -> None:
             if isinstance(message, EngineStopped):
                 message = replace(message, lost=self._open.lose_first())
                 report(message)
@@ -107,10 +104,10 @@ class ProcessEngine:
                 if self._open.commands():
                     Thread(target=self._revive, name="spatialstudio-revival", daemon=True).start()
             else:
-                self._open.follow(message)
+                self._open.apply_event(message)
                 report(message)
 
-        return ChildProcess(self._build, follow)
+        return ChildProcess(self._build, receive)
 
     def _revive(self) -> None:
         """Restart the child with the waiting jobs, unless another thread already did."""
@@ -135,7 +132,7 @@ class _OpenJobs:
         with self._lock:
             self._cancelled.add(job_id)
 
-    def follow(self, report: Report) -> None:
+    def apply_event(self, report: Report) -> None:
         """Remove a job on its last report."""
         with self._lock:
             match report:

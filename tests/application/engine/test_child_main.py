@@ -3,7 +3,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from spatialstudio.application.engine.child import (
+from spatialstudio.application.engine.child_main import (
     Inbox,
     send,
     work,

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.child import NICENESS
-from spatialstudio.application.engine.process import ProcessEngine
+from spatialstudio.application.engine.child_main import NICENESS
+from spatialstudio.application.engine.process_engine import ProcessEngine
 from spatialstudio.application.jobs.messages import (
     EngineStopped,
     EvaluateJob,
