@@ -218,8 +218,8 @@ class QueueChanged:
 class RunQueue:
     """Submits entries to the engine one after the other, and tracks their states.
 
-    Lives on the GUI thread; receives events through ``apply_event``. An entry is opened in the session
-    when it starts, unless another run is open.
+    Lives on the GUI thread; receives events through ``apply_event``. An entry is opened in the
+    session when it starts, unless another run is open.
 
     Args:
         starter: Validates, records, submits and cancels runs.

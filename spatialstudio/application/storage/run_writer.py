@@ -121,8 +121,8 @@ class RunRecorder:
     """Collects the events of submitted requests; publishes ``RunStored`` or ``StoreFailed``.
 
     The image is on disk before its evaluation, in the recovery folder if the library is full;
-    ``RunStored`` follows when the verdicts are stored too. ``apply_event`` is called on the engine's
-    report thread only.
+    ``RunStored`` follows when the verdicts are stored too. ``apply_event`` is called on the
+    engine's report thread only.
 
     Args:
         sink: Stores finished runs.

@@ -49,8 +49,8 @@ from spatialstudio.science.checker.confidence import (
     stability_of,
 )
 from spatialstudio.science.checker.measurement import (
-    Candidates,
     BoxMeasurement,
+    Candidates,
     candidates_of,
     measure_from,
     measure_relation,

@@ -202,8 +202,8 @@ class GenerationPanel(Panel):
         self._context.window_signals.settings_offered.connect(self._take_offered)
 
     def _show_tips(self) -> None:
-        message = (commands.GENERATE, commands.CANCEL)
-        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in message))
+        shown = (commands.GENERATE, commands.CANCEL)
+        self._foot.show_tips(*(self._context.actions[command].toolTip() for command in shown))
 
     def _bind(self, actions: Actions) -> None:
         actions.keys_changed.connect(self._show_tips)
@@ -305,9 +305,9 @@ class GenerationPanel(Panel):
     def _take_offered(self, offered: OfferedSettings) -> None:
         """Take what the user picked of what a picture tells."""
         if self._settings is not None:
-            message, names = offered.settings, offered.names
-            model = self._studio.model(message.model) if "model" in names else None
-            taken = with_fields(self._settings, message, names, model, offered.request)
+            theirs, names = offered.settings, offered.names
+            model = self._studio.model(theirs.model) if "model" in names else None
+            taken = with_fields(self._settings, theirs, names, model, offered.request)
             self._edit(tr("use picture's settings"), taken)
 
     def _offer_layouts(self) -> None:
