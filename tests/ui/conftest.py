@@ -11,6 +11,7 @@ from spatialstudio.ui.framework.window_settings import (
     ThemeChoice,
     WindowSettings,
 )
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.main_window import MainWindow
@@ -105,5 +106,6 @@ def drawn(qtbot, window, studio, engine):
     window.generation.generate()
     for job in engine.jobs:
         engine.play(job)
-    qtbot.waitUntil(lambda: studio.session.baseline.is_over)
+    picture = window.findChild(PictureView)  # the stage draws in the next frame
+    qtbot.waitUntil(lambda: studio.session.baseline.is_over and picture.isVisible())
     return window
