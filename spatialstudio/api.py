@@ -191,11 +191,8 @@ def evaluate(
     if not isinstance(prompt, str):
         scene = prompt
     else:
-        scene = (
-            studio.parse_for_model(prompt)
-            if choice.knows_stickers_only
-            else studio.parse_prompt(prompt)
-        )
+        parse = studio.parse_for_model if choice.knows_stickers_only else studio.parse_prompt
+        scene = parse(prompt)
     pixels = _pixels(image) if path is None else studio.pictures.read(path).image
     evaluation = studio.judging.picture(pixels, scene, checker_settings, choice, CancelFlag())
     return EvaluatedPicture(scene, evaluation)
