@@ -294,9 +294,11 @@ def _block(
     previews: bool,
 ) -> Iterator[Run]:
     from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
+    from spatialstudio.application.plugins import installed_plugins
     from spatialstudio.application.run.generate_image import check_scene
     from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
 
+    installed_plugins()  # they register relation types and guidance methods
     scene = _scene(prompt)
     if choice[0] != UNGUIDED:
         check_scene(scene)
@@ -514,11 +516,12 @@ def _pixels(image: Any) -> RgbImage:
 
 
 def _relation_type(relation: str | RelationType | None) -> RelationType:
+    from spatialstudio.application.plugins import installed_plugins
     from spatialstudio.domain.scene import LEFT_OF, relation_types
 
     if relation is None:
         return LEFT_OF
-
+    installed_plugins()  # they register relation types
     if not isinstance(relation, str):
         return relation
     phrases = {each.phrase: each for each in relation_types}

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from diffusers import DDIMScheduler, DDPMPipeline, StableDiffusionPipeline, UNet
 from PIL import Image
 
 from spatialstudio.api import evaluate, guide, open_run, pos, pse, read, watch
+from spatialstudio.application import plugins
 from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.domain.errors import (
     BackendError,
@@ -24,6 +26,7 @@ from spatialstudio.domain.errors import (
     SettingsError,
     StoreError,
 )
+from spatialstudio.domain.scene import ABOVE, relation_types
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 
@@ -33,6 +36,8 @@ PROMPT = "a dog to the left of a car"
 RELATION = "dog to the left of car"
 STRONG = {"strength": 500.0}
 FLAT = np.ones((2, 2))
+LOWER = np.array([[1.0, 0.0], [1.0, 0.0]])
+OVER = replace(ABOVE, id="over", phrase="hovering over")
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
     "ignore:__array_:DeprecationWarning"
@@ -273,6 +278,21 @@ def test_pos_and_pse_of_masks():
     assert pos(middle, left, right, relation="between") == 1
     depth = np.tile(np.arange(4), (4, 1))
     assert pos(left, right, relation="in_front_of", depth=depth) == 1
+
+
+def test_pos_knows_the_relations_of_plugins_before_anything_is_read(monkeypatch):
+    registered = []
+
+    def install():
+        if not registered:
+            registered.append(OVER.id)
+            relation_types.register(OVER)
+
+    monkeypatch.setattr(plugins, "installed_plugins", install)
+    try:
+        assert pos(LOWER.T, LOWER.T[::-1], relation="hovering over") > 0.5
+    finally:
+        relation_types.unregister(OVER.id)
 
 
 def test_pos_of_a_stack_of_maps():
