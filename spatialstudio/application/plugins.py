@@ -10,17 +10,20 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import (
     EXPORT_KINDS,
     Registry,
     built_in_entries,
 )
-from spatialstudio.domain.errors import PluginError, cause_of
+from spatialstudio.domain.errors import PluginError, SettingsError, cause_of
 from spatialstudio.domain.export import ExportKind
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import PICTURE_VALUES, RESERVED_NAMES, Metric
@@ -37,6 +40,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GROUP = "spatialstudio.adapters"
+PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+SWITCH, OFF = "SPATIALSTUDIO_PLUGINS", "off"
+OFF_FILE = "plugins-off"
+"""Environment variable, and file among the settings, that turn all plugins off."""
 METRIC_NOUN = "metric"
 METADATA_FOLDERS = (".dist-info", ".egg-info")
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -149,15 +156,21 @@ class Plugins:
     Attributes:
         loaded: Plugins in use.
         disabled: Plugins not in use, with their reasons.
+        switched_off_by: What turned all plugins off; empty if they are on.
     """
 
     loaded: tuple[LoadedPlugin, ...] = ()
     disabled: tuple[DisabledPlugin, ...] = ()
+    switched_off_by: str = ""
 
     @property
     def adapters(self) -> tuple[AdapterEntry, ...]:
-        """The adapters of all loaded plugins."""
-        return tuple(entry for each in self.loaded for entry in each.plugin.adapters)
+        """The adapters of all loaded plugins, with the plugin's name."""
+        return tuple(
+            replace(entry, plugin=each.name)
+            for each in self.loaded
+            for entry in each.plugin.adapters
+        )
 
     def adapter_ids(self, kind: str) -> tuple[str, ...]:
         """Return the ids of the plugins' adapters of one kind."""
@@ -169,14 +182,84 @@ class Plugins:
         return tuple(entry for each in self.loaded for entry in each.plugin.panels)
 
 
-@cache
 def installed_plugins() -> Plugins:
     """Load the plugins of this installation on the first call and return them."""
-    if not is_group_announced(sys.path):
-        return Plugins()
+    with _LOADING:
+        return _installed_plugins()
+
+
+_LOADING = RLock()
+
+
+@cache
+def _installed_plugins() -> Plugins:
+    if switch := plugins_switched_off_by(StudioPaths.usual().settings):
+        return Plugins(switched_off_by=switch)
+    folders = search_folders(sys.path)
+    return load_plugins(entry_points_in(folders)) if is_group_announced(folders) else Plugins()
+
+
+def plugins_switched_off_by(settings: Path) -> str:
+    """Return what turns plugins off, an environment variable or the settings; empty if nothing.
+
+    Args:
+        settings: The folder of the user's settings.
+    """
+    if are_plugins_off_in_environment():
+        return f"{SWITCH}={OFF}"
+    return "the settings" if (settings / OFF_FILE).exists() else ""
+
+
+def are_plugins_off_in_environment() -> bool:
+    """Return True if an environment variable turns plugins off."""
+    return os.environ.get(SWITCH, "").strip().lower() == OFF
+
+
+def switch_plugins(settings: Path, *, on: bool) -> None:
+    """Turn all plugins on or off from the next start of the program.
+
+    Raises:
+        SettingsError: The settings folder is not writable.
+    """
+    try:
+        if on:
+            (settings / OFF_FILE).unlink(missing_ok=True)
+        else:
+            settings.mkdir(parents=True, exist_ok=True)
+            (settings / OFF_FILE).touch()
+    except OSError as error:
+        raise SettingsError(
+            "The setting cannot be written.", hint="Check the permissions of the settings folder."
+        ) from error
+
+
+def search_folders(entries: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders in which plugins are searched: without the current folder.
+
+    A package that lies in a folder of downloaded files must not run code. A current folder in
+    which Python installs packages is searched.
+
+    Args:
+        entries: Search path of modules.
+    """
+    current = os.path.realpath(os.curdir)
+    return tuple(
+        each
+        for each in entries
+        if Path(each).name in PACKAGE_FOLDERS or (each and os.path.realpath(each) != current)
+    )
+
+
+def entry_points_in(folders: Sequence[str]) -> Iterator[EntryPoint]:
+    """Yield the plugins' entry points; of packages with one name, those of the first."""
     from importlib import metadata  # slower to import than the folder search
 
-    return load_plugins(metadata.entry_points(group=GROUP))
+    seen = set[str]()
+    for package in metadata.distributions(path=list(folders)):
+        name = re.sub(r"[-_.]+", "-", package.name or "").lower()
+        if name not in seen:
+            seen.add(name)
+            yield from package.entry_points.select(group=GROUP)
 
 
 def is_group_announced(folders: Iterable[str]) -> bool:
@@ -313,7 +396,7 @@ def _register(plugin: Plugin) -> None:
     """Register all values of a plugin, or none.
 
     Raises:
-        PluginError: An id is in use, or the inverse of a relation type is not registered.
+        PluginError: An id or phrase is in use, or the inverse of a relation type is not registered.
     """
     done: list[tuple[Registrations[Any], str]] = []
     try:
@@ -322,10 +405,26 @@ def _register(plugin: Plugin) -> None:
             done.append((registrations, value.id))
         for relation_type in plugin.relation_types:
             relation_types.inverse(relation_type)
+            _check_phrases(relation_type)
     except BaseException:
         for registrations, value_id in done:
             registrations.unregister(value_id)
         raise
+
+
+def _check_phrases(relation_type: RelationType) -> None:
+    own = {_plain_phrase(each) for each in relation_type.phrases}
+    for other in relation_types:
+        shared = own & {_plain_phrase(each) for each in other.phrases}
+        if shared and other.id != relation_type.id:
+            raise PluginError(
+                f'The phrase "{min(shared)}" of the relation type "{relation_type.id}" is '
+                f'registered for "{other.id}".'
+            )
+
+
+def _plain_phrase(phrase: str) -> str:
+    return " ".join(phrase.lower().replace("-", " ").split())
 
 
 def _registered_by(plugin: Plugin) -> Iterator[tuple[Registrations[Any], Any]]:

@@ -3,12 +3,19 @@
 import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable
+from functools import wraps
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
-from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.errors import (
+    DetectorError,
+    PluginError,
+    StudioError,
+    cause_of,
+    failures_named,
+)
 from spatialstudio.domain.export import Exporter, ExportKind
 from spatialstudio.domain.ports import (
     AdapterEntry,
@@ -205,21 +212,64 @@ class Registry:
         if kind in PERCEPTION_KINDS and not is_registered and self.ids(PERCEPTION_CATALOG):
             (catalog_id,) = self.ids(PERCEPTION_CATALOG)
             return self.perception_catalog(catalog_id).make(adapter_id, PerceptionRole(kind))
-        return self._maker(kind, adapter_id)(self._surroundings)
+        entry = self._entry(kind, adapter_id)
+        if not entry.plugin:
+            return _maker(entry)(self._surroundings)
+        fault = DetectorError if kind in PERCEPTION_KINDS else PluginError
+        name = f'The {kind} "{entry.id}" of the plugin "{entry.plugin}"'
+        with failures_named(name, kind=fault):
+            return _PluginAdapter(_maker(entry)(self._surroundings), name, fault)
 
-    def _maker(self, kind: str, adapter_id: str) -> Callable[[Surroundings], Any]:
+    def _entry(self, kind: str, adapter_id: str) -> AdapterEntry:
         entry = self._entries.get((kind, adapter_id))
         if entry is None:
             raise PluginError(
                 f'There is no {kind} "{adapter_id}".',
                 hint=f"Known are: {', '.join(self.ids(kind)) or 'none'}.",
             )
-        module_name, _, function_name = entry.make.partition(":")
-        try:
-            maker = getattr(import_module(module_name), function_name)
-        except (ImportError, AttributeError) as error:
-            raise PluginError(
-                f'The {kind} "{adapter_id}" cannot be loaded: {error}.',
-                hint='Run "spatialstudio doctor" to see which library is missing.',
-            ) from error
-        return cast("Callable[[Surroundings], Any]", maker)
+        return entry
+
+
+class _PluginAdapter:
+    """An adapter of a plugin; its exceptions become errors that name the plugin.
+
+    Args:
+        adapter: The adapter.
+        name: The adapter and its plugin, as the start of a sentence.
+        fault: Class of the errors.
+    """
+
+    def __init__(self, adapter: object, name: str, fault: type[StudioError]) -> None:
+        self._adapter = adapter
+        self._name = name
+        self._fault = fault
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._adapter, name)
+        if not callable(value):
+            return value
+
+        @wraps(value)
+        def call(*arguments: Any, **options: Any) -> Any:
+            with failures_named(self._name, kind=self._fault):
+                return value(*arguments, **options)
+
+        return call
+
+
+def _maker(entry: AdapterEntry) -> Callable[[Surroundings], Any]:
+    """Import the factory of an adapter.
+
+    Raises:
+        PluginError: It cannot be imported.
+    """
+    module_name, _, function_name = entry.make.partition(":")
+    try:
+        maker = getattr(import_module(module_name), function_name)
+    except (ImportError, AttributeError) as error:
+        plugin = f' of the plugin "{entry.plugin}"' if entry.plugin else ""
+        raise PluginError(
+            f'The {entry.kind} "{entry.id}"{plugin} cannot be loaded: {cause_of(error)}.',
+            hint='Run "spatialstudio doctor" to see which library is missing.',
+        ) from error
+    return cast("Callable[[Surroundings], Any]", maker)

@@ -146,7 +146,8 @@ class Studio:
             runs_folder: Folder of finished runs; None for the library, grouped by month.
         """
         paths = paths or StudioPaths.usual()
-        made = open_engine(engine, paths.surroundings)
+        plugins = tuple(each.name for each in installed_plugins().loaded)
+        made = open_engine(engine, paths.surroundings, plugins)
         return cls(open_registry(paths.surroundings), made, paths, runs_folder)
 
     @property

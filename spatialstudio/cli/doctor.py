@@ -75,6 +75,8 @@ def examine(studio: Studio) -> Iterator[Finding]:
         yield Finding(name=found.role.value, value=f"{name}, {size}, in {found.folder}")
     for damage in studio.damaged_perception_models.values():
         yield Finding(name="judge", value=damage.message, is_problem=True)
+    if switch := studio.plugins.switched_off_by:
+        yield Finding(name="plugins", value=f"turned off by {switch}")
     for plugin in studio.plugins.loaded:
         additions = ", ".join(plugin.additions) or "adds nothing"
         yield Finding(name="plugin", value=f"{plugin.name} {plugin.version}: {additions}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from spatialstudio.domain.devices import MemoryFix
 from spatialstudio.domain.frozen import frozen
 
-UPDATE_IT = "Update the plugin, or turn it off."
+UPDATE_IT = "Update the plugin, or turn plugins off (SPATIALSTUDIO_PLUGINS=off)."
 LONGEST_CAUSE = 300
 """Longest excerpt of another package's error message, in characters."""
 

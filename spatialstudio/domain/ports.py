@@ -61,11 +61,14 @@ class AdapterEntry:
         id: Unique within its kind.
         make: "module:function", imported on first use; the function takes ``Surroundings`` and
             returns the adapter.
+        plugin: Name of the plugin that it comes from, set when the plugin is loaded; empty for the
+            program's own adapters.
     """
 
     kind: str
     id: str
     make: str
+    plugin: str = ""
 
 
 class CancelToken(Protocol):

@@ -1,11 +1,12 @@
 """Registries of built-in and plugin values by unique id."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Generic, Protocol, TypeVar
 
-from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.errors import PluginError, StudioError, failures_named
 
 
 class Registration(Protocol):
@@ -72,6 +73,14 @@ class Registrations(Generic[T]):
         """Return a value's name for messages: 'metric "x" of the plugin "Y"'."""
         plugin = self.plugin_of(value_id)
         return f'{self._kind} "{value_id}"' + (f' of the plugin "{plugin}"' if plugin else "")
+
+    def failures_named(
+        self, value_id: str, kind: type[StudioError] = PluginError
+    ) -> AbstractContextManager[None]:
+        """Return a context that names a plugin's value in errors; see ``errors.failures_named``."""
+        if not self.plugin_of(value_id):
+            return nullcontext()
+        return failures_named(f"The {self.label(value_id)}", kind=kind)
 
     def unregister(self, value_id: str) -> None:
         """Remove a value, for example when its plugin is disabled."""

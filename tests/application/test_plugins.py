@@ -1,17 +1,30 @@
 """A plugin registers what it adds; whatever is wrong with one disables this plugin alone."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
 
 import pytest
 
+from spatialstudio.application import plugins as plugins_module
+from spatialstudio.application.engine.model_service import RegistryModelService, missing_plugins
 from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.plugins import (
     GROUP,
+    Plugins,
+    _installed_plugins,
+    entry_points_in,
+    installed_plugins,
     is_group_announced,
     load_plugins,
+    search_folders,
+    switch_plugins,
     unregister,
 )
-from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.application.registry import EXPORT_KINDS, Registry
+from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.plugin_api import (
     ABOVE,
@@ -52,6 +65,8 @@ class FakeEntryPoint:
 
 OVER = RelationType("over", "hovering over", Shape.ORDER, ABOVE.claims, "under")
 UNDER = RelationType("under", "hovered over by", Shape.ORDER, BELOW.claims, "over")
+RIGHTS = RelationType("rights", "right of", Shape.ORDER, ABOVE.claims, "lefts")
+LEFTS = RelationType("lefts", "lefts of", Shape.ORDER, BELOW.claims, "rights")
 READER = AdapterEntry(kind="extractor", id="reader", make="my_plugin.reader:build")
 METRIC = Metric(id="near-centre", label="Near the centre", help="Whether things are central.")
 KIND = ExportKind(id="notes", label="Notes", help="Text.", formats=("txt",), write=print)
@@ -91,7 +106,8 @@ def test_a_plugin_registers_all_that_it_adds(load):
     assert relation_types["over"] is OVER
     assert list(METRICS)[-1] is METRIC
     assert list(EXPORT_KINDS)[-1] is KIND
-    assert plugins.adapters == (READER,)
+    assert plugins.adapters == (replace(READER, plugin="Mine"),)
+    assert EXPORT_KINDS.label("notes") == 'export kind "notes" of the plugin "Mine"'
     assert plugins.panels == (PANEL,)
 
 
@@ -167,6 +183,16 @@ def test_a_plugin_is_listed_with_its_version_and_additions(load):
             id="metric with a reserved name",
         ),
         pytest.param(
+            plugin_of(relation_types=(OVER, UNDER, RIGHTS, replace(LEFTS, words=("Right-of",)))),
+            'phrase "right of" of the relation type "rights" is registered for "lefts"',
+            id="phrase within itself",
+        ),
+        pytest.param(
+            plugin_of(relation_types=(replace(OVER, words=("To the  left of",)), UNDER)),
+            'phrase "to the left of" of the relation type "over" is registered for "left_of"',
+            id="phrase",
+        ),
+        pytest.param(
             plugin_of(metrics=(METRIC,), export_kinds=(replace(KIND, id="film"),)),
             'export kind "film" is registered twice',
             id="export clash",
@@ -232,3 +258,97 @@ def test_packages_that_announce_no_plugin_are_not_searched(tmp_path):
     assert not is_group_announced(folders)
     announce(tmp_path, "mine", GROUP)
     assert is_group_announced(folders)
+
+
+def write_plugin(folder, name):
+    announce(folder, name, GROUP)
+    (folder / f"{name}.py").write_text("PLUGIN = None\n")
+
+
+def test_packages_in_the_current_folder_are_no_plugins(tmp_path, monkeypatch):
+    installed, downloads = tmp_path / "installed", tmp_path / "downloads"
+    for folder, name in ((installed, "mine"), (downloads, "stranger")):
+        folder.mkdir()
+        write_plugin(folder, name)
+    monkeypatch.chdir(downloads)
+    folders = search_folders(["", str(downloads), ".", str(installed)])
+    assert folders == (str(installed),)
+    assert [each.name for each in entry_points_in(folders)] == ["mine"]
+
+
+def test_the_folder_of_installed_packages_is_searched_from_anywhere(tmp_path, monkeypatch):
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    monkeypatch.chdir(packages)
+    assert search_folders([str(packages)]) == (str(packages),)
+
+
+def test_the_first_package_of_a_name_is_used(tmp_path):
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+        write_plugin(folder, "mine")
+    assert len(list(entry_points_in([str(each) for each in folders]))) == 1
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    """An installation whose plugins are not loaded yet."""
+    monkeypatch.setenv("SPATIAL_STUDIO_HOME", str(tmp_path))
+    monkeypatch.setattr(plugins_module, "entry_points_in", lambda _: [FakeEntryPoint(plugin_of())])
+    monkeypatch.setattr(plugins_module, "is_group_announced", lambda _: True)
+    _installed_plugins.cache_clear()
+    yield tmp_path / "settings"
+    _installed_plugins.cache_clear()
+
+
+def test_plugins_are_turned_off_by_the_environment(fresh, monkeypatch):
+    monkeypatch.setenv("SPATIALSTUDIO_PLUGINS", "off")
+    plugins = installed_plugins()
+    assert (plugins.switched_off_by, plugins.loaded) == ("SPATIALSTUDIO_PLUGINS=off", ())
+
+
+def test_plugins_are_turned_off_and_on_by_the_settings(fresh):
+    switch_plugins(fresh, on=False)
+    assert installed_plugins().switched_off_by == "the settings"
+    switch_plugins(fresh, on=True)
+    _installed_plugins.cache_clear()
+    assert [each.name for each in installed_plugins().loaded] == ["Mine"]
+
+
+def test_threads_load_the_plugins_once(fresh, monkeypatch):
+    loads = []
+
+    def load_slowly(points):
+        loads.append(points)
+        started.set()
+        assert may_end.wait(60)
+        return Plugins()
+
+    started, may_end = Event(), Event()
+    monkeypatch.setattr(plugins_module, "load_plugins", load_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(installed_plugins)
+        assert started.wait(60)
+        second = pool.submit(installed_plugins)
+        may_end.set()
+        assert first.result() is second.result()
+    assert len(loads) == 1
+
+
+def test_a_plugin_missing_in_the_engine_is_named_with_the_reason(fresh, monkeypatch):
+    broken = [FakeEntryPoint(ImportError("No module named 'x'"), "mine")]
+    monkeypatch.setattr(plugins_module, "entry_points_in", lambda _: broken)
+    words = missing_plugins(["Mine"])
+    assert words.startswith('In the engine process, these plugins are disabled: "Mine".')
+    assert "No module named 'x'" in words
+    service = RegistryModelService(
+        Registry((), Surroundings(resources=Path(), model_folders=())), words
+    )
+    with pytest.raises(PluginError) as caught, service._missing_plugins_named():
+        raise PluginError("There is no detector.", hint="Choose another.")
+    assert caught.value.hint == f"Choose another. {words}"
+
+
+def test_no_plugin_is_missing_where_all_are_loaded(fresh):
+    assert missing_plugins(["Mine"]) == ""

@@ -7,7 +7,7 @@ from spatialstudio.application.registry import (
     built_in_entries,
     read_manifest,
 )
-from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.errors import DetectorError, PluginError
 from spatialstudio.domain.ports import AdapterEntry, Surroundings
 
 
@@ -76,3 +76,51 @@ class MadeExtractor:
 
 def make_extractor(surroundings):
     return MadeExtractor(surroundings)
+
+
+class FaultyAdapter:
+    """Fails when it is used."""
+
+    id = "mine"
+
+    def extract(self, prompt):
+        raise KeyError("cup")
+
+    def detect(self, image, names):
+        raise MemoryError
+
+
+def make_faulty(surroundings):
+    return FaultyAdapter()
+
+
+def fail_to_make(surroundings):
+    raise SystemExit(5)
+
+
+def registry_of_plugin(surroundings, kind, make):
+    entry = AdapterEntry(kind=kind, id="mine", make=f"{__name__}:{make}", plugin="Cups")
+    return Registry([entry], surroundings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [("extractor", PluginError), ("detector", DetectorError)]
+)
+def test_a_factory_of_a_plugin_that_fails_names_the_plugin(surroundings, kind, error):
+    registry = registry_of_plugin(surroundings, kind, "fail_to_make")
+    with pytest.raises(error) as caught:
+        getattr(registry, kind)("mine")
+    assert caught.value.message == f'The {kind} "mine" of the plugin "Cups" failed: SystemExit: 5.'
+
+
+def test_an_adapter_of_a_plugin_that_fails_names_the_plugin(surroundings):
+    extractor = registry_of_plugin(surroundings, "extractor", "make_faulty").extractor("mine")
+    assert extractor.id == "mine"
+    with pytest.raises(PluginError, match="of the plugin \"Cups\" failed: KeyError: 'cup'"):
+        extractor.extract(None)
+
+
+def test_memory_errors_of_a_plugin_keep_their_meaning(surroundings):
+    detector = registry_of_plugin(surroundings, "detector", "make_faulty").detector("mine")
+    with pytest.raises(MemoryError):
+        detector.detect(None, ())

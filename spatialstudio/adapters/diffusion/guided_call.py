@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field, replace
+from functools import partial
 from typing import TypeAlias
 
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
@@ -34,7 +35,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.scene import SceneGraph
-from spatialstudio.science.guidance.methods import has_work, method_named
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 ReportStep: TypeAlias = Callable[[tuple[StepEvent, ...]], None]
@@ -194,10 +195,14 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
     if not (scene.mentions and has_work(scene, settings.method_id)):
         return None
     takes_turns = settings.one_by_one and method.needs_relations
+    with GUIDANCE_METHODS.failures_named(method.id):
+        loss = method.make_loss(settings)
+        refined = method.make_refined(settings) if method.make_refined else None
     return Guidance(
-        loss=method.make_loss(settings),
+        loss=loss,
         schedule=GuidanceSchedule(replace(settings, one_by_one=takes_turns), plan.steps),
-        refined=method.make_refined(settings) if method.make_refined else None,
+        refined=refined,
+        failures_named=partial(GUIDANCE_METHODS.failures_named, method.id),
         corrects_prediction=method.corrects_prediction,
         reads_decoder=method.reads_decoder,
     )

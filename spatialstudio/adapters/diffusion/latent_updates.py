@@ -11,7 +11,7 @@ arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all r
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -43,6 +43,7 @@ class Guidance:
         corrects_prediction: True if the updates are added to the predicted noise, False if
             they are subtracted from the latents.
         reads_decoder: Whether the loss reads the decoder's levels.
+        failures_named: Returns a context that names the plugin of the loss in errors.
     """
 
     loss: GuidanceLoss
@@ -50,6 +51,7 @@ class Guidance:
     refined: RefinedLoss | None = None
     corrects_prediction: bool = False
     reads_decoder: bool = False
+    failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def leaves_input(self) -> bool:
@@ -177,11 +179,13 @@ class LatentUpdates:
                 self._snapshots.append(reader.snapshot(attention))
             if schedule.can_rest and schedule.may_rest(self._guided_pos()):
                 return None
-            loss = (refined or self._guidance.loss)(relations, attention)
-            value = float(loss.detach())
+            with self._guidance.failures_named():
+                loss = (refined or self._guidance.loss)(relations, attention)
+                value = float(loss.detach())
             if limit is not None and value <= limit and not self.shift.any():
                 return value
-            (gradient,) = torch.autograd.grad(loss * scale, start)
+            with self._guidance.failures_named():
+                (gradient,) = torch.autograd.grad(loss * scale, start)
         self.shift = self.shift + length * (gradient.float() / scale)
         if refined is None and self.loss is None:
             self.loss = value

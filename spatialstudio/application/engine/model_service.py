@@ -1,17 +1,21 @@
 """Model service of the engine, with adapters created on first use."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 from spatialstudio.application.evaluate.evaluate_image import (
     PerturbationProgress,
     evaluate_image,
     ignore_progress,
 )
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
-from spatialstudio.application.plugins import open_registry
+from spatialstudio.application.plugins import installed_plugins, open_registry
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.run.generate_image import search_image
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
@@ -29,10 +33,17 @@ from spatialstudio.domain.verdict import Evaluation
 
 
 class RegistryModelService:
-    """Generates and evaluates with the registered adapters; keeps loaded models between jobs."""
+    """Generates and evaluates with the registered adapters; keeps loaded models between jobs.
 
-    def __init__(self, registry: Registry) -> None:
+    Args:
+        registry: The adapters.
+        missing: Sentences on the plugins that are in use in the studio, but not in this process;
+            added to the hints of errors.
+    """
+
+    def __init__(self, registry: Registry, missing: str = "") -> None:
         self._registry = registry
+        self._missing = missing
 
     def warm_up(self) -> None:
         """Import the modules that every first job needs."""
@@ -67,11 +78,12 @@ class RegistryModelService:
     ) -> GenerationFinished:
         """Draw a request that was checked; see ``search_image``."""
         request = with_savings(request)
-        backend = self._registry.backend(request.backend_id)
-        if request.search.candidates > 1:
-            judges = make_judge_set(self._registry, choice)
-            return search_image(request, model, backend, judges, token, report)
-        return backend.generate(request, model, token, report)
+        with self._missing_plugins_named():
+            backend = self._registry.backend(request.backend_id)
+            if request.search.candidates > 1:
+                judges = make_judge_set(self._registry, choice)
+                return search_image(request, model, backend, judges, token, report)
+            return backend.generate(request, model, token, report)
 
     def evaluate(
         self,
@@ -83,10 +95,39 @@ class RegistryModelService:
         looked: PerturbationProgress = ignore_progress,
     ) -> Evaluation:
         """Evaluate an image, (H, W, 3) uint8; see ``evaluate_image``."""
-        judges = make_judge_set(self._registry, choice)
-        return evaluate_image(image, scene, judges, token, looked=looked)
+        with self._missing_plugins_named():
+            judges = make_judge_set(self._registry, choice)
+            return evaluate_image(image, scene, judges, token, looked=looked)
+
+    @contextmanager
+    def _missing_plugins_named(self) -> Iterator[None]:
+        try:
+            yield
+        except StudioError as error:
+            error.hint = " ".join(filter(None, (error.hint, self._missing)))
+            raise
 
 
-def build_model_service(surroundings: Surroundings) -> RegistryModelService:
-    """Create the model service; called in the process that runs the models."""
-    return RegistryModelService(open_registry(surroundings))
+def build_model_service(
+    surroundings: Surroundings, plugins: Sequence[str] = ()
+) -> RegistryModelService:
+    """Create the model service; called in the process that runs the models.
+
+    Args:
+        surroundings: Paths and settings for its adapters.
+        plugins: Names of the plugins that are in use in the studio.
+    """
+    return RegistryModelService(open_registry(surroundings), missing_plugins(plugins))
+
+
+def missing_plugins(wanted: Sequence[str]) -> str:
+    """Return sentences on the plugins that cannot be used in this process; empty without any."""
+    here = installed_plugins()
+    loaded = {each.name for each in here.loaded}
+    missing = [name for name in wanted if name not in loaded]
+    if not missing:
+        return ""
+    names = ", ".join(f'"{name}"' for name in missing)
+    # NOTE: a plugin that cannot be imported is listed by its entry point, not by its name
+    reasons = [f"{each.name}: {each.reason}" for each in here.disabled]
+    return " ".join([f"In the engine process, these plugins are disabled: {names}.", *reasons])

@@ -175,14 +175,17 @@ class _OpenJobs:
 EngineKind: TypeAlias = Literal["process", "inline"]
 
 
-def open_engine(kind: EngineKind, surroundings: Surroundings) -> Engine:
+def open_engine(
+    kind: EngineKind, surroundings: Surroundings, plugins: tuple[str, ...] = ()
+) -> Engine:
     """Return an engine that is not started.
 
     Args:
         kind: "process" for the window, "inline" for the terminal and scripts.
         surroundings: Paths and settings for its adapters.
+        plugins: Names of the plugins that are in use in this process.
     """
-    build = partial(_build, surroundings)
+    build = partial(_build, surroundings, plugins)
     if kind == "process":
         return ProcessEngine(build)
     from spatialstudio.application.engine.inline import InlineEngine
@@ -190,7 +193,7 @@ def open_engine(kind: EngineKind, surroundings: Surroundings) -> Engine:
     return InlineEngine(build)
 
 
-def _build(surroundings: Surroundings) -> "ModelService":
+def _build(surroundings: Surroundings, plugins: tuple[str, ...]) -> "ModelService":
     from spatialstudio.application.engine.model_service import build_model_service
 
-    return build_model_service(surroundings)
+    return build_model_service(surroundings, plugins)

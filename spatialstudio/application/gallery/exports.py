@@ -247,7 +247,8 @@ class Exports:
         read = self._read_all(runs, order)
         groups = [list(read)] if kind.is_of_many else ([run] for run in read)
         for group, file in zip(groups, targets, strict=True):
-            made = self.exporter.make(group, kind, look, _ending_of(file))
+            with EXPORT_KINDS.failures_named(kind.id, ExportError):
+                made = self.exporter.make(group, kind, look, _ending_of(file))
             _note_missing(made, file, order)
             yield file.name, made
 

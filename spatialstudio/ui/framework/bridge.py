@@ -101,7 +101,7 @@ class Bridge(QObject):
         words = tr('The panel "{title}" of the plugin "{plugin}" failed: {cause}.')
         in_words = PluginError(
             words.format(title=title, plugin=plugin, cause=cause_of(error)),
-            hint=tr("Update or uninstall the plugin."),
+            hint=tr("Update the plugin, or turn plugins off in the settings."),
         )
         return replace(report_on(in_words, report.title), details=report.details)
 

@@ -8,6 +8,12 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QPushButton, QVBoxLayout, QWidget
 
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.plugins import (
+    are_plugins_off_in_environment,
+    plugins_switched_off_by,
+    switch_plugins,
+)
 from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.appearance import TEXT_PERCENTS, Appearance
@@ -186,6 +192,7 @@ class PluginsPage(SettingsPage):
             column.addWidget(TextLabel(tr("Relation extractor"), Tone.HEADING))
             column.addWidget(self._extractors_of(extractors))
         column.addWidget(TextLabel(tr("Installed plugins"), Tone.HEADING))
+        column.addWidget(self._make_switch())
         for plugin in plugins.loaded:
             column.addWidget(TextLabel(f"{plugin.name} {plugin.version}"))
             column.addWidget(TextLabel(", ".join(plugin.additions), Tone.MUTED))
@@ -195,11 +202,29 @@ class PluginsPage(SettingsPage):
             )
             column.addWidget(TextLabel(words))
             column.addWidget(TextLabel(disabled.reason, Tone.MUTED))
-        if not (plugins.loaded or plugins.disabled):
+        if plugins.switched_off_by:
+            note = tr("Turned off by {source}.").format(source=plugins.switched_off_by)
+            column.addWidget(TextLabel(note, Tone.MUTED))
+        elif not (plugins.loaded or plugins.disabled):
             column.addWidget(TextLabel(tr("None."), Tone.MUTED))
         note = tr("Plugins are Python packages, found when the program starts.")
         column.addWidget(TextLabel(note, Tone.MUTED))
         column.addStretch()
+
+    def _make_switch(self) -> QCheckBox:
+        """Return the switch of all plugins, which takes effect at the next start."""
+        studio = self._context.studio
+        box = QCheckBox(tr("Load plugins when the program starts"))
+        box.setChecked(not plugins_switched_off_by(studio.paths.settings))
+        box.setEnabled(not are_plugins_off_in_environment())
+        box.clicked.connect(self._switch)
+        return box
+
+    def _switch(self, on: bool) -> None:
+        try:
+            switch_plugins(self._context.studio.paths.settings, on=on)
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Turning plugins on or off")))
 
     def _extractors_of(self, extractor_ids: Sequence[str]) -> ComboBox:
         box = ComboBox()

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.generation import (
     PSG,
     GuidanceSettings,
@@ -21,6 +22,7 @@ from spatialstudio.domain.scene import (
     LEFT_OF,
     Relation,
 )
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.pos.relation_rules import relation_pos
 from tests.fakes import events_of, scene_of
 
@@ -87,13 +89,42 @@ def test_steps_tell_what_the_updates_did(run):
     assert third.pos_after == {}
 
 
-@pytest.mark.parametrize(
-    "method_id", ["psg-presence", "attend-excite", "weighted-presence", "boxdiff", "infsplign"]
-)
+@pytest.mark.parametrize("method_id", [method.id for method in GUIDANCE_METHODS])
 def test_every_method_guides(run, method_id):
     steps, image = run(replace(STRONG, method_id=method_id))
     assert steps[0].guidance_loss > 0
     assert not np.array_equal(image, run(GuidanceSettings())[1])
+
+
+class FaultyLoss:
+    """Raises, or returns a loss without a gradient."""
+
+    reads_whole_text = False
+
+    def __init__(self, error):
+        self._error = error
+
+    def __call__(self, relations, attention):
+        if self._error:
+            raise self._error
+        return torch.tensor(1.0)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [(KeyError("m1"), "KeyError: 'm1'"), (None, "RuntimeError: element 0 of tensors")],
+    ids=["raises", "no gradient"],
+)
+def test_a_loss_of_a_plugin_that_fails_names_the_plugin(run, error, cause):
+    method = replace(GUIDANCE_METHODS[PSG], id="faulty", make_loss=lambda _: FaultyLoss(error))
+    GUIDANCE_METHODS.register(method, plugin="Losses")
+    try:
+        with pytest.raises(PluginError) as caught:
+            run(replace(STRONG, method_id="faulty"))
+    finally:
+        GUIDANCE_METHODS.unregister("faulty")
+    named = 'The guidance method "faulty" of the plugin "Losses" failed: '
+    assert caught.value.message.startswith(named + cause)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from spatialstudio.domain.drawing import (
     Text,
 )
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import BoardFrame, ExportLayer
+from spatialstudio.domain.export import BoardFrame, ExportKind, ExportLayer
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.scene import Prompt
 from tests.adapters.exports.conftest import SAMPLE
@@ -402,3 +402,19 @@ def test_names_on_the_picture_have_a_halo(export):
     boxes = EXPORT_KINDS["annotated"]
     assert b'paint-order="stroke"' in export(boxes, "svg")
     assert export(boxes, "pdf").startswith(b"%PDF")
+
+
+def fail(*_):
+    raise KeyError("label")
+
+
+def test_an_export_kind_of_a_plugin_that_fails_names_the_plugin(export):
+    kind = ExportKind(id="notes", label="Notes", help="Text.", formats=("txt",), write=fail)
+    EXPORT_KINDS.register(kind, plugin="Note taking")
+    try:
+        with pytest.raises(ExportError) as caught:
+            export(kind, "txt")
+    finally:
+        EXPORT_KINDS.unregister("notes")
+    named = 'The export kind "notes" of the plugin "Note taking" failed: KeyError: \'label\'.'
+    assert caught.value.message == named

@@ -1,9 +1,14 @@
 """Panels, extractors and detectors of plugins in the window; broken panels break nothing else."""
 
 import pytest
-from PySide6.QtWidgets import QDockWidget, QLabel
+from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel
 
-from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plugins
+from spatialstudio.application.plugins import (
+    DisabledPlugin,
+    LoadedPlugin,
+    Plugins,
+    plugins_switched_off_by,
+)
 from spatialstudio.application.studio import Studio
 from spatialstudio.plugin_api import (
     API_VERSION,
@@ -168,6 +173,24 @@ def test_the_settings_list_plugins_and_why_others_are_disabled(installed, contex
     assert "Old 0.1 is disabled" in words
     assert "It is too old." in words
     page.deleteLater()
+
+
+def test_plugins_are_turned_off_for_the_next_start(qtbot, context):
+    page = PluginsPage(context)
+    qtbot.addWidget(page)
+    box = page.findChild(QCheckBox)
+    assert box.isChecked()
+    box.click()
+    assert plugins_switched_off_by(context.studio.paths.settings) == "the settings"
+    box.click()
+    assert plugins_switched_off_by(context.studio.paths.settings) == ""
+
+
+def test_the_environment_wins_over_the_settings(qtbot, context, monkeypatch):
+    monkeypatch.setenv("SPATIALSTUDIO_PLUGINS", "OFF")
+    page = PluginsPage(context)
+    qtbot.addWidget(page)
+    assert not page.findChild(QCheckBox).isEnabled()
 
 
 def test_without_plugins_the_settings_say_so(context):
