@@ -141,6 +141,12 @@ class ModelCard:
         dtype: torch name of the number format of the weights; empty for the device default.
         revision: Commit on the hub; empty for a local folder.
         samplers: diffusers class names of supported samplers, its default first; empty if unknown.
+        family: Name of the model family of a single file: "Stable Diffusion XL"; empty if unknown.
+        prediction_type: What the denoiser predicts, one of ``PREDICTION_TYPES``, if the user can
+            choose it; else empty, and the model's configuration decides.
+        is_prediction_stated: Whether the file states its prediction type; False for the default of
+            its family.
+        ends_in_noise: Whether its noise schedule is rescaled to end in pure noise.
     """
 
     id: str
@@ -159,6 +165,10 @@ class ModelCard:
     dtype: str = ""
     revision: str = ""
     samplers: tuple[str, ...] = ()
+    family: str = ""
+    prediction_type: str = ""
+    is_prediction_stated: bool = False
+    ends_in_noise: bool = False
 
 
 class ModelCatalog(Protocol):

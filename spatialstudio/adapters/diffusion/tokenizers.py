@@ -1,5 +1,6 @@
 """Reading of a model's tokenizers in every published file format."""
 
+import gzip
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -124,6 +125,13 @@ PIECES_FILE = "spiece.model"
 FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
 """Complete vocabularies other than pieces; without one, transformers would build its own."""
 
+CLIP_MERGES = "clip_merges.txt.gz"
+"""CLIP's merges, shared by the shipped configurations and stored beside their folders."""
+
+MAX_MERGES_BYTES = 2**20
+BYTES_AS_TEXT = (range(33, 127), range(161, 173), range(174, 324))
+"""Characters that stand for the 256 bytes in CLIP's vocabulary: printable Latin-1, then others."""
+
 CONFIG_FILE = "tokenizer_config.json"
 LIMIT = "model_max_length"
 SPECIAL_TOKENS = ("eos_token", "unk_token", "pad_token")
@@ -153,9 +161,34 @@ def _read(folder: Path, class_name: str) -> Any:
     if pieces.is_file() and not (folder / WHOLE_FILE).is_file():
         return _read_t5(pieces, folder / CONFIG_FILE)
     if not any(all((folder / name).is_file() for name in form) for form in FORMS):
-        raise FileNotFoundError(folder)
+        return _read_shared_clip(folder)
     kind = getattr(transformers, class_name, transformers.AutoTokenizer)
     return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def _read_shared_clip(folder: Path) -> transformers.CLIPTokenizer:
+    """Create CLIP's tokenizer from the shared merges, with the settings of a folder.
+
+    The vocabulary is that of Radford et al. 2021, arXiv:2103.00020: the bytes, the bytes at the
+    end of a word, the merges in order, and the two special tokens.
+    """
+    config = read_settings(folder / CONFIG_FILE)
+    with gzip.open(folder.parent.parent / CLIP_MERGES) as content:
+        lines = content.read(MAX_MERGES_BYTES).decode().splitlines()
+    merges: Any = [tuple(line.split()) for line in lines]
+    single_bytes = [chr(code) for codes in BYTES_AS_TEXT for code in codes]
+    pieces = [
+        *single_bytes,
+        *(f"{each}</w>" for each in single_bytes),
+        *map("".join, merges),
+        config["bos_token"],
+        config["eos_token"],
+    ]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    settings = {name: config[name] for name in (*SPECIAL_TOKENS, LIMIT)}
+    return transformers.CLIPTokenizer(
+        vocab=vocabulary, merges=merges, bos_token=config["bos_token"], **settings
+    )
 
 
 def _read_t5(file: Path, config_file: Path) -> transformers.T5Tokenizer:

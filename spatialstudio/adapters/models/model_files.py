@@ -3,7 +3,8 @@
 Three forms are accepted if the weights are safetensors: a folder with ``model_index.json``; such a
 folder in the Hugging Face cache; and a single file ``name.safetensors``. For a single file, a
 folder of the same kind provides configuration and tokenizers (and the parts that the file lacks):
-``name`` beside it, else any other model in the catalog without its own list of objects.
+``name`` beside it, else the shipped one of its family for complete checkpoints of Stable Diffusion
+1.5, 2.1 and XL, else any other model in the catalog without its own list of objects.
 
 A ``studio.toml`` in the folder gives further settings; every key is optional:
 
@@ -24,13 +25,20 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from spatialstudio.adapters.models.identify_file import (
+    EPSILON,
+    SD_1,
+    SD_2,
+    SDXL,
+    FileContent,
+    FileKind,
+    identify_file,
+)
 from spatialstudio.adapters.models.model_kinds import (
-    DENOISER_PREFIX,
     MODEL_KINDS,
     UNET,
     ModelKind,
     current_name,
-    other_content,
 )
 from spatialstudio.adapters.models.model_parts import (
     INDEX_FILE,
@@ -41,7 +49,6 @@ from spatialstudio.adapters.models.model_parts import (
 )
 from spatialstudio.adapters.models.model_settings import (
     SIGNS_OF_DAMAGE,
-    read_header,
     read_settings,
     unusable,
 )
@@ -49,6 +56,7 @@ from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import samplers_beside
 from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     is_regular,
@@ -65,6 +73,20 @@ MAX_BRANCH_BYTES = 4096
 
 MOST_PIXELS = 2**15
 """Per side; a configuration with a larger size is damaged."""
+
+CHECKPOINTS = "checkpoints"
+SHIPPED_FOLDERS: Mapping[str, str] = {
+    SD_1: "stable-diffusion-1.5",
+    SD_2: "stable-diffusion-2.1",
+    SDXL: "stable-diffusion-xl",
+}
+"""Shipped configuration and tokenizers of a family, in ``resources/checkpoints``."""
+
+NATIVE_SIZE_OF_SD_2_BASE = 512
+"""The base model of Stable Diffusion 2.1, which predicts the noise, was trained on these sides."""
+
+FILE_SUFFIXES = frozenset({".safetensors", ".ckpt", ".gguf", ".pt", ".pth"})
+"""Files that are listed, even if only to state why they cannot be used."""
 
 HUB_PREFIX = "models--"
 ADVISED = ("steps", "guidance_scale", "strength")
@@ -86,7 +108,8 @@ class Advice:
 
 def build(surroundings: Surroundings) -> "ModelFolders":
     """Create the catalog of the model folders."""
-    return ModelFolders(surroundings.model_folders, hub_caches())
+    shipped = surroundings.resources / CHECKPOINTS
+    return ModelFolders(surroundings.model_folders, hub_caches(), shipped)
 
 
 def hub_caches() -> tuple[Path, ...]:
@@ -105,11 +128,15 @@ class ModelFolders:
     Args:
         roots: Folders that hold model folders and single files, by priority.
         caches: Hugging Face caches; unsupported content is skipped.
+        shipped: Folder of configurations that complete single files; None for the program's.
     """
 
-    def __init__(self, roots: Sequence[Path], caches: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, roots: Sequence[Path], caches: Sequence[Path] = (), shipped: Path | None = None
+    ) -> None:
         self._roots = tuple(roots)
         self._caches = tuple(caches)
+        self._shipped = shipped or resources_folder() / CHECKPOINTS
 
     def cards(self) -> tuple[ModelCard, ...]:
         """List the models, except damaged ones; of two with the same id the first counts."""
@@ -127,7 +154,10 @@ class ModelFolders:
         """Read all models; each card or error comes with its folder, file or hub name."""
         folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
         bases = [card for _, card in folders if isinstance(card, ModelCard)]
-        files = [(file.stem, _file_card_or_damage(file, bases)) for file in self._files()]
+        files = [
+            (_name_of(file), _file_card_or_damage(file, bases, self._shipped))
+            for file in self._files()
+        ]
         return (*folders, *files)
 
     def _named_folders(self) -> Iterator[tuple[str, Path]]:
@@ -140,7 +170,7 @@ class ModelFolders:
 
     def _files(self) -> Iterator[Path]:
         for root in self._roots:
-            yield from sorted(root.glob("*.safetensors"))
+            yield from sorted(each for each in root.glob("*.*") if each.suffix in FILE_SUFFIXES)
 
     def _downloads(self) -> Iterator[tuple[str, Path]]:
         for cache in self._caches:
@@ -192,38 +222,59 @@ def read_card(folder: Path, name: str = "") -> ModelCard:
         raise unusable(f'model folder "{name}"', error) from error
 
 
-def read_file_card(file: Path, bases: Sequence[ModelCard]) -> ModelCard:
+def read_file_card(
+    file: Path, bases: Sequence[ModelCard], shipped: Path | None = None
+) -> ModelCard:
     """Read the card of a single file.
 
     Args:
         file: ``name.safetensors``.
         bases: Models whose configuration may be used if there is no folder ``name`` beside it.
+        shipped: Folder of the shipped configurations; None for the program's.
 
     Raises:
         ModelNotFound: The file is damaged, has no matching configuration, or is of a kind that can
             only be loaded from folders.
     """
     beside = file.with_suffix("")
-    try:
-        names = read_header(file).names
-        is_completed = is_regular(beside / INDEX_FILE)
-    except SIGNS_OF_DAMAGE as error:
-        raise unusable(f'model file "{file.name}"', error) from error
-    if content := other_content(names):
-        raise ModelNotFound(
-            f'The file "{file.name}" contains {content}, not a complete model.',
-            hint="Choose a complete model, and move this file away.",
-        )
-    if is_completed:
+    content = identify_file(file)
+    if content.problem is not None:
+        raise content.problem
+    if is_regular(beside / INDEX_FILE):
         base = _base_beside(beside)
+    elif content.kind is FileKind.CHECKPOINT:
+        return _checkpoint_card(file, content, shipped or resources_folder() / CHECKPOINTS)
     else:
-        kinds = [name for name, kind in MODEL_KINDS.items() if _has_sign(kind, names)]
-        alike = [card for card in bases if card.pipeline_class in kinds and _can_complete(card)]
-        if not alike:
-            raise _without_base(file, kinds)
-        base = replace(alike[0], id=file.stem, title=file.stem, licence="", known_objects={})
+        alike = [card for card in bases if card.pipeline_class == content.pipeline_class]
+        fitting = [card for card in alike if _can_complete(card)]
+        if not fitting or content.kind is FileKind.PRUNED:
+            raise _without_base(file, content)
+        base = replace(fitting[0], id=file.stem, title=file.stem, licence="", known_objects={})
     return replace(
         base, folder=file, base=base.folder, size_bytes=base.size_bytes + file.stat().st_size
+    )
+
+
+def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCard:
+    """Read the card of a complete checkpoint, with the shipped configuration of its family."""
+    base = read_card(shipped / SHIPPED_FOLDERS[content.family])
+    prediction = content.prediction_type or _prediction_type(base.folder / SAMPLER_FILE)
+    is_base_of_sd_2 = content.family == SD_2 and prediction == EPSILON
+    native = NATIVE_SIZE_OF_SD_2_BASE if is_base_of_sd_2 else base.native_size
+    return replace(
+        base,
+        id=file.stem,
+        title=file.stem,
+        folder=file,
+        base=base.folder,
+        size_bytes=content.size_bytes,
+        licence=content.licence,
+        family=content.family,
+        native_size=content.native_size or native,
+        samplers=samplers_beside(base.samplers[0], begins_in_noise=content.ends_in_noise),
+        prediction_type=prediction,
+        is_prediction_stated=bool(content.prediction_type),
+        ends_in_noise=content.ends_in_noise,
     )
 
 
@@ -235,25 +286,27 @@ def _can_complete(card: ModelCard) -> bool:
     return card.base is None and not card.known_objects
 
 
-def _without_base(file: Path, kinds: Sequence[str]) -> ModelNotFound:
-    if not kinds:
-        return ModelNotFound(
-            f'The architecture of the model in "{file.name}" is unknown.',
-            hint=f'Put a diffusers folder of its kind beside it, named "{file.stem}"; '
-            "it may leave out the weights that the file holds.",
-        )
-    return ModelNotFound(
-        f'The configuration and the tokenizers for the checkpoint "{file.name}" are missing.',
-        hint=f"Put a diffusers folder of a {kinds[0]} beside it, named "
-        f'"{file.stem}"; it may leave out the weights that the file holds.',
+def _without_base(file: Path, content: FileContent) -> ModelNotFound:
+    wanted = f"a {content.pipeline_class}" if content.pipeline_class else "its kind"
+    hint = (
+        f'Put a diffusers folder of {wanted} beside it, named "{file.stem}"; it may leave out the '
+        "weights that the file holds."
     )
+    if not content.pipeline_class:
+        message = f'The architecture of the model in "{file.name}" is unknown.'
+    elif content.kind is FileKind.PRUNED:
+        message = f'The file "{file.name}" contains {content.title}; its configuration is missing.'
+    else:
+        message = f'The file "{file.name}" contains {content.title}; the other parts are missing.'
+    return ModelNotFound(message, hint=hint)
 
 
 def _base_beside(folder: Path) -> ModelCard:
     base = read_card(folder)
     kind = MODEL_KINDS[base.pipeline_class]
     if not _can_complete(base):
-        raise _without_base(folder.with_name(f"{folder.name}.safetensors"), [base.pipeline_class])
+        file = folder.with_name(f"{folder.name}.safetensors")
+        raise _without_base(file, replace(identify_file(file), pipeline_class=base.pipeline_class))
     if kind.reads_files:
         return base
     raise ModelNotFound(
@@ -272,11 +325,17 @@ def _card_or_damage(folder: Path, name: str) -> ModelCard | ModelNotFound:
         return error
 
 
-def _file_card_or_damage(file: Path, bases: Sequence[ModelCard]) -> ModelCard | ModelNotFound:
+def _file_card_or_damage(
+    file: Path, bases: Sequence[ModelCard], shipped: Path
+) -> ModelCard | ModelNotFound:
     try:
-        return read_file_card(file, bases)
+        return read_file_card(file, bases, shipped)
     except ModelNotFound as error:
         return error
+
+
+def _name_of(file: Path) -> str:
+    return file.stem if file.suffix == ".safetensors" else file.name
 
 
 def _kind_of(name: str, pipeline_class: str) -> ModelKind:
@@ -301,11 +360,6 @@ def _snapshot(folder: Path) -> Path | None:
     except SIGNS_OF_DAMAGE:
         return None
     return snapshot if is_ours else None
-
-
-def _has_sign(kind: ModelKind, names: Sequence[str]) -> bool:
-    signed = (name.removeprefix(DENOISER_PREFIX).startswith(kind.sign) for name in names)
-    return bool(kind.sign) and any(signed)
 
 
 def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
@@ -343,6 +397,10 @@ def _latent_pixels(folder: Path) -> int:
     of_encoder = autoencoder.get("encoder_block_out_channels")
     levels = of_encoder or autoencoder["block_out_channels"]
     return int(2 ** (len(levels) - 1))
+
+
+def _prediction_type(file: Path) -> str:
+    return str(read_settings(file).get("prediction_type", EPSILON))
 
 
 def _samplers(file: Path) -> tuple[str, ...]:

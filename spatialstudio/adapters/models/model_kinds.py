@@ -1,7 +1,6 @@
 """Supported kinds of diffusion models, as known from their files. Imports no model library."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,8 +31,6 @@ class ModelKind:
         steps: Recommended denoising steps.
         guidance_scale: Recommended classifier-free guidance scale; 1 is off.
         strength: Recommended step size of PSG, as in ``guidance_preset``.
-        sign: Prefix of a weight name that occurs only in single files of this kind, without
-            ``DENOISER_PREFIX``; empty if none is known.
         reads_files: Whether the denoiser can be loaded from a single file.
         distilled: A setting and its value that identify distilled models, which draw in few steps
             without classifier-free guidance; None if there is none.
@@ -45,7 +42,6 @@ class ModelKind:
     steps: int = 50
     guidance_scale: float = 4.0
     strength: float = guidance_preset(PSG, "", Preset.RECOMMENDED).strength
-    sign: str = ""
     reads_files: bool = True
     distilled: tuple[str, bool] | None = None
 
@@ -84,13 +80,11 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
     "StableDiffusionPipeline": ModelKind(
         denoiser=UNET,
         guidance_scale=7.5,
-        sign="cond_stage_model.",
     ),
     "StableDiffusionXLPipeline": ModelKind(
         denoiser=UNET,
         guidance_scale=5.0,
         strength=_psg_strength("StableDiffusionXLPipeline"),
-        sign="conditioner.embedders.1.",
     ),
     "PixArtAlphaPipeline": ModelKind(
         steps=20,
@@ -104,12 +98,11 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
         strength=_psg_strength("PixArtSigmaPipeline"),
         reads_files=False,
     ),
-    "StableDiffusion3Pipeline": ModelKind(steps=28, guidance_scale=7.0, sign="joint_blocks."),
+    "StableDiffusion3Pipeline": ModelKind(steps=28, guidance_scale=7.0),
     "FluxPipeline": ModelKind(
         latent_side=128,
         steps=28,
         guidance_scale=3.5,
-        sign="double_blocks.0.img_mod.",
         distilled=("guidance_embeds", False),
     ),
     "SanaPipeline": ModelKind(steps=20, guidance_scale=4.5),
@@ -120,15 +113,6 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
 }
 """By class in ``model_index.json``; scale and steps are the defaults of the pipelines."""
 
-OTHER_FILES: Mapping[str, re.Pattern[str]] = {
-    "a LoRA": re.compile(r".*lora[_.]"),
-    "a ControlNet": re.compile(r"control_model\.|controlnet_"),
-    "an autoencoder": re.compile(r"(en|de)coder\.conv_in\."),
-    "a text encoder": re.compile(r"text_model\.|encoder\.block\.|model\.embed_tokens\."),
-    "the refiner of SDXL": re.compile(r"conditioner\.embedders\.0\.model\."),
-}
-"""Single files that are not complete models, with the prefixes of their weight names."""
-
 FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
 """Classes that diffusers has renamed."""
 
@@ -136,14 +120,3 @@ FORMER_NAMES = {"Lumina2Text2ImgPipeline": "Lumina2Pipeline"}
 def current_name(pipeline_class: str) -> str:
     """Return the current diffusers name of a pipeline class."""
     return FORMER_NAMES.get(pipeline_class, pipeline_class)
-
-
-def other_content(weights: Iterable[str]) -> str | None:
-    """Name the content of a single file that is not a model; None if unknown.
-
-    Args:
-        weights: Names of its weights.
-    """
-    names = tuple(weights)
-    found = (content for content, sign in OTHER_FILES.items() if any(map(sign.match, names)))
-    return next(found, None)

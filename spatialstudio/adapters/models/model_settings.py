@@ -83,16 +83,24 @@ class CustomCode(ValueError):  # noqa: N818 - reads as a finding
     """A model folder requires running Python code that it contains or names."""
 
 
+class CutShort(ValueError):  # noqa: N818 - reads as a finding
+    """A weight file ends before the data that its header lists."""
+
+
 @frozen
 class WeightsHeader:
     """The header of a safetensors file.
 
     Attributes:
-        names: Names of its tensors.
+        shapes: Shapes of its tensors, by name.
+        dtypes: Their number formats, as the format names them: "F16", "F8_E4M3".
+        metadata: Text entries such as "modelspec.architecture".
         size_bytes: Size of the file.
     """
 
-    names: tuple[str, ...]
+    shapes: Mapping[str, tuple[int, ...]]
+    dtypes: frozenset[str]
+    metadata: Mapping[str, str]
     size_bytes: int
 
 
@@ -169,20 +177,31 @@ def check_folder(folder: Path) -> None:
 
 
 def read_header(file: Path) -> WeightsHeader:
-    """Read the header of a safetensors file; the library checks its offsets.
+    """Read the header of a safetensors file; no weights are read.
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
+        CutShort: The file is shorter than its header says.
         ValueError, LookupError, TypeError, RecursionError: It is damaged.
     """
     with open_regular(file) as content:
         size = file.stat().st_size
         length = int.from_bytes(content.read(HEADER_LENGTH_BYTES), "little")
-        if length > min(MAX_HEADER_BYTES, size - HEADER_LENGTH_BYTES):
+        if length > MAX_HEADER_BYTES:
             raise ValueError(length)
+        if length > size - HEADER_LENGTH_BYTES:
+            raise CutShort(length)
         entries = settings_of(content.read(length))
-    entries.pop(METADATA, None)
-    return WeightsHeader(names=tuple(entries), size_bytes=size)
+    metadata = entries.pop(METADATA, None) or {}
+    ends = [int(entry["data_offsets"][1]) for entry in entries.values()]
+    if HEADER_LENGTH_BYTES + length + max(ends, default=0) > size:
+        raise CutShort(size)
+    return WeightsHeader(
+        shapes={name: tuple(map(int, entry["shape"])) for name, entry in entries.items()},
+        dtypes=frozenset(str(entry["dtype"]) for entry in entries.values()),
+        metadata={str(name): str(text) for name, text in dict(metadata).items()},
+        size_bytes=size,
+    )
 
 
 def unusable(what: str, error: Exception) -> ModelNotFound:
@@ -210,6 +229,10 @@ def unusable(what: str, error: Exception) -> ModelNotFound:
                 f'The {what} is damaged: its setting "{name[:MAX_NAME]}" is out of range.',
                 hint="Download it again from a trusted source.",
             )
+        case CutShort():
+            return ModelNotFound(
+                f"The {what} is damaged: it was cut short.", hint="Download it again."
+            )
         case FileTooLarge(filename=path):
             return ModelNotFound(
                 f'The {what} is damaged: "{Path(path).name}" is too large.',
@@ -225,14 +248,14 @@ def unusable(what: str, error: Exception) -> ModelNotFound:
 
 def is_explained(error: Exception) -> bool:
     """Return True if ``unusable`` has a specific explanation for an error."""
-    known = (CustomCode, ImplausibleSettings, FileTooLarge, NotARegularFile)
+    known = (CustomCode, ImplausibleSettings, CutShort, FileTooLarge, NotARegularFile)
     return isinstance(error, known)
 
 
 def header_totals(files: Iterable[Path]) -> tuple[int, int]:
     """Return the total tensor count and size in bytes of weight files; see ``read_header``."""
     headers = [read_header(file) for file in files]
-    return sum(len(each.names) for each in headers), sum(each.size_bytes for each in headers)
+    return sum(len(each.shapes) for each in headers), sum(each.size_bytes for each in headers)
 
 
 def _check_json(file: Path) -> None:

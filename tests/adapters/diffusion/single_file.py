@@ -18,6 +18,8 @@ UNET = {
     "conv_norm_out": "out.0",
     "conv_out": "out.2",
     "mid_block.attentions.0": "middle_block.1",
+    "add_embedding.linear_1": "label_emb.0.0",
+    "add_embedding.linear_2": "label_emb.0.2",
 }
 VAE = {
     "conv_shortcut": "nin_shortcut",
@@ -33,9 +35,38 @@ VAE_ATTENTION = {
 }
 
 
-def save_single_file(pipeline, path):
-    """Write UNet, autoencoder and text encoder."""
-    unet, vae, text = pipeline.unet, pipeline.vae, pipeline.text_encoder
+OPEN_CLIP = {
+    "embeddings.token_embedding": "token_embedding",
+    "embeddings.position_embedding.weight": "positional_embedding",
+    "encoder.layers": "transformer.resblocks",
+    "final_layer_norm": "ln_final",
+    "layer_norm1": "ln_1",
+    "layer_norm2": "ln_2",
+    "self_attn.out_proj": "attn.out_proj",
+    "mlp.fc1": "mlp.c_fc",
+    "mlp.fc2": "mlp.c_proj",
+    "text_projection.weight": "text_projection",
+}
+
+
+def save_single_file(pipeline, path, metadata=None):
+    """Write denoiser, autoencoder and text encoders."""
+    parts = {
+        name: part
+        for name, part in pipeline.components.items()
+        if isinstance(part, torch.nn.Module)
+    }
+    weights = original_weights(parts)
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, path, metadata)
+
+
+def original_weights(parts):
+    """Map the original names of weights to tensors, from the models of a pipeline by name.
+
+    Text encoders of width 1024 and second ones have the names of open_clip, as in Stable
+    Diffusion 2.1 and SDXL.
+    """
+    unet, vae = parts["unet"], parts["vae"]
     weights = {
         f"model.diffusion_model.{unet_name(name, unet)}": weight
         for name, weight in unet.state_dict().items()
@@ -44,10 +75,48 @@ def save_single_file(pipeline, path):
         new = vae_name(name, len(vae.config.block_out_channels))
         is_attention = ".attn_1." in new and weight.ndim == 2
         weights[f"first_stage_model.{new}"] = weight[:, :, None, None] if is_attention else weight
-    for name, weight in text.state_dict().items():
+    first, second = parts["text_encoder"], parts.get("text_encoder_2")
+    if first.config.hidden_size == 1024:
+        return weights | open_clip_weights(first, "cond_stage_model.model.", spare_layer=True)
+    place = "cond_stage_model." if second is None else "conditioner.embedders.0."
+    for name, weight in first.state_dict().items():
         own = name if name.startswith("text_model.") else f"text_model.{name}"
-        weights[f"cond_stage_model.transformer.{own}"] = weight
-    save_file({name: weight.contiguous() for name, weight in weights.items()}, path)
+        weights[f"{place}transformer.{own}"] = weight
+    if second is not None:
+        weights |= open_clip_weights(second, "conditioner.embedders.1.model.")
+    return weights
+
+
+def open_clip_weights(encoder, prefix, *, spare_layer=False):
+    """Map the names of open_clip to the weights of a text encoder.
+
+    A spare layer repeats the last one: Stable Diffusion 2.1 stores one that it does not use.
+    """
+    state = {name.removeprefix("text_model."): each for name, each in encoder.state_dict().items()}
+    count = encoder.config.num_hidden_layers
+    if spare_layer:
+        last = f"encoder.layers.{count - 1}."
+        repeated = {
+            name.replace(last, f"encoder.layers.{count}."): weight
+            for name, weight in state.items()
+            if name.startswith(last)
+        }
+        width = encoder.config.hidden_size
+        state |= {
+            **repeated,
+            "text_projection.weight": state["final_layer_norm.bias"].expand(width, -1),
+        }
+    weights = {}
+    for name, weight in state.items():
+        if "q_proj" in name:
+            parts = [state[name.replace("q_proj", f"{each}_proj")] for each in "qkv"]
+            own = name.replace("self_attn.q_proj.", "attn.in_proj_")
+            weights[prefix + renamed(own, OPEN_CLIP)] = torch.cat(parts)
+        elif "k_proj" not in name and "v_proj" not in name:
+            is_turned = name == "text_projection.weight"
+            weights[prefix + renamed(name, OPEN_CLIP)] = weight.T if is_turned else weight
+    weights[f"{prefix}logit_scale"] = state["final_layer_norm.bias"][:1].reshape(())
+    return weights
 
 
 def unet_name(name, unet):
@@ -65,7 +134,9 @@ def unet_name(name, unet):
             block = f"output_blocks.{first + layer}"
             renames[f"{up}.resnets.{layer}."] = f"{block}.0."
             renames[f"{up}.attentions.{layer}."] = f"{block}.1."
-        renames[f"{up}.upsamplers.0."] = f"output_blocks.{first + layers}.2."
+        has_attention = "CrossAttn" in unet.config.up_block_types[level]
+        place = 2 if has_attention else 1
+        renames[f"{up}.upsamplers.0."] = f"output_blocks.{first + layers}.{place}."
     for number in (0, 1):
         renames[f"mid_block.resnets.{number}."] = f"middle_block.{2 * number}."
     is_resnet = ".resnets." in name
