@@ -2,7 +2,8 @@
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QMarginsF, QPointF, QRectF
-from PySide6.QtWidgets import QGraphicsItem
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from spatialstudio.ui.widgets.plot_range import PlotRange
 
@@ -10,7 +11,30 @@ CACHED = QGraphicsItem.CacheMode.DeviceCoordinateCache
 NO_MARGINS = QMarginsF()
 
 
-class PlotCurve(pg.PlotCurveItem):  # type: ignore[misc]
+def pen_on(painter: QPainter, pen: QPen) -> QPen:
+    """Return a cosmetic pen for a painter: Qt counts its width in physical pixels."""
+    if (ratio := painter.device().devicePixelRatioF()) == 1:
+        return pen
+    scaled = QPen(pen)
+    scaled.setWidthF(pen.widthF() * ratio)
+    return scaled
+
+
+class PlotLine(pg.PlotCurveItem):  # type: ignore[misc]
+    """A line whose pen has a width in logical pixels."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        if (pen := self.opts["pen"]) is None:
+            super().paint(painter, option, widget)
+            return
+        self.opts["pen"] = pen_on(painter, pen)
+        super().paint(painter, option, widget)
+        self.opts["pen"] = pen
+
+
+class PlotCurve(PlotLine):
     """A smooth curve whose bounds are stated: searching the data for them takes as long as drawing.
 
     Args:

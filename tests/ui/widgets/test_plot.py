@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
 
 from spatialstudio.domain.errors import ExportError
@@ -18,6 +18,7 @@ from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
+from spatialstudio.ui.widgets.plot_row import PlotLine
 
 SVG = "{http://www.w3.org/2000/svg}"
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -30,7 +31,7 @@ class Squares(Plot):
     def __init__(self, theme, *, is_upright=False):
         super().__init__(theme, "Squares", is_upright=is_upright)
         self._row = self.add_row(0, 100)
-        self._curve = pg.PlotCurveItem(antialias=True)
+        self._curve = PlotLine(antialias=True)
         self._row.add(self._curve)
         points = np.array(SQUARES, float)[:, :: -1 if is_upright else 1]
         self._curve.setData(*points.T)
@@ -298,3 +299,16 @@ def test_a_strange_ending_writes_nothing(plot, tmp_path):
     with pytest.raises(ExportError, match=r"\.doc"):
         write_plot(plot, tmp_path / "mine.doc")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_a_line_is_as_wide_on_a_screen_of_finer_pixels(qapp, ratio):
+    image = QImage(20 * ratio, 20 * ratio, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    image.setDevicePixelRatio(ratio)
+    line = PlotLine(np.array([0.0, 20.0]), np.array([10.0, 10.0]), pen=pg.mkPen("k", width=4))
+    painter = QPainter(image)
+    line.paint(painter, None)
+    painter.end()
+    column = [image.pixelColor(10 * ratio, y).lightness() for y in range(20 * ratio)]
+    assert sum(light < 128 for light in column) == 4 * ratio

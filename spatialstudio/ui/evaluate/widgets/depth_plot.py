@@ -19,7 +19,7 @@ from spatialstudio.ui.theme.metrics import (
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
-from spatialstudio.ui.widgets.plot_row import CACHED
+from spatialstudio.ui.widgets.plot_row import CACHED, PlotLine
 from spatialstudio.ui.widgets.texts import tr
 
 Weights: TypeAlias = npt.NDArray[np.float64]
@@ -154,7 +154,7 @@ class DepthPlot(Plot):
 
     def _new_curve(self, z: int = 0) -> pg.PlotCurveItem:
         """Return another curve of the plot, with the plot's lifetime."""
-        curve = pg.PlotCurveItem([0, 1], [0], stepMode="center", fillLevel=0, pen=None)
+        curve = PlotLine([0, 1], [0], stepMode="center", fillLevel=0, pen=None)
         self._row.add(curve, z)
         return curve
 

@@ -20,7 +20,7 @@ from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.plot import Plot, Values, place_text
-from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve
+from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve, PlotLine
 from spatialstudio.ui.widgets.texts import tr
 
 DASHES, DOTS = Qt.PenStyle.DashLine, Qt.PenStyle.DotLine
@@ -142,8 +142,8 @@ class PosLane(StepRow):
         self._guided_steps: tuple[int, ...] = ()
         self._last = 1.0
         self._ends: tuple[float, float | None] | None = None
-        self._levels = [pg.PlotCurveItem() for _ in scale.levels]
-        self._goal = pg.PlotCurveItem()
+        self._levels = [PlotLine() for _ in scale.levels]
+        self._goal = PlotLine()
         self._fills: list[pg.PlotCurveItem] = []
         self._curves: list[pg.PlotCurveItem] = []
         self._values: list[ValueMark] = []
@@ -348,7 +348,7 @@ class GuidanceTrack(StepRow):
         super().__init__(plot, Scale(0.0, 1.0, ()))
         self._marks: tuple[GuidanceMark, ...] = ()
         self._bars = Bars()
-        self._losses = pg.PlotCurveItem(antialias=True)
+        self._losses = PlotLine(antialias=True)
         self._spots = pg.ScatterPlotItem(pxMode=True)
         self._names = [QGraphicsSimpleTextItem() for _ in range(2)]
         for name in self._names:
