@@ -1,19 +1,23 @@
 """The marginals of maps along one axis of a picture, as a plot on the picture's own axis."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPen, QTransform, QWheelEvent
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QGraphicsEllipseItem,
     QGraphicsLineItem,
     QGraphicsRectItem,
     QGraphicsSimpleTextItem,
+    QStyleOptionGraphicsItem,
+    QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.theme.metrics import SMALL, em, font
 from spatialstudio.ui.theme.theme import Theme
@@ -21,7 +25,7 @@ from spatialstudio.ui.widgets.picture_layers import Crossing, Profile
 from spatialstudio.ui.widgets.picture_region import CLOSEST
 from spatialstudio.ui.widgets.plot import NOTCH, ZOOM, Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
-from spatialstudio.ui.widgets.plot_row import PlotCurve
+from spatialstudio.ui.widgets.plot_row import pen_on
 from spatialstudio.ui.widgets.texts import tr
 
 FILL = 0.24
@@ -32,14 +36,71 @@ DOT_EM = 0.42
 HEADROOM = 0.92
 LABEL_GROUND = 0.85
 LABEL_PAD_EM = 0.2
-ACROSS = QTransform(0, 1, 1, 0, 0, 0)
-"""Turns a curve over x into one along y."""
-
+FEET = 2
+"""Points at each end of an area: its height there, and its foot."""
 BOUNDS = QRectF(-0.1, -0.1, 1.2, 1.2)
 """Of all curves, with room for their lines' width."""
 
-Curve = npt.NDArray[np.float64]
+Curve = npt.NDArray[np.float64 | np.float32]
 """(n,), one value a place along an axis."""
+
+
+@frozen(eq=False)
+class DrawnCurve:
+    """A curve of a band, in the units of its row.
+
+    Attributes:
+        line: Its points.
+        pen: Draws the line; None for the area alone.
+        area: The outline of the area under it; None for the line alone.
+        fill: Colour of the area.
+        opacity: Of both, [0, 1].
+    """
+
+    line: QPolygonF
+    pen: QPen | None = None
+    area: QPolygonF | None = None
+    fill: QColor | None = None
+    opacity: float = 1.0
+
+
+class BandCurves(pg.GraphicsObject):  # type: ignore[misc]
+    """Paints all curves of a band.
+
+    One ``PlotCurveItem`` per curve takes 1.5 times as long for the few bins of a map: paths, data
+    items and their signals cost more than the pixels.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._curves: tuple[DrawnCurve, ...] = ()
+
+    def show_curves(self, curves: Sequence[DrawnCurve]) -> None:
+        """Paint these curves, the last one on top."""
+        self._curves = tuple(curves)
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return BOUNDS
+
+    def paint(
+        self,
+        painter: QPainter,
+        _option: QStyleOptionGraphicsItem,
+        _widget: QWidget | None = None,
+    ) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        whole = painter.opacity()
+        for curve in self._curves:
+            painter.setOpacity(whole * curve.opacity)
+            if curve.area is not None and curve.fill is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(curve.fill)
+                painter.drawPolygon(curve.area)
+            if curve.pen is not None:
+                painter.setPen(pen_on(painter, curve.pen))
+                painter.drawPolyline(curve.line)
+        painter.setOpacity(whole)
 
 
 class MarginalPlot(Plot):
@@ -67,8 +128,8 @@ class MarginalPlot(Plot):
         self._profiles: tuple[Profile, ...] = ()
         self._crossings: tuple[Crossing, ...] = ()
         self._row = self.add_row() if is_upright else self.add_row(1.0, 0.0)
-        self._areas: list[pg.PlotCurveItem] = []
-        self._curves: list[pg.PlotCurveItem] = []
+        self._curves = BandCurves()
+        self._row.box.addItem(self._curves, ignoreBounds=True)
         self._drop, self._dot = QGraphicsLineItem(), QGraphicsEllipseItem()
         self._label, self._share = QGraphicsRectItem(), QGraphicsSimpleTextItem()
         for z, item in enumerate((self._drop, self._dot, self._label, self._share), start=1):
@@ -180,41 +241,53 @@ class MarginalPlot(Plot):
 
     def _draw_curves(self) -> None:
         weights = [self._weights(each) for each in self._profiles]
-        peak, is_pale = max((float(each.max()) for each in weights), default=0.0), self._crossings
-        for item, profile, own in zip(
-            _pool(self._areas, len(weights), self._new_curve), self._profiles, weights, strict=True
-        ):
-            fill = self.theme.mention(profile.hue, PALE_FILL if is_pale else FILL)
-            line = pg.mkPen(self.theme.mention(profile.hue), width=LINE_WIDTH)
-            item.setOpacity(profile.opacity)
-            pen = None if is_pale else line
-            places, heights = _places(own), _heights(own, peak)
-            item.setData(places, heights, pen=pen, brush=fill, fillLevel="enclosed")
+        peak = max((float(each.max()) for each in weights), default=0.0)
+        areas = [
+            self._area(profile, _heights(own, peak))
+            for profile, own in zip(self._profiles, weights, strict=True)
+        ]
         lines = [
-            (hue, shares)
+            self._line(hue, shares)
             for each in self._crossings
             for hue, shares in zip(each.hues, (each.rising, each.falling), strict=True)
         ]
-        for item, (hue, shares) in zip(
-            _pool(self._curves, len(lines), self._new_curve), lines, strict=True
-        ):
-            pen = pg.mkPen(self.theme.mention(hue), width=CURVE_WIDTH)
-            item.setData(np.linspace(0, 1, len(shares)), HEADROOM * shares, pen=pen)
+        self._curves.show_curves([*areas, *lines])
         self._place_crossing()
 
-    def _new_curve(self) -> pg.PlotCurveItem:
-        curve = PlotCurve(BOUNDS)
-        if self._axis is Axis.Y:
-            curve.setTransform(ACROSS)
-        self._row.box.addItem(curve, ignoreBounds=True)
-        return curve
+    def _area(self, profile: Profile, heights: Curve) -> DrawnCurve:
+        """Return a marginal: pale, without its line, under cumulative curves."""
+        places = _places(len(heights) - 2 * FEET)
+        return DrawnCurve(
+            line=self._polygon(places[1:-1], heights[1:-1]),
+            pen=None if self._crossings else self._pen(profile.hue, LINE_WIDTH),
+            area=self._polygon(places, heights),
+            fill=self.theme.mention(profile.hue, PALE_FILL if self._crossings else FILL),
+            opacity=profile.opacity,
+        )
+
+    def _line(self, hue: int, shares: Curve) -> DrawnCurve:
+        places = np.linspace(0, 1, len(shares))
+        return DrawnCurve(
+            line=self._polygon(places, HEADROOM * shares), pen=self._pen(hue, CURVE_WIDTH)
+        )
+
+    def _pen(self, hue: int, width: float) -> QPen:
+        pen = QPen(self.theme.mention(hue), width)
+        pen.setCosmetic(True)  # its width does not scale with the axes
+        return pen
+
+    def _polygon(self, places: Curve, heights: Curve) -> QPolygonF:
+        along, across = (heights, places) if self._axis is Axis.Y else (places, heights)
+        polygon: QPolygonF = pg.functions.arrayToQPolygonF(along, across)
+        return polygon
 
     def _place_crossing(self) -> None:
         """Mark where the cumulative curves cross, with their share there."""
         items = (self._drop, self._dot, self._label, self._share)
         crossing = next(iter(self._crossings), None)
-        for item in items:
-            item.setVisible(crossing is not None)
+        if self._dot.isVisible() != (crossing is not None):
+            for item in items:
+                item.setVisible(crossing is not None)
         if crossing is None:
             return
         foot = self._row.position_of(crossing.place, 0)
@@ -253,19 +326,10 @@ class MarginalPlot(Plot):
         self._share.setPos(corner)
 
 
-def _pool(
-    items: list[pg.PlotCurveItem], count: int, make: Callable[[], pg.PlotCurveItem]
-) -> list[pg.PlotCurveItem]:
-    """Return so many items to draw with; those that are not needed are hidden."""
-    items += [make() for _ in range(count - len(items))]
-    for number, item in enumerate(items):
-        item.setVisible(number < count)
-    return items[:count]
-
-
-def _places(values: npt.NDArray[np.float32]) -> Curve:
+@lru_cache(maxsize=8)
+def _places(bins: int) -> Curve:
     """Return where each bin's middle lies on the axis, between both ends and their feet."""
-    middles = (np.arange(len(values)) + 0.5) / len(values)
+    middles = (np.arange(bins) + 0.5) / bins
     return np.concatenate([[0.0, 0.0], middles, [1.0, 1.0]])
 
 
