@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
     QPushButton,
+    QSizePolicy,
     QSlider,
     QSpinBox,
     QToolButton,
@@ -24,7 +25,6 @@ SLOWEST, FASTEST, USUAL = 5, 60, 10
 """Steps per second."""
 FASTER_BY = 5
 NAME_WIDTH_EM = 6.6
-SPEED_WIDTH_EM = 3.6
 SCRUBBER_EM = 4
 ICON_EM = 1.1
 GAP_EM = 0.6
@@ -189,7 +189,7 @@ class ReplayBar(QWidget):
         field.setRange(SLOWEST, FASTEST)
         field.setSingleStep(FASTER_BY)
         field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        field.setFixedWidth(em(SPEED_WIDTH_EM))
+        field.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         field.setSuffix(tr(" / s"))
         field.setAccessibleName(tr("Steps per second"))
         field.setToolTip(tr("Playback speed in steps per second"))
