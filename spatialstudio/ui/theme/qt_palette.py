@@ -41,10 +41,16 @@ _FAINT_WHEN_OFF = (
 
 
 def dress(application: QApplication, theme: Theme) -> None:
-    """Apply the theme's colours; called again when the theme changes."""
-    application.setStyle(STYLE)
+    """Apply the theme's colours; called again when the theme or the text size changes.
+
+    Qt restyles every widget when a style sheet is set, even the same one again.
+    """
+    if not application.styleSheet():
+        application.setStyle(STYLE)
     application.setPalette(qt_palette(theme))
-    application.setStyleSheet(stylesheet(theme))
+    sheet = f"/* {application.font().pointSizeF()} */ {stylesheet(theme)}"  # em changes with it
+    if application.styleSheet() != sheet:
+        application.setStyleSheet(sheet)
 
 
 def qt_palette(theme: Theme) -> QPalette:

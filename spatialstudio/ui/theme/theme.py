@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QByteArray, QObject, QRectF, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
@@ -30,7 +30,7 @@ class Theme(QObject):
         super().__init__()
         self._palette = palette
         self._tables: dict[tuple[str, ...], npt.NDArray[np.uint8]] = {}
-        self._shapes: dict[str, QPixmap] = {}
+        self._icons: dict[tuple[str, str], QIcon] = {}
         self.icon_folder = icon_folder
 
     @property
@@ -42,6 +42,7 @@ class Theme(QObject):
         """Set the palette and emit ``changed``."""
         self._palette = palette
         self._tables = {}
+        self._icons = {}
         self.changed.emit()
 
     def colour(self, role: str, alpha: float = 1.0) -> QColor:
@@ -70,10 +71,11 @@ class Theme(QObject):
 
     def icon(self, name: str, role: str = "text") -> QIcon:
         """Return an icon in the colour of ``role``, with a faint disabled variant."""
-        icon = QIcon()
-        icon.addPixmap(self._tinted(name, role), QIcon.Mode.Normal)
-        icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
-        return icon
+        if (name, role) not in self._icons:
+            icon = self._icons[name, role] = QIcon()
+            icon.addPixmap(self._tinted(name, role), QIcon.Mode.Normal)
+            icon.addPixmap(self._tinted(name, "faint"), QIcon.Mode.Disabled)
+        return self._icons[name, role]
 
     def _table(self, *roles: str) -> npt.NDArray[np.uint8]:
         """Return a colour table interpolated evenly between roles."""
@@ -87,9 +89,7 @@ class Theme(QObject):
 
     def _tinted(self, name: str, role: str) -> QPixmap:
         """Return an icon's shape filled with the colour of a role."""
-        if name not in self._shapes:
-            self._shapes[name] = self._shape_of(name)
-        pixmap = QPixmap(self._shapes[name])
+        pixmap = self._shape_of(name)
         painter = QPainter(pixmap)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
         painter.fillRect(pixmap.rect(), QColor(self._palette.colours[role]))
@@ -97,10 +97,14 @@ class Theme(QObject):
         return pixmap
 
     def _shape_of(self, name: str) -> QPixmap:
-        drawing = (self.icon_folder / f"{name}.svg").read_bytes()
-        pixmap = QPixmap(ICON_SIDE, ICON_SIDE)
-        pixmap.fill(QColor(0, 0, 0, 0))
-        painter = QPainter(pixmap)
-        QSvgRenderer(QByteArray(drawing)).render(painter, QRectF(pixmap.rect()))
-        painter.end()
+        file = self.icon_folder / f"{name}.svg"
+        pixmap = QPixmap()
+        if not QPixmapCache.find(str(file), pixmap):
+            drawing = file.read_bytes()
+            pixmap = QPixmap(ICON_SIDE, ICON_SIDE)
+            pixmap.fill(QColor(0, 0, 0, 0))
+            painter = QPainter(pixmap)
+            QSvgRenderer(QByteArray(drawing)).render(painter, QRectF(pixmap.rect()))
+            painter.end()
+            QPixmapCache.insert(str(file), pixmap)
         return pixmap

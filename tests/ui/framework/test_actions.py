@@ -2,6 +2,7 @@ import pytest
 from PySide6.QtGui import QKeySequence
 
 from spatialstudio.ui.framework.actions import Actions
+from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.command import Menu
 from spatialstudio.ui.framework.commands import (
     OPEN_RUN,
@@ -9,6 +10,7 @@ from spatialstudio.ui.framework.commands import (
     QUIT,
     STAGE_ONLY,
 )
+from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.gallery.commands import EXPORT
 from spatialstudio.ui.run.commands import CANCEL
 from spatialstudio.ui.window.command_table import TABLE
@@ -97,6 +99,6 @@ def test_the_tip_names_the_keys(actions):
 
 def test_icons_take_the_ink_of_another_theme(actions, theme):
     before = actions[EXPORT].icon().cacheKey()
-    theme.changed.emit()
+    theme.use(palette_of(ThemeChoice.DARK))
     assert not actions[EXPORT].icon().isNull()
     assert actions[EXPORT].icon().cacheKey() != before
