@@ -1,6 +1,7 @@
 """A window and its parts, with an engine scripted by the test."""
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.ui.framework.appearance import Appearance, palette_of
@@ -65,19 +66,31 @@ def context(studio, theme, settings):
     return WindowContext.of(studio, theme, settings, TABLE)
 
 
+@pytest.fixture(autouse=True)
+def no_style_sheet(request):
+    """Clear the style sheet of an earlier test, unless this one has an appearance of its own."""
+    if "appearance" not in request.fixturenames and (application := QApplication.instance()):
+        application.setStyleSheet("")
+
+
 @pytest.fixture
 def appearance(qapp, settings):
-    """Appearance of the application, restored after the test."""
-    before = qapp.font(), qapp.palette(), qapp.styleSheet()
+    """Appearance of the application; its font and palette are restored after the test.
+
+    The style sheet stays for the next test: Qt would restyle all widgets of the open window.
+    """
+    before = qapp.font(), qapp.palette()
     yield Appearance(qapp, settings)
     qapp.setFont(before[0])
     qapp.setPalette(before[1])
-    qapp.setStyleSheet(before[2])
 
 
 @pytest.fixture
 def window_of(qtbot, settings, appearance):
-    """Return a function that opens the window of a studio and starts its engine."""
+    """Return a function that opens the window of a studio and starts its engine.
+
+    The docks of other workspaces are created when one is opened or a panel is asked for.
+    """
 
     def made(studio):
         window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
@@ -85,7 +98,7 @@ def window_of(qtbot, settings, appearance):
         window.resize(1280, 800)
         window.show()
         window.get_ready()
-        window.make_docks()
+        window.make_shown_docks()
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
         return window

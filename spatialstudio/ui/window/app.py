@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
@@ -112,9 +113,14 @@ def open_window(application: QApplication, studio: Studio, settings: WindowSetti
     """
     appearance = Appearance(application, settings)
     window = MainWindow(WindowContext.of(studio, appearance.theme, settings, TABLE), appearance)
-    FirstFrame(window, window.get_ready)
+    FirstFrame(window, partial(_begin, window))
     window.settled.connect(collect_garbage_again)
     return window
+
+
+def _begin(window: MainWindow) -> None:
+    window.get_ready()
+    window.make_docks_soon()
 
 
 def collect_garbage_again() -> None:

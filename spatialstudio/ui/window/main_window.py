@@ -134,15 +134,23 @@ class MainWindow(QMainWindow):
         self._bridge.serve(panel)
 
     def get_ready(self) -> None:
-        """Start the engine, restore the last prompt, and create the docks one by one."""
+        """Start the engine and restore the last prompt."""
         self.context.studio.start()
         self.context.studio.devices.ask()
         self.context.studio.storage.find_interrupted()
         self.prompt.restore()
+
+    def make_docks_soon(self) -> None:
+        """Create all docks one by one in the background, so that workspaces open without delay."""
         QTimer.singleShot(0, self, self._make_next)
 
+    def make_shown_docks(self) -> None:
+        """Create the docks of the current workspace."""
+        for plan in self._workspace.docks:
+            self._dock_layout.make(plan)
+
     def make_docks(self) -> None:
-        """Create the remaining docks, so that workspaces open without delay."""
+        """Create the remaining docks of all workspaces."""
         while self._due:
             self._make_first()
 

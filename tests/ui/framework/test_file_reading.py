@@ -44,6 +44,7 @@ def threads(drawn, monkeypatch):
 
         monkeypatch.setattr(module, name, watched)
 
+    drawn.make_docks()
     for module, name in DECODERS:
         watch(module, name)
     return seen

@@ -152,6 +152,7 @@ def test_a_file_that_goes_is_shown_as_missing(qtbot, grid, studio, current):
 
 
 def test_ctrl_f_goes_to_the_line_from_anywhere(qtbot, window):
+    window.make_docks()
     qtbot.keyClick(window, Qt.Key.Key_F, CONTROL)
     assert window.context.settings.workspace == "gallery"
     assert window.findChild(CompletingLine).hasFocus()

@@ -185,6 +185,7 @@ def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, 
 
 
 def test_without_a_run_there_is_a_hint(qtbot, window):
+    window.make_docks()
     trigger(window, commands.EXPORT)
     assert told(window) == ["No run to export."]
 

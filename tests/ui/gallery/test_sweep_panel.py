@@ -25,6 +25,7 @@ from tests.ui.scripted_engine import PROMPT
 @pytest.fixture
 def begun(window):
     """A window whose queue holds a sweep of step size 0, 5 and seed 7, 8."""
+    window.make_docks()
     window.prompt.use_prompt(PROMPT)
     window.generation.use_seed(7)
     window.context.actions[run_commands.SWEEP].trigger()
