@@ -107,7 +107,7 @@ def test_a_signal_during_an_import_stops_the_command(ended, module, number):
         ("spatialstudio.application.studio", "Studio", "scene_of"),
     ],
 )
-def test_a_signal_during_a_long_call_stops_drawing(ended, out, module, name, method):
+def test_a_signal_during_a_long_call_stops_drawing(ended, tmp_path, out, module, name, method):
     words = ["generate", PROMPT, "--out", str(out)]
     done = ended(
         STOPPED_IN_A_CALL.format(
@@ -116,6 +116,7 @@ def test_a_signal_during_a_long_call_stops_drawing(ended, out, module, name, met
     )
     assert is_stopped(done), done.stderr
     assert list(out.iterdir()) == []
+    assert list((tmp_path / "home").rglob("queue/*")) == []  # the request is not offered again
 
 
 @pytest.mark.parametrize("command", ["evaluate", "judge-records", "corruption-study"])
@@ -172,13 +173,3 @@ Studio.parse_prompt = interrupted
     assert is_stopped(done), done.stderr
     assert done.stdout.endswith("}\n")
     assert 30 <= len(done.stdout.splitlines()) <= 40
-
-
-def test_a_request_that_was_stopped_is_not_offered_again(ended, tmp_path, out):
-    words = ["generate", PROMPT, "--out", str(out)]
-    module, name = "spatialstudio.application.engine.model_service", "RegistryModelService"
-    done = ended(
-        STOPPED_IN_A_CALL.format(module=module, name=name, method="generate", words=words, number=2)
-    )
-    assert is_stopped(done), done.stderr
-    assert list((tmp_path / "home").rglob("queue/*")) == []
