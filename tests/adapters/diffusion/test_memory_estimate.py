@@ -40,6 +40,11 @@ def guided(tiny_request):
     return with_values(tiny_request, guidance=GUIDED)
 
 
+@pytest.fixture
+def one_step(guided):
+    return with_values(guided, steps=1)
+
+
 def spare(request, *savings):
     return with_values(request, savings=savings)
 
@@ -227,16 +232,16 @@ def kept_bytes(loaded):
     ids=["much is free", "nothing is free", "nobody knows"],
 )
 def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn(
-    backend, tiny_model, guided, monkeypatch, free_bytes, hint
+    backend, tiny_model, one_step, monkeypatch, free_bytes, hint
 ):
     monkeypatch.setattr(memory_estimate, "available_memory_bytes", lambda _: free_bytes)
-    before = events_of(backend, guided, tiny_model)
+    before = events_of(backend, one_step, tiny_model)
     failing = backend._loaded.denoiser.conv_in.register_forward_pre_hook(run_out)
     with pytest.raises(memory_estimate.OutOfMemory) as told:
-        events_of(backend, guided, tiny_model)
+        events_of(backend, one_step, tiny_model)
     failing.remove()
     assert hint in told.value.hint
-    after = events_of(backend, guided, tiny_model)
+    after = events_of(backend, one_step, tiny_model)
     assert (after[-1].image == before[-1].image).all()
 
 
@@ -299,18 +304,18 @@ PHASES = {
 
 @pytest.mark.parametrize("runs_out", PHASES.values(), ids=PHASES)
 def test_in_whatever_phase_memory_runs_out_the_next_picture_is_drawn(
-    tmp_path, tiny_model, guided, monkeypatch, runs_out
+    tmp_path, tiny_model, one_step, monkeypatch, runs_out
 ):
     backend = DiffusersBackend(tmp_path)
-    before = events_of(backend, guided, tiny_model)
+    before = events_of(backend, one_step, tiny_model)
     pipeline = backend._loaded.pipeline
     if runs_out is PHASES["loading"]:
         backend._loaded = None
     with monkeypatch.context() as patch:
         runs_out(patch, pipeline)
         with pytest.raises(memory_estimate.OutOfMemory):
-            events_of(backend, guided, tiny_model)
-    after = events_of(backend, guided, tiny_model)
+            events_of(backend, one_step, tiny_model)
+    after = events_of(backend, one_step, tiny_model)
     assert (after[-1].image == before[-1].image).all()
 
 
@@ -320,8 +325,8 @@ def test_a_run_tells_its_memory_before_the_first_step(backend, tiny_model, guide
 
 
 @pytest.mark.parametrize("saving", [Saving.SMALLER_MAPS, Saving.TILING, Saving.PROCESSOR])
-def test_savings_of_the_backend_still_draw(backend, tiny_model, guided, saving):
-    *_, finished = events_of(backend, spare(guided, saving), tiny_model)
+def test_savings_of_the_backend_still_draw(backend, tiny_model, one_step, saving):
+    *_, finished = events_of(backend, spare(one_step, saving), tiny_model)
     assert finished.image.shape == (128, 128, 3)
 
 
