@@ -227,6 +227,7 @@ class GuidanceForm(QWidget):
             taken = form.takeRow(field)
             for widget in (taken.labelItem.widget(), taken.fieldItem.widget()):
                 if widget is not None:
+                    widget.hide()  # else it lies over the form until it is deleted
                     widget.deleteLater()
         self._options = {option: OptionField(option) for option in options}
         for place, (option, field) in enumerate(self._options.items(), OPTIONS_FROM):
