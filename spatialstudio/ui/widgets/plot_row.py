@@ -26,6 +26,7 @@ class PlotLine(pg.PlotCurveItem):  # type: ignore[misc]
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
+        """Paint with the pen scaled for the screen."""
         if (pen := self.opts["pen"]) is None:
             super().paint(painter, option, widget)
             return

@@ -89,6 +89,7 @@ class BandCurves(pg.GraphicsObject):  # type: ignore[misc]
         _option: QStyleOptionGraphicsItem,
         _widget: QWidget | None = None,
     ) -> None:
+        """Paint areas and lines in the units of the row."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         whole = painter.opacity()
         for curve in self._curves:
