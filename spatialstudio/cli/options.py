@@ -29,6 +29,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt_syntax import with_negative
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
@@ -411,7 +412,7 @@ def with_guidance(
     steps = options.guided_steps
     return with_values(
         request,
-        scene=replace(scene, prompt=replace(scene.prompt, negative=options.negative)),
+        scene=replace(scene, prompt=with_negative(scene.prompt, options.negative)),
         scheduler_id=options.sampler,
         guidance=replace(
             _with_options(guidance, options),

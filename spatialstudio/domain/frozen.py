@@ -13,6 +13,8 @@ Kind = TypeVar("Kind")
 Method = Callable[..., Any]
 INLINE: Mapping[str, bool] = {"inline": True}
 """Field metadata: the fields of the value are stored inline in files."""
+SPARSE: Mapping[str, bool] = {"sparse": True}
+"""Field metadata: a value that equals the field's default is left out of files."""
 
 
 @overload
@@ -45,6 +47,11 @@ def frozen(
 def is_inline(each: "Field[Any]") -> bool:
     """Return True if the fields of a field's value are stored inline in files."""
     return bool(each.metadata.get("inline"))
+
+
+def is_left_out(each: "Field[Any]", value: object) -> bool:
+    """Return True if a value is left out of files, as it is the default of a sparse field."""
+    return bool(each.metadata.get("sparse")) and value == each.default
 
 
 def _give(kind: type[Any], methods: Mapping[str, Method]) -> None:

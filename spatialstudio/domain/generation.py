@@ -16,9 +16,9 @@ from spatialstudio.domain.attention import (
 )
 from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.frozen import INLINE, frozen
+from spatialstudio.domain.frozen import INLINE, SPARSE, frozen
 from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
-from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
+from spatialstudio.domain.scene import LoraUse, MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.sweep import SweepCell
 
 RequestId = NewType("RequestId", str)
@@ -152,6 +152,7 @@ class SamplingSettings:
         savings: What is given up to draw with less memory.
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
         dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
+        loras: LoRAs that change the model; weights of one named twice add up.
 
     A field that an ``Option`` describes gets its flag in the terminal, its field in the form, its
     check, sweep and row in comparisons from that description.
@@ -173,6 +174,7 @@ class SamplingSettings:
             choices=("", *NUMBER_FORMATS),
         )
     )
+    loras: tuple[LoraUse, ...] = field(default=(), metadata=SPARSE)
 
 
 SAMPLING_OPTIONS = options_of(SamplingSettings)

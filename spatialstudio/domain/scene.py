@@ -6,11 +6,12 @@ grows down, depth grows away from the viewer.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field
 from enum import Enum
 from itertools import count
 from typing import NewType
 
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.registrations import Registrations
 
 ORDINALS = (
@@ -47,21 +48,6 @@ MOST_CHARACTERS = 20_000
 
 
 @frozen
-class Prompt:
-    """A text prompt.
-
-    Attributes:
-        text: The prompt.
-        negative: The negative prompt; empty for none.
-        language: BCP 47 code of ``text``.
-    """
-
-    text: str
-    negative: str = ""
-    language: str = "en"
-
-
-@frozen
 class TextSpan:
     """A range of characters, half-open: ``text[start:stop]``."""
 
@@ -79,6 +65,67 @@ class TextSpan:
     def overlaps(self, other: "TextSpan") -> bool:
         """Return True if both spans share a character."""
         return self.start < other.stop and other.start < self.stop
+
+
+@frozen
+class SpanWeight:
+    """The weight of words in a prompt: 1 is normal, more emphasises.
+
+    Attributes:
+        span: The words.
+        weight: In [-10, 10], not 1.
+    """
+
+    span: TextSpan
+    weight: float
+
+
+@frozen
+class LoraUse:
+    """A LoRA and how strongly it changes the model.
+
+    Attributes:
+        name: File name without its ending, as in "<lora:name:0.8>".
+        weight: Factor of its change to the weights; 0 is no change.
+    """
+
+    name: str
+    weight: float = 1.0
+
+
+@frozen
+class Prompt:
+    """A text prompt.
+
+    Attributes:
+        text: The prompt; of a request, the text that the image model reads.
+        negative: The negative prompt; empty for none.
+        language: BCP 47 code of ``text``.
+        weights: Weights on spans of ``text``, in order.
+        negative_weights: Weights on spans of ``negative``, in order.
+        typed: The prompt with its syntax, such as "(cat:1.3)"; empty if it is ``text``.
+        typed_negative: The same for ``negative``.
+        template: The prompt before its choices were made, such as "{cat|dog}"; empty for none.
+    """
+
+    text: str
+    negative: str = ""
+    language: str = "en"
+    weights: tuple[SpanWeight, ...] = field(default=(), metadata=SPARSE)
+    negative_weights: tuple[SpanWeight, ...] = field(default=(), metadata=SPARSE)
+    typed: str = field(default="", metadata=SPARSE)
+    typed_negative: str = field(default="", metadata=SPARSE)
+    template: str = field(default="", metadata=SPARSE)
+
+    @property
+    def as_typed(self) -> str:
+        """The prompt with its syntax, choices made."""
+        return self.typed or self.text
+
+    @property
+    def negative_as_typed(self) -> str:
+        """The negative prompt with its syntax."""
+        return self.typed_negative or self.negative
 
 
 @frozen

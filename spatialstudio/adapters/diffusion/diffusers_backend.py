@@ -46,6 +46,7 @@ from spatialstudio.adapters.diffusion.token_spans import (
     token_readings,
     token_spans,
 )
+from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ATTENTION_FOLDER, ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate, Saving
@@ -323,6 +324,7 @@ class _Drawing:
         with (
             archive.attached(loaded.denoiser, loaded.family.calls),
             call.attached(),
+            weighted_prompt(loaded, request.scene.prompt),
             patched_attribute(scheduler, "set_timesteps", self._begin_denoising),
         ):
             return finished_picture(loaded.pipeline(**arguments))

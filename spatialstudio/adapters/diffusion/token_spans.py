@@ -9,6 +9,7 @@ from spatialstudio.domain.errors import PromptError, prompt_too_long
 from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
+    SpanWeight,
     TextSpan,
     TokenReading,
     TokenSpan,
@@ -42,7 +43,7 @@ def token_spans(
         found += [
             TokenSpan(mention_id=mention.id, encoder_id=stream.encoder_id, indices=indices)
             for mention in mentions
-            if not reading.cuts(mention) and (indices := reading.indices(mention))
+            if not reading.cuts(mention) and (indices := reading.indices(mention.span))
         ]
     seen = {span.mention_id for span in found}
     _refuse([each for each in mentions if each.id in cut - seen], prompt, is_cut=True)
@@ -68,6 +69,28 @@ def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...
     """
     own = (place for stream in streams for place in _Reading(stream, prompt).positions())
     return tuple(sorted(set(own)))
+
+
+def prompt_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:
+    """List the positions of the prompt's own words in the denoiser's text, in order."""
+    return tuple(words_by_position(streams, prompt, with_filling=False))
+
+
+def token_weights(
+    streams: Sequence[TextStream], prompt: str, weights: Sequence[SpanWeight]
+) -> dict[int, float]:
+    """Return the weight of each weighted token, by its position in the denoiser's text.
+
+    A token that overlaps several spans gets the weight of the last; tokens beyond the limit of an
+    encoder are left out.
+    """
+    return {
+        stream.first + index: each.weight
+        for stream in streams
+        for reading in [_Reading(stream, prompt)]
+        for each in weights
+        for index in reading.indices(each.span)
+    }
 
 
 def words_by_position(
@@ -105,12 +128,13 @@ class _Reading:
 
     def cuts(self, mention: ObjectMention) -> bool:
         """Return True if part of a mention is beyond the limit."""
-        return len(self._tokens(self._all, mention)) > len(self._tokens(self._read, mention))
+        span = mention.span
+        return len(self._tokens(self._all, span)) > len(self._tokens(self._read, span))
 
-    def indices(self, mention: ObjectMention) -> tuple[int, ...]:
-        """Return a mention's positions in the encoder's sequence; empty if it is not read."""
+    def indices(self, span: TextSpan) -> tuple[int, ...]:
+        """Return the positions of a span in the encoder's sequence; empty if it is not read."""
         shift = self._filled_in_front() - self._stream.drops
-        places = [token + shift for token in self._tokens(self._read, mention)]
+        places = [token + shift for token in self._tokens(self._read, span)]
         return tuple(place for place in places if place >= 0)
 
     def positions(self) -> Iterable[int]:
@@ -160,9 +184,9 @@ class _Reading:
             if first < end
         )
 
-    def _tokens(self, offsets: Offsets, mention: ObjectMention) -> list[int]:
-        start = self._stream.place(self._prompt, mention.span.start)
-        stop = self._stream.place(self._prompt, mention.span.stop)
+    def _tokens(self, offsets: Offsets, span: TextSpan) -> list[int]:
+        start = self._stream.place(self._prompt, span.start)
+        stop = self._stream.place(self._prompt, span.stop)
         return [index for index, (first, end) in enumerate(offsets) if first < stop and start < end]
 
     def _filled_in_front(self) -> int:

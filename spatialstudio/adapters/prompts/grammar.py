@@ -9,7 +9,6 @@ from pathlib import Path
 from spatialstudio.adapters.prompts.clauses import ClauseReader
 from spatialstudio.adapters.prompts.contexts import SettledPieces, settle
 from spatialstudio.adapters.prompts.noun_phrases import PhraseFinder
-from spatialstudio.adapters.prompts.prompt_weights import without_weights
 from spatialstudio.adapters.prompts.spelling import Speller, Typo
 from spatialstudio.adapters.prompts.styles import without_tags
 from spatialstudio.adapters.prompts.vocabulary import Vocabulary, read_vocabulary
@@ -17,6 +16,7 @@ from spatialstudio.adapters.prompts.words import Word, WordCutter
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.prompt_syntax import without_syntax
 from spatialstudio.domain.scene import Note, Prompt, SceneGraph
 
 OWN_OBJECTS_FILE = "objects.txt"
@@ -51,7 +51,7 @@ class GrammarExtractor:
         Raises:
             PromptError: The prompt is empty.
         """
-        plain = without_weights(prompt.text)
+        plain = without_syntax(prompt.text)
         return plain.restored(self._extract(replace(prompt, text=plain.text)), prompt)
 
     def _extract(self, prompt: Prompt) -> SceneGraph:

@@ -36,9 +36,9 @@ from spatialstudio.adapters.prompts.model_answers import (
     complete_instruction,
     read_answer,
 )
-from spatialstudio.adapters.prompts.prompt_weights import without_weights
 from spatialstudio.adapters.prompts.words import Word
 from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.prompt_syntax import without_syntax
 from spatialstudio.domain.scene import (
     Note,
     ObjectMention,
@@ -356,7 +356,7 @@ class LanguageModelExtractor:
             PromptError: The prompt is empty.
             Cancelled: The token was cancelled.
         """
-        plain = without_weights(prompt.text)
+        plain = without_syntax(prompt.text)
         scene = self._extract(replace(prompt, text=plain.text), token)
         return plain.restored(scene, prompt)
 

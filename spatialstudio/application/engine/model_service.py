@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import (
     PerturbationProgress,
@@ -28,6 +29,7 @@ from spatialstudio.domain.ports import (
     ModelCard,
     Surroundings,
 )
+from spatialstudio.domain.prompt_syntax import drawn_prompt
 from spatialstudio.domain.scene import SceneGraph, TokenReading
 from spatialstudio.domain.verdict import Evaluation
 
@@ -52,7 +54,11 @@ class RegistryModelService:
 
     def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
         """Tokenize a prompt as a model does."""
-        return self._registry.backend(model.backend_id).read_tokens(prompt, model)
+        plain = drawn_prompt(prompt)
+        readings = self._registry.backend(model.backend_id).read_tokens(plain.text, model)
+        return tuple(
+            replace(each, tokens=tuple(map(plain.typed_span, each.tokens))) for each in readings
+        )
 
     def devices(self) -> tuple[DeviceCard, ...]:
         """Return the compute devices of all backends, fastest first."""

@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
 )
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt_syntax import drawn_prompt
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -22,7 +23,7 @@ from spatialstudio.domain.run_settings import (
     seed_after,
     with_values,
 )
-from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.scene import LoraUse, SceneGraph
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
@@ -137,7 +138,10 @@ def request_of(
         height=None if is_own_size else settings.height,
         guidance_scale=plain.guidance_scale if scale is None else scale,
         sampling=replace(
-            sampling, seed=seed, guidance=guidance if is_guided else plain.sampling.guidance
+            sampling,
+            seed=seed,
+            guidance=guidance if is_guided else plain.sampling.guidance,
+            loras=(*sampling.loras, *plain.sampling.loras),
         ),
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         capture=replace(
@@ -162,10 +166,21 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         model_id=model.id,
         width=request.width or model.native_size,
         height=request.height or model.native_size,
-        sampling=replace(request.sampling, guidance=guidance, device=settings.sampling.device),
+        sampling=replace(
+            request.sampling,
+            guidance=guidance,
+            device=settings.sampling.device,
+            loras=_chosen_loras(request),
+        ),
         guidance_scale=None if scale == model.guidance_scale else scale,
-        negative=request.scene.prompt.negative,
+        negative=request.scene.prompt.negative_as_typed,
         candidates=request.search.candidates,
         detail=request.capture.detail,
         preview_every=max(request.capture.preview_every, 1),
     )
+
+
+def _chosen_loras(request: GenerationRequest) -> tuple[LoraUse, ...]:
+    """Return the LoRAs of a request without those that its prompt names, which come last."""
+    loras, named = request.sampling.loras, drawn_prompt(request.scene.prompt.as_typed).loras
+    return loras[: -len(named)] if named and loras[-len(named) :] == named else loras

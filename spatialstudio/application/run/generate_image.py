@@ -25,6 +25,7 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ModelCard,
 )
+from spatialstudio.domain.prompt_syntax import drawn_scene
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE
@@ -44,14 +45,20 @@ def new_request(
 ) -> GenerationRequest:
     """Create a request for a scene; omitted values come from the model's card.
 
+    Weights and LoRAs written in the prompt become values of the request.
+
     Args:
-        scene: Scene of the prompt.
+        scene: Scene of the prompt as typed.
         model: Card of the model.
         seed: 0 to ``MAX_SEED``.
         steps: Number of denoising steps.
         strength: PSG step size, in the unit of the recommended settings.
         guided: False for no guidance.
+
+    Raises:
+        PromptError: The prompt names only LoRAs.
     """
+    scene, loras = drawn_scene(scene)
     steps = model.steps if steps is None else steps
     guidance = GuidanceSettings()
     if guided and has_work(scene, PSG):
@@ -61,7 +68,7 @@ def new_request(
         scene=scene,
         backend_id=model.backend_id,
         model=ModelRef(id=model.id, revision=model.revision),
-        sampling=SamplingSettings(seed=seed, steps=steps, guidance=guidance),
+        sampling=SamplingSettings(seed=seed, steps=steps, guidance=guidance, loras=loras),
         guidance_scale=model.guidance_scale,
     )
 

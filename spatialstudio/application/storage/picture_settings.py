@@ -20,6 +20,7 @@ from spatialstudio.domain.picture_settings import (
     search_in_words,
 )
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.prompt_syntax import typed_scene
 from spatialstudio.domain.run_settings import Draft, RunSettings, with_values
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import fitted_options, unusual_options
@@ -129,8 +130,8 @@ def _guidance(
 
 
 def scene_to_take(request: GenerationRequest) -> SceneGraph:
-    """Return the scene of a request; its negative prompt belongs to the settings."""
-    scene = request.scene
+    """Return the scene of a request, as typed; its negative prompt belongs to the settings."""
+    scene = typed_scene(request.scene)
     return replace(scene, prompt=replace(scene.prompt, negative=""))
 
 

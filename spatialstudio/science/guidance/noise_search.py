@@ -112,7 +112,7 @@ def objects_only(scene: SceneGraph) -> SceneGraph:
         )
         text += words
     relations = tuple(replace(relation, span=None) for relation in scene.relations)
-    prompt = replace(scene.prompt, text=text)
+    prompt = replace(scene.prompt, text=text, weights=())
     return replace(scene, prompt=prompt, mentions=tuple(mentions), relations=relations)
 
 

@@ -3,6 +3,7 @@
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
+from inspect import signature
 
 import diffusers
 import numpy as np
@@ -16,6 +17,7 @@ from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHook
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
+from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
 from spatialstudio.api import guide, watch
 from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
@@ -29,6 +31,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import SpanWeight
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
@@ -499,3 +502,39 @@ def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
     assert told.layers == started.text_layers
     assert told.guiding == {layer.name for layer in family.loaded.guiding_layers}
     assert told.heads == max(layer.module.heads for layer in family.loaded.text_layers)
+
+
+def test_weights_change_the_picture_and_are_taken_off(family, make_request):
+    request = make_request(family.tiny.size, guidance=IDLE)
+    pipeline = family.loaded.pipeline
+    plain = family.draw(request)
+    weights = (SpanWeight(span=SCENE.mentions[0].span, weight=1.5),)
+    scene = replace(SCENE, prompt=replace(SCENE.prompt, weights=weights))
+    weighted = family.draw(replace(request, scene=scene))
+    assert not np.array_equal(weighted[-1].image, plain[-1].image)
+    assert [step.pos for step in steps_of(weighted)] != [step.pos for step in steps_of(plain)]
+    assert "encode_prompt" not in vars(pipeline)
+    assert np.array_equal(family.draw(request)[-1].image, plain[-1].image)
+
+
+def test_only_tokens_with_a_weight_are_changed(family):
+    streams, pipeline = family.loaded.streams, family.loaded.pipeline
+    mention = SCENE.mentions[1]
+    prompt = replace(SCENE.prompt, weights=(SpanWeight(span=mention.span, weight=0.5),))
+    arguments = {"prompt": PROMPT, "device": torch.device("cpu")}
+    taken = signature(pipeline.encode_prompt).parameters.keys()
+    given = {"num_images_per_prompt": 1, "do_classifier_free_guidance": False, **arguments}
+    given |= {"prompt_2": None, "prompt_3": None}
+    given = {name: value for name, value in given.items() if name in taken}
+    with torch.no_grad():
+        plain = pipeline.encode_prompt(**given)[0]
+        with weighted_prompt(family.loaded, prompt):
+            weighted = pipeline.encode_prompt(**given)[0]
+    plain, weighted = (each[0] for each in (plain, weighted))
+    changed = (plain != weighted).any(-1).nonzero().flatten().tolist()
+    spans = in_denoiser(streams, token_spans(streams, PROMPT, (mention,)))
+    assert changed == sorted({index for span in spans for index in span.indices})
+
+
+def steps_of(events):
+    return [event for event in events if isinstance(event, StepEvent)]

@@ -31,7 +31,7 @@ import numpy as np
 from spatialstudio.adapters.storage.metadata.older_guidance import with_options
 from spatialstudio.adapters.storage.stores.array_file import AnyArray
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.frozen import frozen, is_inline
+from spatialstudio.domain.frozen import frozen, is_inline, is_left_out
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.options import OptionValue
 from spatialstudio.domain.scene import RelationType, relation_types
@@ -79,7 +79,7 @@ def _encode_fields(
         inner = getattr(value, each.name)
         if is_inline(each):
             yield from _encode_fields(inner, arrays, path)
-        else:
+        elif not is_left_out(each, inner):
             yield each.name, encode(inner, arrays, _inside(path, each.name))
 
 

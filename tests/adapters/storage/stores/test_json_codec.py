@@ -1,6 +1,7 @@
 """Every domain value survives JSON; nothing else is taken for one."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,12 +15,15 @@ from spatialstudio.domain.library import (
     RunRecord,
     StepSummary,
 )
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import (
     LEFT_OF,
+    LoraUse,
     ObjectMention,
     Prompt,
     Relation,
     SceneGraph,
+    SpanWeight,
     TextSpan,
 )
 from spatialstudio.domain.verdict import (
@@ -149,6 +153,24 @@ def test_a_field_that_came_later_takes_its_default(request_of_a_cat):
     plain = encode(request_of_a_cat, {})
     del plain["search"]
     assert decode(GenerationRequest, plain, {}) == request_of_a_cat
+
+
+def test_a_prompt_without_weights_is_stored_as_before(request_of_a_cat):
+    plain = encode(request_of_a_cat, {})
+    assert plain["scene"]["prompt"].keys() == {"text", "negative", "language"}
+    assert "loras" not in plain
+    assert decode(GenerationRequest, plain, {}) == request_of_a_cat
+
+
+def test_weights_and_loras_survive_json(request_of_a_cat):
+    weights = (SpanWeight(span=TextSpan(start=0, stop=1), weight=1.3),)
+    prompt = Prompt(text="x", weights=weights, typed="(x:1.3)", template="{x|y}")
+    weighted = replace(
+        with_values(request_of_a_cat, loras=(LoraUse(name="a", weight=0.5),)),
+        scene=SceneGraph(prompt=prompt, mentions=(), relations=(), extractor_id="x"),
+    )
+    plain = json.loads(json.dumps(encode(weighted, {})))
+    assert decode(GenerationRequest, plain, {}) == weighted
 
 
 def test_an_answer_that_does_not_exist_is_refused():
