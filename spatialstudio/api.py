@@ -246,7 +246,7 @@ def pos(
     """
     import numpy as np
 
-    from spatialstudio.science.pos.relation_rules import relation_pos
+    from spatialstudio.science.pos.superiority import relation_pos
 
     kind = _relation_type(relation)
     given = [subject, object, *([] if second_object is None else [second_object])]
@@ -338,7 +338,7 @@ def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
 
     from spatialstudio.domain.errors import EmptyMapError
     from spatialstudio.domain.verdict import DepthMap
-    from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
+    from spatialstudio.science.pos.superiority import relation_pos_on_masks
 
     if depth is None or maps[0].ndim != _SIDES:
         raise _request_error(
@@ -425,7 +425,7 @@ class _GuidanceChooser:
         """Return the settings for a number of denoising steps."""
         from dataclasses import replace
 
-        from spatialstudio.application.models.model_settings import choose_guidance
+        from spatialstudio.application.models.model_lists import choose_guidance
         from spatialstudio.domain.run_settings import Preset
 
         presets = [each.value for each in Preset]

@@ -97,7 +97,7 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
-from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
+from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
 if TYPE_CHECKING:
     from spatialstudio.science.guidance.losses import GuidanceLoss

@@ -41,8 +41,8 @@ from spatialstudio.domain.errors import (
     StudioError,
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
-from spatialstudio.domain.guidance import MethodCard
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
+from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import ModelCard, PerceptionCard, Trainer
 from spatialstudio.domain.run_settings import RunSettings

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.application.evaluate.evaluate_pictures import (
+from spatialstudio.application.evaluate.judging import (
+    DaModelChoice,
     JudgedPicture,
     PictureTask,
     list_tasks,
     read_prompts,
 )
-from spatialstudio.application.evaluate.judging import DaModelChoice
 from spatialstudio.application.evaluate.metrics import (
     METRICS,
     ChosenMetrics,

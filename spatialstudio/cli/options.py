@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving

@@ -11,12 +11,12 @@ from statistics import mean
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
-from spatialstudio.application.evaluate.corruption_study import (
+from spatialstudio.application.evaluate.judge_choice import no_detector_chosen
+from spatialstudio.application.evaluate.recorded_runs import (
     CorruptionRow,
     StudiedPicture,
     study_corruption,
 )
-from spatialstudio.application.evaluate.judge_choice import no_detector_chosen
 from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.gallery.library import Recheck
 from spatialstudio.application.inspect.inspection import judged_again

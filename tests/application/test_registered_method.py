@@ -8,7 +8,7 @@ import pytest
 
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.run.choose_settings import request_of, with_method
 from spatialstudio.application.run.plan_sweep import (
     plan_of,

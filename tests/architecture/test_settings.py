@@ -13,7 +13,7 @@ SAMPLER = {
     "adapters/diffusion/load_pipeline.py": "makes the scheduler",
     "adapters/storage/metadata/dialects/own.py": "is named like other programs' samplers",
     "adapters/storage/stores/picture_record.py": "is written for other programs",
-    "application/models/model_settings.py": "depends on the model",
+    "application/models/model_lists.py": "depends on the model",
     "application/run/check_request.py": "depends on the model",
     "application/run/estimates.py": "may take two calls a step",
     "application/storage/picture_settings.py": "is named like other programs' samplers",

@@ -8,7 +8,7 @@ import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.jobs.messages import PictureJudged
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.session import RunStored
 from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.domain.generation import (

@@ -5,11 +5,7 @@ import logging
 import keyring
 import pytest
 
-from spatialstudio.adapters.chat.server import (
-    KEY_VARIABLE,
-    MODEL_VARIABLE,
-    SERVER_VARIABLE,
-)
+from spatialstudio.adapters.chat.server import KEY_VARIABLE, MODEL_VARIABLE, SERVER_VARIABLE
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.compose.language_model import ServerKept
 from spatialstudio.application.error_reports import report_on

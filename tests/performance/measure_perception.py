@@ -27,8 +27,12 @@ from spatialstudio.adapters.stickers.training.backgrounds import (
     draw_background,
     draw_strange_background,
 )
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scenes
-from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
+from spatialstudio.adapters.stickers.training.scenes import (
+    PaintedScene,
+    SceneSettings,
+    draw_scenes,
+    paint,
+)
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from tests.adapters.stickers.asking import mention_of, sure
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson

@@ -37,7 +37,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.science.guidance.method import STABLE_DIFFUSION
-from spatialstudio.science.guidance.presets import guidance_preset
+from spatialstudio.science.guidance.methods import guidance_preset
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.performance.intervals import Figure, bootstrap, ratio
 from tests.performance.prompt_lists import spatialbench_prompts

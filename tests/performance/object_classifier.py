@@ -22,8 +22,7 @@ from spatialstudio.adapters.stickers.training.backgrounds import (
     draw_background,
     draw_strange_background,
 )
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.verdict import Box

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.training.places import PLACES
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
-from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
+from spatialstudio.adapters.storage.records.spatialbench_uc import draw_prompts, read_objects
 from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,

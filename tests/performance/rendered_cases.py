@@ -8,12 +8,13 @@ import numpy as np
 
 from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.training.scene_layout import (
+from spatialstudio.adapters.stickers.training.scenes import (
     FLAT_DEPTH,
+    PaintedScene,
     Placement,
     Scene,
+    paint,
 )
-from spatialstudio.adapters.stickers.training.scenes import PaintedScene, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from spatialstudio.domain.scene import (
     ABOVE,

@@ -21,8 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.scene import IN_FRONT_OF

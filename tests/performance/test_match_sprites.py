@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.training.scene_layout import (
+from spatialstudio.adapters.stickers.training.scenes import (
     Placement,
     Scene,
     SceneSettings,
     draw_scene,
+    paint,
 )
-from spatialstudio.adapters.stickers.training.scenes import paint
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from tests.performance.match_sprites import find_sprite, is_nearer
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.mask_regions import box_around
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.domain.verdict import Box
 from tests.performance.object_classifier import (
     SIDE,

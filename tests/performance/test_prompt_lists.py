@@ -2,7 +2,7 @@
 
 import pytest
 
-from spatialstudio.adapters.stickers.training.places import PLACES
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES
 from spatialstudio.application.studio import Studio
 from tests.performance.prompt_lists import (
     ListedPrompt,

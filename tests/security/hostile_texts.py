@@ -9,8 +9,8 @@ from spatialstudio.adapters.perception import perception_cache
 from spatialstudio.adapters.storage.records.checker_config import read_checker_config
 from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
-from spatialstudio.application.evaluate.evaluate_pictures import read_prompts
-from spatialstudio.cli import reading
+from spatialstudio.application.evaluate.judging import read_prompts
+from spatialstudio.cli import commands
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 
 BENCHMARK = {"prompt_id": "p", "prompt": "a cat above a dog", "relation": "above"}
@@ -25,7 +25,7 @@ def read_settings(path):
 
 
 def read_prompt_list(path):
-    return reading._lines(path)
+    return commands._lines(path)
 
 
 def find_perception(path):

@@ -7,8 +7,7 @@ from threading import Event
 
 import pytest
 
-from spatialstudio.adapters.chat.answers import ServerFailure
-from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.chat.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,

@@ -112,8 +112,7 @@ class UserServerChoices:
 
 def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
     # imported late: the client is slow to import, and choices are read on the GUI thread
-    from spatialstudio.adapters.chat.answers import ServerFailure
-    from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+    from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion, ServerFailure
 
     started = monotonic()
     try:

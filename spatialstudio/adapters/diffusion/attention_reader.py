@@ -12,7 +12,7 @@ from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.scene import MentionId, Relation, RelationId, TokenSpan
 from spatialstudio.science.pos.attention_maps import WordAttention, mention_maps
-from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
+from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
 
 class AttentionReader:

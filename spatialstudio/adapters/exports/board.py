@@ -21,7 +21,7 @@ from spatialstudio.adapters.exports.lettering import (
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
 from spatialstudio.adapters.exports.write_png import pixels_of, png_of
 from spatialstudio.adapters.exports.write_svg import svg_bytes
-from spatialstudio.adapters.storage.stores.array_file import pack_arrays
+from spatialstudio.adapters.storage.stores.json_codec import pack_arrays
 from spatialstudio.domain.drawing import (
     Drawing,
     Item,

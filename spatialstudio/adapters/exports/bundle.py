@@ -23,7 +23,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     TRACE_ENDING,
     write_run_files,
 )
-from spatialstudio.adapters.storage.stores.json_text import parse_json
+from spatialstudio.adapters.storage.stores.json_codec import parse_json
 from spatialstudio.adapters.storage.stores.trace import LARGEST_FILE_BYTES
 from spatialstudio.adapters.zip_archive import (
     BROKEN,

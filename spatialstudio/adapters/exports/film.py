@@ -30,7 +30,7 @@ from spatialstudio.adapters.exports.sheets import (
     curves,
 )
 from spatialstudio.adapters.exports.write_png import mark_of, pixels_of
-from spatialstudio.adapters.storage.metadata.provenance import figure_packet
+from spatialstudio.adapters.storage.metadata.picture_texts import figure_packet
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import (
     Drawing,

@@ -14,7 +14,7 @@ from spatialstudio.adapters.exports.lettering import (
     fallback_fonts,
     with_stand_ins,
 )
-from spatialstudio.adapters.storage.metadata.provenance import CREATOR, figure_metadata
+from spatialstudio.adapters.storage.metadata.picture_texts import CREATOR, figure_metadata
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
     Anchor,

@@ -9,8 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
 from spatialstudio.adapters.exports.lettering import fallback_fonts, with_stand_ins
-from spatialstudio.adapters.storage.metadata.picture_texts import XMP
-from spatialstudio.adapters.storage.metadata.provenance import figure_packet
+from spatialstudio.adapters.storage.metadata.picture_texts import XMP, figure_packet
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
-from spatialstudio.adapters.storage.metadata.provenance import figure_metadata
+from spatialstudio.adapters.storage.metadata.picture_texts import figure_metadata
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
     Drawing,

@@ -7,7 +7,7 @@ from typing import Any
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import PSG, SCALE_OFF
 from spatialstudio.domain.run_settings import Preset
-from spatialstudio.science.guidance.presets import guidance_preset
+from spatialstudio.science.guidance.methods import guidance_preset
 
 UNET = "unet"
 DENOISER_PREFIX = "model.diffusion_model."

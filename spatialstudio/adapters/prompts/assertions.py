@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from spatialstudio.adapters.chat.answers import ServerFailure
-from spatialstudio.adapters.chat.client import AnswerForm, ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.client import AnswerForm, ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.chat.server import (
     MODEL_VARIABLE,
     SERVER_VARIABLE,

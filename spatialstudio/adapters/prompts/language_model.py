@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic
 
-from spatialstudio.adapters.chat.answers import ServerFailure
 from spatialstudio.adapters.chat.client import (
     AnswerForm,
     ChatClient,
     ChatQuestion,
+    ServerFailure,
 )
 from spatialstudio.adapters.chat.server import (
     MODEL_VARIABLE,

@@ -12,8 +12,7 @@ from math import exp, log
 
 from PIL import Image
 
-from spatialstudio.adapters.chat.answers import ServerFailure
-from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.chat.server import (
     MODEL_VARIABLE,
     SERVER_VARIABLE,

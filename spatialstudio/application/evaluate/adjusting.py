@@ -26,7 +26,7 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
-from spatialstudio.science.checker.adjustments import decide_adjusted
+from spatialstudio.science.checker.decide import decide_adjusted
 from spatialstudio.science.pos.pse import RelationPse, relation_pse
 
 

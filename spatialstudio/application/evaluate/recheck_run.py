@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from spatialstudio.domain.library import Fault, RunRecord
 from spatialstudio.domain.scene import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
-from spatialstudio.science.checker.adjustments import decide_adjusted
-from spatialstudio.science.checker.decide import decide
+from spatialstudio.science.checker.decide import decide, decide_adjusted
 
 PART = "verdict"
 TOLERANCE = 1e-6

@@ -1,14 +1,19 @@
-"""Re-evaluation of recorded benchmark runs from stored perceptions, without running a model."""
+"""Re-evaluation of recorded benchmark runs, and the study of PSE under mask corruption.
+
+Both use stored perceptions, or perceive once; benchmark runs need no model.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 
 from spatialstudio.application.evaluate.metrics import change_settings
+from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
     JudgedSample,
@@ -16,12 +21,12 @@ from spatialstudio.domain.benchmark import (
     RecordedSample,
     RunReport,
 )
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import EmptyMapError, StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.safe_files import check_not_source
-from spatialstudio.domain.scene import relation_types
-from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.scene import Relation, SceneGraph, relation_types
+from spatialstudio.domain.verdict import CheckerSettings, Outcome, Perception
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.decide_many import (
@@ -31,6 +36,9 @@ from spatialstudio.science.checker.decide_many import (
     tabulate,
 )
 from spatialstudio.science.checker.measurement import candidates_of
+from spatialstudio.science.pos.mask_corruption import Corruption, published_corruptions
+from spatialstudio.science.pos.pse import masks_of_ends
+from spatialstudio.science.pos.superiority import pse_from_pos, relation_pos_on_masks
 from spatialstudio.science.statistics.pass_rates import (
     all_of,
     best_of,
@@ -211,3 +219,86 @@ def _records(run: RecordedRun) -> list[StoredRecord]:
     if not records:
         raise StoreError("This run has no perception records.", hint="Restore its records file.")
     return records
+
+
+UNSPOILT = Corruption(name="none", level=0.0, spoil=lambda mask, _: mask)
+
+
+@frozen
+class StudiedPicture:
+    """An image of the study.
+
+    Attributes:
+        scene: Scene of its prompt.
+        perception: Its perception, with masks.
+    """
+
+    scene: SceneGraph
+    perception: Perception
+
+
+@frozen
+class CorruptionRow:
+    """One row of the study.
+
+    Attributes:
+        name: Name of the corruption; "none" for the original masks.
+        level: Strength as published: share of pixels, or pixels of distance or iterations at
+            1024 x 1024; scaled in proportion for other sizes.
+        relations: Number of relations in the mean, the n of all images.
+        mean_pse: Mean over all relations, [0, 1]; a relation that cannot be measured counts 0.
+    """
+
+    name: str
+    level: float
+    relations: int
+    mean_pse: float
+
+
+def study_corruption(
+    pictures: Sequence[StudiedPicture], least_score: float, seed: int = 0
+) -> tuple[CorruptionRow, ...]:
+    """Apply every published corruption to the masks, and measure PSE after each.
+
+    Args:
+        pictures: Evaluated images.
+        least_score: Minimum score of a mask, [0, 1].
+        seed: Random seed of the corruptions.
+
+    Returns:
+        A row for the original masks, then one row per corruption.
+
+    Raises:
+        EmptyMapError: No image has a relation.
+    """
+    cases = [
+        (relation, picture.perception, masks_of_ends(relation, picture.perception, least_score))
+        for picture in pictures
+        for relation in picture.scene.relations
+    ]
+    if not cases:
+        raise EmptyMapError(
+            "There is no relation to study.", hint="Choose runs whose prompts state relations."
+        )
+    return tuple(
+        CorruptionRow(
+            name=corruption.name,
+            level=corruption.level,
+            relations=len(cases),
+            mean_pse=_mean_pse(cases, corruption, np.random.default_rng(seed)),
+        )
+        for corruption in (UNSPOILT, *published_corruptions())
+    )
+
+
+def _mean_pse(
+    cases: Sequence[tuple[Relation, Perception, Sequence[BoolMask]]],
+    corruption: Corruption,
+    chance: np.random.Generator,
+) -> float:
+    scores = []
+    for relation, perception, masks in cases:
+        spoilt = [corruption.spoil(mask, chance) for mask in masks]
+        pos = relation_pos_on_masks(relation.type, spoilt, perception.depth)
+        scores.append(0.0 if pos is None else pse_from_pos(pos))
+    return mean(scores)

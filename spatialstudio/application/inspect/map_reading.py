@@ -21,13 +21,14 @@ from spatialstudio.science.pos.isolines import (
     isolines,
     mass_level,
 )
-from spatialstudio.science.pos.relation_rules import can_guide, relation_pos
 from spatialstudio.science.pos.superiority import (
     Curve,
     DividingLine,
+    can_guide,
     cumulative_at_edges,
     dividing_line,
     marginal,
+    relation_pos,
 )
 
 MASS_SHARES = (0.5, 0.8)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import count
 
-from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.inspect.step_numbers import moment_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import ExportError

@@ -1,6 +1,7 @@
-"""Lists of installed models, compute devices and cross-attention layers."""
+"""Lists of installed models, compute devices and layers, and a model's recommended settings."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
@@ -12,9 +13,16 @@ from spatialstudio.application.jobs.messages import (
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import (
+    PSG,
+    UNGUIDED,
+    GenerationRequest,
+    GuidanceSettings,
+    SamplingSettings,
+)
 from spatialstudio.domain.ports import ModelCard, ModelCatalog
-from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guidance_preset
 
 NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the models folder."
 
@@ -120,3 +128,62 @@ class LayerList(EngineAnswer[ListLayers, LayersListed]):
         """Return a model's layers; None until the engine has answered."""
         newest = self._newest
         return newest.layers if newest is not None and newest.model_id == model_id else None
+
+
+def usual_settings(model: ModelCard) -> RunSettings:
+    """Return a model's recommended settings."""
+    return RunSettings(
+        model_id=model.id,
+        width=model.native_size,
+        height=model.native_size,
+        sampling=SamplingSettings(
+            steps=model.steps, guidance=choose_guidance(PSG, model, model.steps)
+        ),
+    )
+
+
+def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
+    """Switch to another model: take its size, steps and guidance, keep the rest if compatible."""
+    usual, sampler = usual_settings(model), settings.sampling.scheduler_id
+    return with_values(
+        settings,
+        model_id=model.id,
+        width=usual.width,
+        height=usual.height,
+        steps=usual.sampling.steps,
+        scheduler_id=sampler if sampler in model.samplers else "",
+        guidance=usual.sampling.guidance,
+        guidance_scale=None,
+        preset=usual.preset,
+    )
+
+
+def choose_guidance(
+    method_id: str,
+    model: ModelCard,
+    steps: int,
+    *,
+    preset: Preset = Preset.RECOMMENDED,
+    strength: float | None = None,
+) -> GuidanceSettings:
+    """Return the guidance settings of a preset for a model.
+
+    Args:
+        method_id: "none", or the id of a registered method.
+        model: Card of the model, which may define its own recommended strength for PSG.
+        steps: Number of denoising steps.
+        preset: Source of the settings.
+        strength: Step size; None for the preset's, 0 for no guidance.
+
+    Raises:
+        RequestError: The method is unknown, or was not published for models of this kind.
+    """
+    if method_id == UNGUIDED:
+        return GuidanceSettings()
+    settings = guidance_preset(method_id, model.pipeline_class, preset, steps)
+    if strength == 0:
+        return GuidanceSettings()
+    is_models = preset is Preset.RECOMMENDED and GUIDANCE_METHODS[method_id].uses_model_strength
+    if strength is None and is_models:
+        strength = model.strength
+    return settings if strength is None else replace(settings, strength=strength)

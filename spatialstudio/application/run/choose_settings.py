@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import replace
 
-from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
-from spatialstudio.application.models.model_settings import choose_guidance
+from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.application.models.model_lists import usual_settings, with_model
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     MAX_SEED,

@@ -22,8 +22,7 @@ from spatialstudio.application.session import (
     after,
 )
 from spatialstudio.application.storage.picture_settings import tell_form
-from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter
-from spatialstudio.application.storage.store_run import record_of
+from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
     StoreError,

@@ -48,8 +48,7 @@ from spatialstudio.science.checker.measurement import (
     sure_detections,
 )
 from spatialstudio.science.pos.pse import masks_of_ends
-from spatialstudio.science.pos.relation_rules import PICTURE_AXES
-from spatialstudio.science.pos.superiority import marginal
+from spatialstudio.science.pos.superiority import PICTURE_AXES, marginal
 from spatialstudio.science.questions.perception_answers import colour_named
 
 EVEN_POS = 0.5

@@ -24,7 +24,7 @@ from spatialstudio.domain.verdict import (
 )
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.pos.pse import masks_of_ends
-from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
+from spatialstudio.science.pos.superiority import relation_pos_on_masks
 
 
 def intersection(first: Box, second: Box) -> Box:

@@ -28,9 +28,10 @@ from spatialstudio.domain.scene import (
     Shape,
 )
 from spatialstudio.science.pos.attention_maps import WordAttention
-from spatialstudio.science.pos.relation_rules import PICTURE_AXES, can_guide
 from spatialstudio.science.pos.superiority import (
+    PICTURE_AXES,
     Ties,
+    can_guide,
     distance_pos,
     marginal,
     probability_of_superiority,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
-from spatialstudio.domain.guidance import MethodCard
-from spatialstudio.domain.options import Option
+from spatialstudio.domain.options import MethodCard, Option
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.sweep import RUN_FIELDS
 

@@ -25,8 +25,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
 )
 from spatialstudio.domain.verdict import Evaluation, Mask, Perception
-from spatialstudio.science.pos.relation_rules import relation_pos_on_masks
-from spatialstudio.science.pos.superiority import pse_from_pos
+from spatialstudio.science.pos.superiority import pse_from_pos, relation_pos_on_masks
 
 MET_AT = 0.5
 """Minimum PSE at which a relation counts as met."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout
 
-from spatialstudio.application.inspect.timeline import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.session import (
     BaselineChanged,
     OpenRun,

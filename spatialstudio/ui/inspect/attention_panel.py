@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from spatialstudio.application.inspect.inspection import relation_in_words
-from spatialstudio.application.inspect.timeline import moment_in_words, moment_of
+from spatialstudio.application.inspect.step_numbers import moment_in_words, moment_of
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,

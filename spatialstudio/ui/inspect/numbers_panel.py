@@ -12,9 +12,9 @@ from spatialstudio.application.inspect.step_numbers import (
     StepNumbers,
     StepTable,
     difference,
+    moment_in_words,
     tab_separated,
 )
-from spatialstudio.application.inspect.timeline import moment_in_words
 from spatialstudio.application.session import (
     BaselineChanged,
     OpenRun,

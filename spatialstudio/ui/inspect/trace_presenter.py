@@ -1,6 +1,6 @@
 """Converts an open run into curves over its steps and a progress report."""
 
-from spatialstudio.application.inspect.timeline import (
+from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
     mean_pos,

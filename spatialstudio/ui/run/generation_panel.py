@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from spatialstudio.application.compose.layouts import things_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import DevicesListed, MemoryEstimated
-from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.application.models.model_lists import usual_settings, with_model
 from spatialstudio.application.run.choose_settings import (
     last_guided_step,
     moved_on,

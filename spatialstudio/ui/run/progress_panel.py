@@ -6,7 +6,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout
 
-from spatialstudio.application.inspect.timeline import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import (
     BaselineChanged,

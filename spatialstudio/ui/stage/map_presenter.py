@@ -21,7 +21,7 @@ from spatialstudio.application.inspect.map_reading import (
     relation_between,
     top_of,
 )
-from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.inspect.step_numbers import moment_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import (

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from spatialstudio.application.inspect.timeline import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.jobs.messages import JobFailed
 from spatialstudio.application.session import (
     BaselineChanged,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.inspection import marginals
-from spatialstudio.application.inspect.timeline import moment_of
+from spatialstudio.application.inspect.step_numbers import moment_of
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import Moment

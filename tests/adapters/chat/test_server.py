@@ -1,7 +1,6 @@
 import pytest
 
-from spatialstudio.adapters.chat.answers import ServerFailure
-from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion
+from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.chat.server import (
     KEY_VARIABLE,
     MODEL_VARIABLE,

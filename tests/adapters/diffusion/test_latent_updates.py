@@ -23,7 +23,7 @@ from spatialstudio.domain.scene import (
     Relation,
 )
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
-from spatialstudio.science.pos.relation_rules import relation_pos
+from spatialstudio.science.pos.superiority import relation_pos
 from tests.fakes import events_of, scene_of
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2

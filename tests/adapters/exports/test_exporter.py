@@ -26,8 +26,12 @@ from spatialstudio.adapters.exports.sheets import (
 )
 from spatialstudio.adapters.exports.tables import run_lengths
 from spatialstudio.adapters.exports.write_pdf import pdf_bytes
-from spatialstudio.adapters.storage.metadata.picture_texts import XMP, read_texts
-from spatialstudio.adapters.storage.metadata.provenance import SHOWS_GENERATED, says_generated
+from spatialstudio.adapters.storage.metadata.picture_texts import (
+    SHOWS_GENERATED,
+    XMP,
+    read_texts,
+    says_generated,
+)
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.exports import ExportOrder

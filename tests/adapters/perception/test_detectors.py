@@ -6,7 +6,7 @@ import torch
 import transformers
 
 from spatialstudio.adapters.perception.architectures import closed_vocabulary, grounding_dino
-from spatialstudio.adapters.perception.instances import CandidateSettings
+from spatialstudio.adapters.perception.detector import CandidateSettings
 from spatialstudio.adapters.perception.model_catalog import Place, read_card
 from tests.adapters.perception.tiny_models import CLASSES
 

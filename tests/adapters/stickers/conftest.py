@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
-from spatialstudio.adapters.stickers.training.scene_layout import (
+from spatialstudio.adapters.stickers.training.scenes import (
     Placement,
     Scene,
     SceneSettings,

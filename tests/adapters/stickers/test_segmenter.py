@@ -8,8 +8,7 @@ from spatialstudio.adapters.stickers.segmenter import (
     StickerSegmenter,
     resolutions,
 )
-from spatialstudio.adapters.stickers.training.scene_layout import draw_scenes
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import draw_scenes, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
 from tests.adapters.stickers.asking import mention_of, sure
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.application.evaluate.corruption_study import StudiedPicture, study_corruption
+from spatialstudio.application.evaluate.recorded_runs import StudiedPicture, study_corruption
 from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.verdict import Mask, Perception
 from tests.fakes import scene_of

@@ -6,7 +6,7 @@ from PIL import Image
 
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
-from spatialstudio.application.evaluate.evaluate_pictures import (
+from spatialstudio.application.evaluate.judging import (
     PictureTask,
     evaluate_pictures,
     list_tasks,

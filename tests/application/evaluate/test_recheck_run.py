@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.evaluate.recheck_run import recheck_run
-from spatialstudio.application.storage.store_run import environment_on
+from spatialstudio.application.storage.run_writer import environment_on
 from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelRef,

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.inspect.timeline import (
+from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
     mean_pos,
@@ -100,5 +100,5 @@ def test_a_second_run_is_called_by_what_differs(run, request_, change, name):
 def test_ties_are_measured_once_a_step(request_, monkeypatch):
     event = event_of(request_, 0, [1, 1], [0, 2])
     before = pos_bounds(event, RELATION)
-    monkeypatch.setattr("spatialstudio.application.inspect.timeline.relation_pos", None)
+    monkeypatch.setattr("spatialstudio.application.inspect.step_numbers.relation_pos", None)
     assert pos_bounds(event, RELATION) == before

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.models.model_settings import usual_settings, with_model
+from spatialstudio.application.models.model_lists import usual_settings, with_model
 from spatialstudio.application.run.choose_settings import (
     last_guided_step,
     moved_on,

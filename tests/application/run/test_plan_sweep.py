@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.run.choose_settings import request_of
 from spatialstudio.application.run.plan_sweep import (
     plan_of,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.storage.store_run import (
+from spatialstudio.application.storage.run_writer import (
     environment_on,
     run_name,
     store_run,
@@ -78,7 +78,7 @@ def test_the_environment_names_the_program_by_its_sources():
 
 def test_telling_the_environment_imports_no_model_library():
     code = (
-        "import sys; from spatialstudio.application.storage.store_run import environment_on;"
+        "import sys; from spatialstudio.application.storage.run_writer import environment_on;"
         "environment_on('cpu'); print(*{'torch', 'diffusers', 'transformers'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

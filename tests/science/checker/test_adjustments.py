@@ -16,8 +16,7 @@ from spatialstudio.domain.verdict import (
     Looks,
     Outcome,
 )
-from spatialstudio.science.checker.adjustments import decide_adjusted
-from spatialstudio.science.checker.decide import decide
+from spatialstudio.science.checker.decide import decide, decide_adjusted
 from tests.science.seen_things import masked, perception, relation, seen
 
 SURE, RIVAL = seen("dog", 20, 50, 0.81), seen("dog", 80, 50, 0.78)

@@ -23,8 +23,7 @@ from spatialstudio.science.guidance.losses import (
     scene_loss,
 )
 from spatialstudio.science.pos.attention_maps import WordAttention
-from spatialstudio.science.pos.relation_rules import relation_pos
-from spatialstudio.science.pos.superiority import distance_pos
+from spatialstudio.science.pos.superiority import distance_pos, relation_pos
 
 FLAT_TYPES = [known for known in BUILT_IN_TYPES if not known.needs_depth]
 

@@ -9,8 +9,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
-from spatialstudio.science.guidance.presets import guidance_preset
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guidance_preset
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 

@@ -24,7 +24,7 @@ from spatialstudio.domain.scene import (
     relation_types,
 )
 from spatialstudio.domain.verdict import DepthMap
-from spatialstudio.science.pos.relation_rules import (
+from spatialstudio.science.pos.superiority import (
     can_guide,
     relation_pos,
     relation_pos_on_masks,

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image, PngImagePlugin
 from PySide6.QtWidgets import QFileDialog
 
-from spatialstudio.adapters import images, picture_limits
+from spatialstudio.adapters import images
 from spatialstudio.adapters.storage.metadata import picture_texts
-from spatialstudio.adapters.storage.stores import array_file, state_files, trace
+from spatialstudio.adapters.storage.stores import json_codec, state_files, trace
 from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.ui.framework.file_reading import FileReading, Subject
 from spatialstudio.ui.gallery import commands as gallery_commands
@@ -22,9 +22,9 @@ DECODERS = (
     (images, "bounded_image"),
     (trace, "bounded_image"),
     (trace, "open_archive"),
-    (array_file, "open_archive"),
+    (json_codec, "open_archive"),
     (picture_texts, "png_chunks"),
-    (picture_limits, "png_chunks"),
+    (images, "png_chunks"),
     (state_files, "read_json"),
 )
 """Where the bytes of pictures, traces and settings are decoded."""

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
 from spatialstudio.domain.generation import PSG, UNGUIDED
 from spatialstudio.ui.run.presenters import (

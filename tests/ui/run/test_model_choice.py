@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QComboBox, QPushButton
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.registry import (
     BUILT_IN_MANIFEST,
     Registry,

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.compose.edit_relations import with_relation_weight
-from spatialstudio.application.models.model_settings import usual_settings
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.run.choose_settings import request_of
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.run_settings import with_values

@@ -10,7 +10,7 @@ def _write(
     runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
 ) -> ExportFile:
     from spatialstudio.adapters.exports.tables import npz_arrays
-    from spatialstudio.adapters.storage.stores.array_file import pack_arrays
+    from spatialstudio.adapters.storage.stores.json_codec import pack_arrays
 
     (run,) = runs
     return ExportFile(content=pack_arrays(npz_arrays(run)))

@@ -5,10 +5,11 @@ Source: Lueddecke and Ecker 2022, arXiv:2112.10003. It cannot separate touching 
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.instances import (
+from spatialstudio.adapters.perception.detector import (
     CandidateSettings,
     Finding,
+    ModelDetector,
+    open_vocabulary,
     resized_smoothly,
 )
 from spatialstudio.adapters.perception.lazy_model import (

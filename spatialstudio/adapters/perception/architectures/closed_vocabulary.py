@@ -7,11 +7,12 @@ does not depend on torchvision. Sources: Carion et al. 2020, arXiv:2005.12872 (D
 
 from collections.abc import Mapping
 
-from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
-from spatialstudio.adapters.perception.instances import (
+from spatialstudio.adapters.perception.detector import (
     CandidateSettings,
     Finding,
+    ModelDetector,
     box_within,
+    detector_of_classes,
 )
 from spatialstudio.adapters.perception.lazy_model import Loaded, pixels_of
 from spatialstudio.adapters.perception.model_catalog import ModelFamily

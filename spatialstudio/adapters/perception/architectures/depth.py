@@ -7,7 +7,7 @@ inverse depth, larger is nearer, unless trained for metric depth; here larger is
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.perception.instances import resized_smoothly
+from spatialstudio.adapters.perception.detector import resized_smoothly
 from spatialstudio.adapters.perception.lazy_model import (
     ModelInUse,
     as_numpy,

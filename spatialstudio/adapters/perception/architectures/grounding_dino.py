@@ -11,11 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.instances import (
+from spatialstudio.adapters.perception.detector import (
     CandidateSettings,
     Finding,
+    ModelDetector,
     box_within,
+    open_vocabulary,
 )
 from spatialstudio.adapters.perception.lazy_model import (
     Loaded,

@@ -8,10 +8,11 @@ stuff gives one segment per class.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from spatialstudio.adapters.perception.detector import ModelDetector, detector_of_classes
-from spatialstudio.adapters.perception.instances import (
+from spatialstudio.adapters.perception.detector import (
     CandidateSettings,
     Finding,
+    ModelDetector,
+    detector_of_classes,
 )
 from spatialstudio.adapters.perception.lazy_model import (
     Loaded,

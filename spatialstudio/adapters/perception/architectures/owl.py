@@ -6,11 +6,12 @@ with "a photo of a dog" and keeps boxes above 0.1.
 
 from collections.abc import Sequence
 
-from spatialstudio.adapters.perception.detector import ModelDetector, open_vocabulary
-from spatialstudio.adapters.perception.instances import (
+from spatialstudio.adapters.perception.detector import (
     CandidateSettings,
     Finding,
+    ModelDetector,
     box_within,
+    open_vocabulary,
 )
 from spatialstudio.adapters.perception.lazy_model import (
     Loaded,

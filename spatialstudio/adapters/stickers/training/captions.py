@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from spatialstudio.adapters.stickers.training.places import PLACES
-from spatialstudio.adapters.stickers.training.scene_layout import Placement, Scene
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES
+from spatialstudio.adapters.stickers.training.scenes import Placement, Scene
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import (

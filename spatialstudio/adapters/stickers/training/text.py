@@ -9,12 +9,12 @@ from typing import Any
 from tokenizers import pre_tokenizers
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES
 from spatialstudio.adapters.stickers.training.captions import (
     JOINERS,
     OPENINGS,
     OTHER_PHRASES,
 )
-from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.scene import BUILT_IN_TYPES
 

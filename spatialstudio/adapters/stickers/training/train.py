@@ -14,8 +14,8 @@ from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from spatialstudio.adapters.stickers.depth import StickerDepth
 from spatialstudio.adapters.stickers.pixel_net import PixelNet
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings
 from spatialstudio.adapters.stickers.training.scene_pool import fill_pool
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings
 from spatialstudio.adapters.stickers.training.text import build_text_encoder, build_tokenizer
 from spatialstudio.adapters.stickers.training.train_autoencoder import (
     AutoencoderSettings,

@@ -15,9 +15,8 @@ from spatialstudio.adapters.stickers.training.patch_encoder import (
     SHRINKING,
     fit_encoder,
 )
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scenes
-from spatialstudio.adapters.stickers.training.scene_reserve import SceneReserve
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scenes, paint
 from spatialstudio.adapters.stickers.training.training_loop import (
     Recipe,
     Report,

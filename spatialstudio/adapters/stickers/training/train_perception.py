@@ -14,9 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings
-from spatialstudio.adapters.stickers.training.scene_reserve import SceneReserve
-from spatialstudio.adapters.stickers.training.scenes import PaintedScene
+from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
+from spatialstudio.adapters.stickers.training.scenes import PaintedScene, SceneSettings
 from spatialstudio.adapters.stickers.training.train_autoencoder import (
     decode,
     encode,

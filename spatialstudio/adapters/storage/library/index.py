@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from spatialstudio.adapters.storage.library.filter_query import where
-from spatialstudio.adapters.storage.stores.json_codec import decode, encode
-from spatialstudio.adapters.storage.stores.json_text import json_bytes, parse_json
+from spatialstudio.adapters.storage.stores.json_codec import decode, encode, json_bytes, parse_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, RequestId

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
-from spatialstudio.adapters.storage.stores.json_text import json_bytes, read_json
+from spatialstudio.adapters.storage.stores.json_codec import json_bytes, read_json
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.adapters.storage.stores.run_folder import is_run_folder, load_run_folder
 from spatialstudio.domain.errors import StoreError, StudioError

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.images import FORMATS, UNREADABLE
-from spatialstudio.adapters.picture_limits import bounded_image, open_picture_file
+from spatialstudio.adapters.images import FORMATS, UNREADABLE, bounded_image, open_picture_file
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.safe_files import is_regular

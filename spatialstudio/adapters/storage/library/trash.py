@@ -28,8 +28,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     ENDINGS,
     PICTURE_ENDING,
 )
-from spatialstudio.adapters.storage.stores.json_codec import decode, encode
-from spatialstudio.adapters.storage.stores.json_text import json_bytes, read_json
+from spatialstudio.adapters.storage.stores.json_codec import decode, encode, json_bytes, read_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import Deletion

@@ -1,4 +1,7 @@
-"""Type-checked values from the JSON and text of other programs; wrong types count as missing."""
+"""Type-checked values from the JSON and text of other programs; wrong types count as missing.
+
+Guidance settings from before methods had options are converted.
+"""
 
 import json
 import math
@@ -84,3 +87,20 @@ def parse_extras(values: Mapping[str, Any], known: frozenset[str]) -> dict[str, 
 
 def _is_digits(text: str) -> bool:
     return text.strip().removeprefix("-").isdecimal()
+
+
+_FIELDS = {"paper_loss": {"psg", "psg-presence"}, "presence_weight": {"psg-presence"}}
+"""Maps a field to the methods whose option it is now; it had no effect on the others."""
+
+
+def with_options(guidance: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the JSON object of guidance settings with the older fields moved to its options.
+
+    Args:
+        guidance: As read from a file; returned unchanged if it has options.
+    """
+    if "options" in guidance or not guidance.keys() & _FIELDS:
+        return guidance
+    method_id = str(guidance.get("method_id"))
+    options = {n: guidance[n] for n in _FIELDS if n in guidance and method_id in _FIELDS[n]}
+    return {n: value for n, value in guidance.items() if n not in _FIELDS} | {"options": options}

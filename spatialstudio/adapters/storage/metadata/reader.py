@@ -8,14 +8,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO
 
-from spatialstudio.adapters.picture_limits import open_picture_file
+from spatialstudio.adapters.images import open_picture_file
 from spatialstudio.adapters.storage.metadata.parse_values import Dialect
 from spatialstudio.adapters.storage.metadata.picture_texts import (
     XMP,
     picture_bytes,
     read_texts,
+    says_generated,
 )
-from spatialstudio.adapters.storage.metadata.provenance import says_generated
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
 from spatialstudio.domain.ports import Surroundings

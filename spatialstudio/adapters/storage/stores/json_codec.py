@@ -3,9 +3,12 @@
 One codec serves every type, driven by the type hints: dataclasses by field, enums by value,
 relation types by id, times as ISO 8601 in UTC. A field with a default may be missing, so that older
 files remain readable after a field is added. Arrays are kept out of the JSON: they are collected
-under the path of their field, and the JSON holds that path.
+under the path of their field, and the JSON holds that path; they are packed as .npz without pickle.
+JSON is written human-readable, and parsed with limits.
 """
 
+import hashlib
+import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -13,6 +16,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
+from io import BytesIO
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -27,15 +32,79 @@ from typing import (
 )
 
 import numpy as np
+import numpy.typing as npt
 
-from spatialstudio.adapters.storage.metadata.older_guidance import with_options
-from spatialstudio.adapters.storage.stores.array_file import AnyArray
+from spatialstudio.adapters.storage.metadata.parse_values import with_options
+from spatialstudio.adapters.zip_archive import (
+    BROKEN,
+    ArchiveLimits,
+    ArchiveTooLarge,
+    open_archive,
+    read_array,
+)
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen, is_inline, is_left_out
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.options import OptionValue
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    FileTooLarge,
+    JsonTooLarge,
+    parse_limited,
+    read_regular,
+)
 from spatialstudio.domain.scene import RelationType, relation_types
 from spatialstudio.domain.sweep import SweepField, sweep_field
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+LARGEST_BYTES = 192 * MEBIBYTE
+"""Limit for all arrays of a file."""
+MOST_ARRAYS = 20_000
+
+_ENDING = ".npy"
+
+
+def pack_arrays(arrays: Mapping[str, AnyArray]) -> bytes:
+    """Return the bytes of a compressed .npz; equal arrays give equal bytes."""
+    buffer = BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def unpack_arrays(
+    content: bytes, name: str, largest_bytes: int = LARGEST_BYTES
+) -> dict[str, AnyArray]:
+    """Return the arrays of an .npz, in the order in which they were packed.
+
+    Args:
+        content: The bytes of the file.
+        name: File name for the error message.
+        largest_bytes: Limit on the total size of the arrays.
+
+    Raises:
+        StoreError: The bytes are no array file, too large to open safely, or hold objects
+            instead of numbers.
+    """
+    limits = ArchiveLimits(
+        members=MOST_ARRAYS, member_bytes=largest_bytes, total_bytes=largest_bytes
+    )
+    try:
+        with open_archive(content, limits) as archive:
+            return {
+                member.filename.removesuffix(_ENDING): read_array(archive.read(member))
+                for member in archive.infolist()
+            }
+    except ArchiveTooLarge as error:
+        raise StoreError(
+            f'The arrays in "{name}" are too large to open safely.',
+            hint="Restore the run from a copy.",
+        ) from error
+    except BROKEN as error:
+        raise StoreError(
+            f'The arrays in "{name}" cannot be read.', hint="Restore the run from a copy."
+        ) from error
+
 
 T = TypeVar("T")
 
@@ -328,3 +397,64 @@ _READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (_is_kind_of(float), _read_float),
     (lambda hint: hint in {bool, int, str}, _read_leaf),
 )
+
+
+COPY_HINT = "Restore the run from a copy; its picture may still be good."
+RESTORE_HINT = "Restore the run from a copy; its other files may still be good."
+MAX_RECORD_BYTES = 16 * MEBIBYTE
+"""Limit for JSON without arrays; the record of a run of a thousand steps takes half a mebibyte."""
+
+
+def json_bytes(plain: Json) -> bytes:
+    """Return JSON as human-readable bytes.
+
+    Long text is written in ASCII: one wide character would quadruple the memory of reading it.
+    """
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+    if len(text) > MAX_RECORD_BYTES and not text.isascii():
+        text = json.dumps(plain, allow_nan=False, indent=1)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def hash_of_json(plain: Json) -> str:
+    """Return the sha256 of JSON values, independent of formatting."""
+    text = json.dumps(plain, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def parse_json(content: bytes, name: str, max_bytes: int = MAX_RECORD_BYTES) -> Json:
+    """Parse the content of a JSON file, within the limits of ``parse_limited``.
+
+    Args:
+        content: Content of the file.
+        name: File name for messages.
+        max_bytes: The largest size that is parsed.
+
+    Raises:
+        StoreError: The content is not JSON, or too large or too deeply nested to open safely.
+    """
+    try:
+        plain: Json = parse_limited(content, max_bytes)
+    except JsonTooLarge as error:
+        raise _unsafe(name, str(error)) from error
+    except ValueError as error:
+        raise StoreError(f'The file "{name}" is damaged.', hint=COPY_HINT) from error
+    return plain
+
+
+def read_json(path: Path) -> Json:
+    """Read a JSON file without arrays; see ``parse_json``.
+
+    Raises:
+        StoreError: It is not JSON, or too large or too deeply nested to open safely.
+        OSError: It cannot be read, or is not a regular file.
+    """
+    try:
+        content = read_regular(path, MAX_RECORD_BYTES)
+    except FileTooLarge as error:
+        raise _unsafe(path.name, "too large") from error
+    return parse_json(content, path.name)
+
+
+def _unsafe(name: str, finding: str) -> StoreError:
+    return StoreError(f'The file "{name}" is {finding} to open safely.', hint=COPY_HINT)

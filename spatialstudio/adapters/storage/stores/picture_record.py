@@ -24,17 +24,19 @@ from typing import Any
 
 from spatialstudio.adapters.storage.metadata.dialects import a1111
 from spatialstudio.adapters.storage.metadata.picture_texts import (
+    CREATOR,
     OWN_RECORD,
     PARAMETERS,
     XMP,
+    says_generated,
 )
-from spatialstudio.adapters.storage.metadata.provenance import CREATOR, says_generated
 from spatialstudio.adapters.storage.stores.json_codec import (
+    MAX_RECORD_BYTES,
     Json,
     decode,
     encode,
+    hash_of_json,
 )
-from spatialstudio.adapters.storage.stores.json_text import MAX_RECORD_BYTES, hash_of_json
 from spatialstudio.adapters.storage.stores.sidecar import last_pos
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen

@@ -19,8 +19,7 @@ from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes, read_texts
 from spatialstudio.adapters.storage.stores import atomic_write
-from spatialstudio.adapters.storage.stores.json_codec import encode
-from spatialstudio.adapters.storage.stores.json_text import RESTORE_HINT
+from spatialstudio.adapters.storage.stores.json_codec import RESTORE_HINT, encode
 from spatialstudio.adapters.storage.stores.judgement import keep_judgement, recover_judgement
 from spatialstudio.adapters.storage.stores.picture_record import (
     read_picture_record,

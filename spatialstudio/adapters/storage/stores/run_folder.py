@@ -14,14 +14,15 @@ from itertools import chain
 from pathlib import Path
 
 from spatialstudio.adapters.images import PillowImages
-from spatialstudio.adapters.storage.stores.array_file import AnyArray, unpack_arrays
 from spatialstudio.adapters.storage.stores.atomic_write import TRACE_ENDING
-from spatialstudio.adapters.storage.stores.json_codec import decode
-from spatialstudio.adapters.storage.stores.json_text import (
+from spatialstudio.adapters.storage.stores.json_codec import (
     MAX_RECORD_BYTES,
     RESTORE_HINT,
+    AnyArray,
+    decode,
     parse_json,
     read_json,
+    unpack_arrays,
 )
 from spatialstudio.adapters.storage.stores.trace import events_of
 from spatialstudio.adapters.storage.stores.verify_run import read_part

@@ -14,21 +14,17 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from spatialstudio.adapters.storage.stores.array_file import (
-    AnyArray,
-    pack_arrays,
-    unpack_arrays,
-)
 from spatialstudio.adapters.storage.stores.json_codec import (
+    MAX_RECORD_BYTES,
+    AnyArray,
     Json,
     decode,
     encode,
-)
-from spatialstudio.adapters.storage.stores.json_text import (
-    MAX_RECORD_BYTES,
     hash_of_json,
     json_bytes,
+    pack_arrays,
     parse_json,
+    unpack_arrays,
 )
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen

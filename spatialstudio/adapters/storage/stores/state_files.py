@@ -28,8 +28,9 @@ from spatialstudio.adapters.storage.stores.json_codec import (
     Json,
     decode,
     encode,
+    json_bytes,
+    read_json,
 )
-from spatialstudio.adapters.storage.stores.json_text import json_bytes, read_json
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.ports import Surroundings

@@ -16,18 +16,15 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from PIL import Image
 
-from spatialstudio.adapters.images import UNREADABLE
-from spatialstudio.adapters.picture_limits import bounded_image
-from spatialstudio.adapters.storage.stores.array_file import (
-    AnyArray,
-    pack_arrays,
-    unpack_arrays,
-)
-from spatialstudio.adapters.storage.stores.json_codec import Json
-from spatialstudio.adapters.storage.stores.json_text import (
+from spatialstudio.adapters.images import UNREADABLE, bounded_image
+from spatialstudio.adapters.storage.stores.json_codec import (
     COPY_HINT,
+    AnyArray,
+    Json,
     json_bytes,
+    pack_arrays,
     parse_json,
+    unpack_arrays,
 )
 from spatialstudio.adapters.zip_archive import (
     BROKEN,

@@ -17,11 +17,12 @@ from spatialstudio.adapters.storage.metadata.picture_texts import (
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.atomic_write import SIDECAR_ENDING, TRACE_ENDING
 from spatialstudio.adapters.storage.stores.json_codec import (
+    RESTORE_HINT,
     Json,
     decode,
     encode,
+    parse_json,
 )
-from spatialstudio.adapters.storage.stores.json_text import RESTORE_HINT, parse_json
 from spatialstudio.adapters.storage.stores.picture_record import (
     VERSION,
     PictureRecord,

@@ -7,8 +7,12 @@ from operator import attrgetter
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.registrations import Registrations, constants_in
+from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import SceneGraph
-from spatialstudio.science.guidance.method import GuidanceMethod
+from spatialstudio.science.guidance.method import PIXART_ALPHA, PIXART_SIGMA, SDXL, GuidanceMethod
+
+_GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
+"""Fraction of steps guided by the recommended settings; one half for other families."""
 
 GUIDANCE_METHODS = Registrations(
     "guidance method",
@@ -30,6 +34,36 @@ def method_named(method_id: str) -> GuidanceMethod:
             hint=f"Choose one of {', '.join(known)}.",
         )
     return GUIDANCE_METHODS[method_id]
+
+
+def guidance_preset(
+    method_id: str, pipeline_class: str, preset: Preset, steps: int = 50
+) -> GuidanceSettings:
+    """Return the settings of a method for a model family.
+
+    Families without published settings use those of Stable Diffusion with half of the steps
+    guided.
+
+    Args:
+        method_id: Id of a registered method.
+        pipeline_class: diffusers class name; empty if unknown.
+        preset: The preset.
+        steps: Denoising steps of the run.
+
+    Raises:
+        RequestError: The method is unknown, or has no such preset for the family.
+    """
+    method = method_named(method_id)
+    found = method.preset(preset, pipeline_class)
+    if found is None:
+        raise RequestError(
+            f'The method "{method_id}" has no preset "{preset.value}" for models of this kind.',
+            hint=f'Choose the preset "{Preset.RECOMMENDED.value}".',
+        )
+    share = _GUIDED_SHARE.get(pipeline_class)
+    if preset is Preset.RECOMMENDED and found.last_step is None and share is not None:
+        found = replace(found, last_step=max(round(share * steps) - 1, 0))
+    return replace(method.completed(found), method_id=method_id)
 
 
 def with_option(settings: GuidanceSettings, option_id: str, value: object) -> GuidanceSettings:

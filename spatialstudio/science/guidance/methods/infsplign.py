@@ -32,8 +32,7 @@ from spatialstudio.science.guidance.method import (
     STABLE_DIFFUSION,
     GuidanceMethod,
 )
-from spatialstudio.science.pos.relation_rules import PICTURE_AXES, can_guide
-from spatialstudio.science.pos.superiority import marginal
+from spatialstudio.science.pos.superiority import PICTURE_AXES, can_guide, marginal
 
 if TYPE_CHECKING:
     import torch

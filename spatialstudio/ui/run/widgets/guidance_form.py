@@ -15,8 +15,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
-from spatialstudio.domain.guidance import MethodCard
-from spatialstudio.domain.options import Option, OptionValue
+from spatialstudio.domain.options import MethodCard, Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.generation import MAX_SEED
-from spatialstudio.domain.guidance import MethodCard
+from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,

@@ -1,10 +1,13 @@
 import pytest
 import torch
 
-from spatialstudio.adapters.stickers.training.attention_supervision import NounMaps, map_loss
 from spatialstudio.adapters.stickers.training.captions import Caption
 from spatialstudio.adapters.stickers.training.train import SMOKE
-from spatialstudio.adapters.stickers.training.train_generator import build_denoiser
+from spatialstudio.adapters.stickers.training.train_generator import (
+    NounMaps,
+    build_denoiser,
+    map_loss,
+)
 
 CAPTION = Caption(words=("a", "stop", "sign"), owners=(None, 0, 0))
 

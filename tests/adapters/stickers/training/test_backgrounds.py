@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.stickers.training.backgrounds import (
+    PLACES,
     Backdrop,
     draw_background,
     draw_strange_background,
 )
-from spatialstudio.adapters.stickers.training.places import PLACES
 
 SIDE = 64
 HORIZONS = pytest.mark.parametrize("horizon", [None, 0.35], ids=["flat", "ground"])

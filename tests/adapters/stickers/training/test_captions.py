@@ -3,13 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES, Backdrop
 from spatialstudio.adapters.stickers.training.captions import (
     CaptionSettings,
     holds,
     write_caption,
 )
-from spatialstudio.adapters.stickers.training.places import PLACES
 from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,

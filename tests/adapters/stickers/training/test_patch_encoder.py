@@ -3,8 +3,7 @@ import pytest
 import torch
 
 from spatialstudio.adapters.stickers.training.patch_encoder import gathered, principal_components
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scenes
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scenes, paint
 from spatialstudio.adapters.stickers.training.train import SMOKE
 from spatialstudio.adapters.stickers.training.train_autoencoder import (
     build_autoencoder,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.training.places import PLACES
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings, draw_scene
+from spatialstudio.adapters.stickers.training.backgrounds import PLACES
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene
 from spatialstudio.adapters.stickers.training.sprites import height_share
 
 

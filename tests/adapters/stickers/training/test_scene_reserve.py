@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.training.scene_layout import SceneSettings
-from spatialstudio.adapters.stickers.training.scene_reserve import SceneReserve
+from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
+from spatialstudio.adapters.stickers.training.scenes import SceneSettings
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.training.scene_layout import BACKGROUND_DEPTH
-from spatialstudio.adapters.stickers.training.scenes import paint
+from spatialstudio.adapters.stickers.training.scenes import BACKGROUND_DEPTH, paint
 from spatialstudio.adapters.stickers.training.sprites import sticker
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 

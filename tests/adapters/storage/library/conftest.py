@@ -8,7 +8,7 @@ import pytest
 from spatialstudio.adapters.storage.library.run_library import RunLibrary
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.library import read_filter
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,

@@ -13,7 +13,7 @@ from PIL import Image
 from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes, read_texts
 from spatialstudio.adapters.storage.metadata.reader import PictureMetadata, settings_in
 from spatialstudio.adapters.storage.stores.picture_record import read_picture_record, texts_of
-from spatialstudio.application.storage.store_run import environment_on
+from spatialstudio.application.storage.run_writer import environment_on
 from spatialstudio.domain.errors import (
     ExportError,
     ImageError,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.storage.records.spatialbench_prompts import draw_prompts, read_objects
+from spatialstudio.adapters.storage.records.spatialbench_uc import draw_prompts, read_objects
 from spatialstudio.domain.errors import StoreError
 
 RESOURCES = Path(__file__).parents[4] / "resources"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import (
     GenerationFinished,

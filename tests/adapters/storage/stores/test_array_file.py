@@ -5,7 +5,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.storage.stores.array_file import pack_arrays, unpack_arrays
+from spatialstudio.adapters.storage.stores.json_codec import pack_arrays, unpack_arrays
 from spatialstudio.domain.errors import StoreError
 
 

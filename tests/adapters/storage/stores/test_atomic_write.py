@@ -10,7 +10,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     write_run_files,
 )
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 
 FILES = {".strace": b"trace", ".json": b"{}", ".png": b"picture"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.storage.metadata.older_guidance import with_options
+from spatialstudio.adapters.storage.metadata.parse_values import with_options
 from spatialstudio.adapters.storage.metadata.reader import settings_in
 from spatialstudio.adapters.storage.stores.json_codec import decode, encode
 from spatialstudio.adapters.storage.stores.run_files import RunFiles

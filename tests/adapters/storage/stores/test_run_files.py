@@ -14,7 +14,7 @@ from PIL import Image
 from spatialstudio.adapters.storage.stores import judgement
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.adapters.storage.stores.sidecar import read_listing, read_sidecar
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import best_request
 from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.generation import (
     GenerationFinished, GenerationRequest, GenerationStarted, ModelRef, StepEvent)
 from spatialstudio.domain.scene import Prompt

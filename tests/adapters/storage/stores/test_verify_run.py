@@ -15,7 +15,7 @@ from PIL.PngImagePlugin import PngInfo
 from spatialstudio.adapters.storage.metadata.picture_texts import XMP
 from spatialstudio.adapters.storage.stores import run_files
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.storage.store_run import store_run
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import StepEvent, moment_read

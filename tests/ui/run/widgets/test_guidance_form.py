@@ -18,8 +18,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     SamplingSettings,
 )
-from spatialstudio.domain.guidance import MethodCard
-from spatialstudio.domain.options import Option, OptionKind
+from spatialstudio.domain.options import MethodCard, Option, OptionKind
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm

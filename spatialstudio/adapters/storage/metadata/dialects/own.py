@@ -9,16 +9,15 @@ versions remain readable.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spatialstudio.adapters.storage.metadata import provenance
-from spatialstudio.adapters.storage.metadata.older_guidance import with_options
 from spatialstudio.adapters.storage.metadata.parse_values import (
     Dialect,
     parse_float,
     parse_int,
     parse_object,
     parse_text,
+    with_options,
 )
-from spatialstudio.adapters.storage.metadata.picture_texts import OWN_RECORD, XMP
+from spatialstudio.adapters.storage.metadata.picture_texts import OWN_RECORD, XMP, read_record
 from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.options import Option
 from spatialstudio.domain.picture_settings import (
@@ -34,7 +33,7 @@ DIALECT = "spatial studio"
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
     """Read the settings; None if the picture is from another program."""
-    record = texts.get(OWN_RECORD) or provenance.read_record(texts.get(XMP, ""))
+    record = texts.get(OWN_RECORD) or read_record(texts.get(XMP, ""))
     fields = parse_object(record)
     request = _inside(fields, "request")
     if not request:
