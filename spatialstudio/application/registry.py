@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from functools import wraps
 from importlib import import_module
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
@@ -57,7 +58,7 @@ PERCEPTION_KINDS = frozenset(role.value for role in PerceptionRole)
 
 EXPORT_KINDS: Registrations[ExportKind] = Registrations(
     "export kind",
-    constants_in("spatialstudio.adapters.exports.kinds", "KIND", ExportKind),
+    chain.from_iterable(constants_in("spatialstudio.adapters.exports.kinds", "KINDS", tuple)),
     attrgetter("order"),
 )
 """Export kinds of the window and the terminal, including those of plugins."""

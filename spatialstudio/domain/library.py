@@ -21,7 +21,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.scene import RelationId, TokenSpan
 from spatialstudio.domain.sweep import SweepCell
-from spatialstudio.domain.verdict import Evaluation, Outcome, joint_outcome
+from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict, joint_outcome
 
 RunId = NewType("RunId", str)
 
@@ -125,6 +125,11 @@ class RunRecord:
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
     is_marked: bool = True
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Verdicts of the evaluation; empty without one."""
+        return self.evaluation.verdicts if self.evaluation else ()
 
 
 @frozen

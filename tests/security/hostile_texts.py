@@ -6,8 +6,10 @@ import os
 import numpy as np
 
 from spatialstudio.adapters.perception import perception_cache
-from spatialstudio.adapters.storage.records.checker_config import read_checker_config
-from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.adapters.storage.records.spatialbench_uc import (
+    SpatialBenchRuns,
+    read_checker_config,
+)
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
 from spatialstudio.application.evaluate.judging import read_prompts
 from spatialstudio.cli import commands

@@ -36,7 +36,6 @@ from spatialstudio.domain.export import (
     ExportLook,
 )
 from spatialstudio.domain.scene import Axis
-from spatialstudio.domain.verdict import Verdict
 from spatialstudio.science.pos.superiority import marginal
 
 SIDE = 384.0
@@ -51,7 +50,7 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
     layers = layered_picture(run, look)
     room = layers.width - 2 * MARGIN
     items, y = list(layers.items), layers.height - MARGIN
-    for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False):
+    for verdict, evidence in zip(run.record.verdicts, run.evidence, strict=False):
         y += LINE_HEIGHT + 2
         items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
         for line in wrap_lines(evidence.sentence, room, NORMAL):
@@ -77,7 +76,12 @@ def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:
     if band:
         scale = "marginals: share of attention, each scaled to its own maximum"
         items.append(
-            Text(at=(MARGIN, y + LINE_HEIGHT), text=scale, colour=_muted(look), size=SMALL)
+            Text(
+                at=(MARGIN, y + LINE_HEIGHT),
+                text=scale,
+                colour=look.palette.colours["muted"],
+                size=SMALL,
+            )
         )
         y += LINE_HEIGHT
     return Drawing(
@@ -87,10 +91,6 @@ def layered_picture(run: ExportedRun, look: ExportLook) -> Drawing:
         items=tuple(items),
         title=run.record.request.scene.prompt.text,
     )
-
-
-def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
-    return run.record.evaluation.verdicts if run.record.evaluation else ()
 
 
 def _veils(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[Item]:
@@ -144,7 +144,3 @@ def _marginals(run: ExportedRun, look: ExportLook, shown: Raster) -> Iterator[It
         ys = top + (np.arange(len(along_y)) + 0.5) / len(along_y) * shown.height
         xs = right + 4 + along_y / along_y.max() * (BAND - 8)
         yield Line(points=tuple(zip(xs.tolist(), ys.tolist(), strict=True)), colour=colour)
-
-
-def _muted(look: ExportLook) -> str:
-    return look.palette.colours["muted"]

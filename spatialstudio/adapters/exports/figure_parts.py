@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, ImageColor
 
 from spatialstudio.adapters.exports.lettering import (
     elided,
@@ -37,10 +37,8 @@ LINE_HEIGHT = 12.0
 SMALL, NORMAL, LARGE = 7.5, 9.0, 11.0
 MASK_OPACITY = 0.35
 _MARKS = {Outcome.PASS: "good", Outcome.FAIL: "bad", Outcome.UNDECIDABLE: "unsure"}
-_SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
-_HEX = 16
+SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
 _OPAQUE = 255
-_CHANNELS = (slice(1, 3), slice(3, 5), slice(5, 7))
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -80,7 +78,9 @@ def reading_of(run: ExportedRun) -> str:
 
 def heat(weights: FloatMap, palette: Palette) -> Pixels:
     """Draw a map in the theme's heat colours, from 0 to its own peak; (h, w, 3)."""
-    stops = np.array([rgb(palette.colours[f"heat_{n}"]) for n in range(1, HEAT_STOPS + 1)])
+    stops = np.array(
+        [ImageColor.getrgb(palette.colours[f"heat_{n}"]) for n in range(1, HEAT_STOPS + 1)]
+    )
     shares = weights / _peak(weights)
     places = np.linspace(0, 1, HEAT_STOPS)
     channels = [np.interp(shares, places, stops[:, channel]) for channel in range(3)]
@@ -98,12 +98,6 @@ def veil(weights: FloatMap, colour: str, size: tuple[int, int]) -> Pixels:
 def tint(mask: BoolMask, colour: str) -> Pixels:
     """Draw a mask as a single-colour overlay; (H, W, 4)."""
     return _with_opacity(mask * (MASK_OPACITY * _OPAQUE), colour)
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Convert a theme colour to RGB, 0 to 255."""
-    red, green, blue = (int(colour[part], _HEX) for part in _CHANNELS)
-    return red, green, blue
 
 
 def legend(
@@ -135,7 +129,7 @@ def outcome_mark(
     outcome: Outcome, palette: Palette, at: tuple[float, float], size: float = NORMAL
 ) -> Text:
     """Draw an outcome as shape, word and colour: "● PASS"."""
-    word = f"{_SIGNS[outcome]} {outcome.value}"
+    word = f"{SIGNS[outcome]} {outcome.value}"
     colour = palette.colours[_MARKS[outcome]]
     return Text(at=at, text=word, colour=colour, size=size, is_bold=True)
 
@@ -221,7 +215,7 @@ def _peak(weights: FloatMap) -> float:
 
 def _with_opacity(opacity: npt.NDArray[np.generic], colour: str) -> Pixels:
     plane = np.empty((*opacity.shape, 4), np.uint8)
-    plane[..., :3] = rgb(colour)
+    plane[..., :3] = ImageColor.getrgb(colour)
     plane[..., 3] = np.asarray(opacity, np.float64).clip(0, _OPAQUE).astype(np.uint8)
     return plane
 

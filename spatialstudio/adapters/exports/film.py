@@ -117,7 +117,9 @@ def _frame(run: ExportedRun, place: int, look: ExportLook) -> Drawing:
     label = f"step {event.step + 1} of {len(run.steps)}"
     if event.is_guided:
         label = f"{label}, {moment_shown(run).value}"
-    items.append(Text(at=(MARGIN, MARGIN - 4), text=label, colour=_muted(look), size=SMALL))
+    items.append(
+        Text(at=(MARGIN, MARGIN - 4), text=label, colour=look.palette.colours["muted"], size=SMALL)
+    )
     ground = look.palette.colours["raised"]
     return Drawing(width=_even(width), height=_even(height), ground=ground, items=tuple(items))
 
@@ -194,7 +196,3 @@ def _mp4(frames: list[RgbImage]) -> bytes:
 def _even(side: float) -> float:
     """Round to a length with an even pixel count, as video codecs require."""
     return round(side / 4) * 4.0
-
-
-def _muted(look: ExportLook) -> str:
-    return look.palette.colours["muted"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from spatialstudio.adapters.exports.annotated_picture import layered_picture
-from spatialstudio.adapters.exports.figure_parts import caption
+from spatialstudio.adapters.exports.figure_parts import SIGNS, caption
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.foreign_text import shown
@@ -18,7 +18,6 @@ from spatialstudio.domain.verdict import Outcome, Verdict
 from spatialstudio.science.pos.pse import pse_of
 
 TEMPLATE = Path("reports") / "runs.html"
-SIGNS = {Outcome.PASS: "●", Outcome.FAIL: "▲", Outcome.UNDECIDABLE: "◆"}
 
 
 def report_bytes(runs: Sequence[ExportedRun], look: ExportLook, resources: Path) -> bytes:
@@ -51,7 +50,7 @@ def _article(run: ExportedRun, look: ExportLook) -> str:
     _, settings = caption(run)
     rows = "".join(
         _verdict_row(run, verdict, evidence.sentence)
-        for verdict, evidence in zip(_verdicts(run), run.evidence, strict=False)
+        for verdict, evidence in zip(run.record.verdicts, run.evidence, strict=False)
     )
     note = f"<p>{_words(run.marks.note)}</p>" if run.marks.note else ""
     return (
@@ -75,7 +74,7 @@ def _totals(runs: Sequence[ExportedRun]) -> list[str]:
     by_phrase: dict[str, list[tuple[Outcome, float]]] = defaultdict(list)
     for run in runs:
         relations = {r.id: r for r in run.record.request.scene.relations}
-        for verdict in _verdicts(run):
+        for verdict in run.record.verdicts:
             relation = relations[verdict.relation_id]
             pse = pse_of(relation, run.record.evaluation) if run.record.evaluation else 0.0
             by_phrase[relation.type.phrase].append((verdict.outcome, pse))
@@ -84,17 +83,10 @@ def _totals(runs: Sequence[ExportedRun]) -> list[str]:
 
 def _total(phrase: str, judged: Sequence[tuple[Outcome, float]]) -> str:
     outcomes, scores = zip(*judged, strict=True)
-    counts = [outcomes.count(outcome) for outcome in _ORDER]
+    counts = [outcomes.count(outcome) for outcome in SIGNS]
     mean = f"{sum(scores) / len(scores):.2f}"
     cells = [_words(phrase), str(len(judged)), *map(str, counts), mean]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-_ORDER = (Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE)
-
-
-def _verdicts(run: ExportedRun) -> tuple[Verdict, ...]:
-    return run.record.evaluation.verdicts if run.record.evaluation else ()
 
 
 def _words(text: str) -> str:

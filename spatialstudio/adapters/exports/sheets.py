@@ -1,8 +1,9 @@
 """Sheets over the steps: attention maps, previews and PoS curves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from spatialstudio.adapters.exports.figure_parts import (
+    LARGE,
     LINE_HEIGHT,
     MARGIN,
     NORMAL,
@@ -11,7 +12,10 @@ from spatialstudio.adapters.exports.figure_parts import (
     captioned,
     heat,
     heat_scale,
+    made_with,
     map_at,
+    outcome_mark,
+    picture,
     pos_read,
     reading_of,
     shown_mentions,
@@ -29,6 +33,13 @@ from spatialstudio.domain.drawing import (
 )
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.sweep import (
+    SweepCell,
+    SweepField,
+    SweepSides,
+    sides_of,
+)
+from spatialstudio.domain.verdict import joint_outcome
 
 CELL = 72.0
 GAP = 6.0
@@ -97,7 +108,9 @@ def storyboard(run: ExportedRun, look: ExportLook) -> Drawing:
         at = (MARGIN + column * (CELL + GAP), y)
         items.append(Raster(at=at, width=CELL, height=CELL, pixels=pixels))
     last = MARGIN + len(steps) * (CELL + GAP)
-    items.append(Text(at=(last, y - 4), text="picture", colour=_muted(look), size=SMALL))
+    items.append(
+        Text(at=(last, y - 4), text="picture", colour=look.palette.colours["muted"], size=SMALL)
+    )
     return captioned(run, look, items, last + CELL + MARGIN, y + CELL + 4)
 
 
@@ -141,7 +154,7 @@ def _lines(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
 
 
 def _axes(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
-    muted, line = _muted(look), look.palette.colours["line"]
+    muted, line = look.palette.colours["muted"], look.palette.colours["line"]
     for tick in TICKS:
         left, right = curve_point(run, 0, tick), (2 * MARGIN + PLOT_WIDTH, 0.0)
         yield Line(points=(left, (right[0], left[1])), colour=line, width=0.5)
@@ -173,18 +186,119 @@ def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
         fill, end = look.palette.colours["hover"], 2 * MARGIN + PLOT_WIDTH
         yield Line(points=area, fill=fill, is_closed=True)
         at, label = (end, PLOT_TOP - 4), "shaded: guided steps"
-        yield Text(at=at, text=label, colour=_muted(look), size=SMALL, anchor=Anchor.END)
+        yield Text(
+            at=at, text=label, colour=look.palette.colours["muted"], size=SMALL, anchor=Anchor.END
+        )
 
 
 def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterator[Item]:
     for column, step in enumerate(steps):
         at = (left + column * (CELL + GAP), MARGIN + LINE_HEIGHT - 4)
-        yield Text(at=at, text=f"step {step + 1}", colour=_muted(look), size=SMALL)
+        yield Text(at=at, text=f"step {step + 1}", colour=look.palette.colours["muted"], size=SMALL)
 
 
 def _legend_height(run: ExportedRun) -> float:
     return LINE_HEIGHT * max(len(run.record.request.scene.relations) - 1, 0)
 
 
-def _muted(look: ExportLook) -> str:
-    return look.palette.colours["muted"]
+SWEEP_CELL = 104.0
+SWEEP_GAP = 10.0
+SIDE_WIDTH = 76.0
+"""Width of the row labels."""
+MARK_HEIGHT = 13.0
+SWEEP_TOP = MARGIN + 2 * LINE_HEIGHT + 8
+"""Top of the pictures, below the titles."""
+LABEL_RISE = 6.0
+
+
+def sweep_sheet(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
+    """Arrange the pictures of one sweep by the varied settings.
+
+    Raises:
+        ExportError: The runs do not belong to one sweep.
+    """
+    cells = [run.record.request.sweep for run in runs]
+    swept = [cell for cell in cells if cell is not None]
+    if not swept or len(swept) < len(runs) or len({cell.sweep_id for cell in swept}) > 1:
+        raise ExportError(
+            "The runs are not a sweep.", hint="Choose runs of one sweep, or another kind of export."
+        )
+    sides = sides_of(swept)
+    height = _cell_height(runs)
+    items: list[Item] = [*_titles(sides, look), *_labels(sides, look, height)]
+    for run, cell in zip(runs, swept, strict=True):
+        items += _cell(run, look, _corner(sides, cell, height))
+    width = 2 * MARGIN + _side(sides) + len(sides.columns) * (SWEEP_CELL + SWEEP_GAP)
+    bottom = SWEEP_TOP + len(sides.rows) * (height + SWEEP_GAP)
+    return captioned(runs[0], look, items, width, bottom, _caption(runs, sides))
+
+
+def _titles(sides: SweepSides, look: ExportLook) -> Iterator[Item]:
+    colour = look.palette.colours["text"]
+    at = (MARGIN + _side(sides), MARGIN + NORMAL)
+    title = sides.columns[0].field.title
+    yield Text(at=at, text=title, colour=colour, size=LARGE, is_bold=True)
+    if first := sides.rows[0]:
+        below = (MARGIN, SWEEP_TOP - LABEL_RISE)
+        yield Text(at=below, text=first.field.title, colour=colour, size=LARGE, is_bold=True)
+
+
+def _labels(sides: SweepSides, look: ExportLook, height: float) -> Iterator[Item]:
+    muted = look.palette.colours["muted"]
+    for place, column in enumerate(sides.columns):
+        x = MARGIN + _side(sides) + place * (SWEEP_CELL + SWEEP_GAP) + SWEEP_CELL / 2
+        anchor = Anchor.MIDDLE
+        at = (x, SWEEP_TOP - LABEL_RISE)
+        yield Text(at=at, text=column.label, colour=muted, size=NORMAL, anchor=anchor)
+    for place, row in enumerate(sides.rows):
+        if row is not None:
+            y = SWEEP_TOP + place * (height + SWEEP_GAP) + (height - MARK_HEIGHT) / 2
+            yield Text(at=(MARGIN, y), text=row.label, colour=muted, size=NORMAL)
+
+
+def _cell(run: ExportedRun, look: ExportLook, corner: tuple[float, float]) -> Iterator[Item]:
+    shown = picture(run.image, corner, SWEEP_CELL)
+    yield shown
+    yield Line(
+        points=box(*corner, shown.width, shown.height),
+        colour=look.palette.colours["line"],
+        width=0.5,
+        is_closed=True,
+    )
+    outcome = joint_outcome(verdict.outcome for verdict in run.record.verdicts)
+    below = (corner[0], corner[1] + shown.height + MARK_HEIGHT - 3)
+    if outcome is not None:
+        yield outcome_mark(outcome, look.palette, below, SMALL)
+
+
+def _corner(sides: SweepSides, cell: SweepCell, height: float) -> tuple[float, float]:
+    row, column = sides.place(cell)
+    return MARGIN + _side(sides) + column * (SWEEP_CELL + SWEEP_GAP), SWEEP_TOP + row * (
+        height + SWEEP_GAP
+    )
+
+
+def _side(sides: SweepSides) -> float:
+    return 0.0 if sides.rows[0] is None else SIDE_WIDTH
+
+
+def _cell_height(runs: Sequence[ExportedRun]) -> float:
+    """Return the height of the tallest picture with its mark."""
+    ratios = [float(run.image.shape[0] / run.image.shape[1]) for run in runs]
+    return SWEEP_CELL * max(ratios) + MARK_HEIGHT
+
+
+def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
+    """Return the prompt and the settings that are the same for all runs."""
+    request = runs[0].record.request
+    guidance = request.sampling.guidance
+    differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}
+    in_words = {
+        SweepField.SEED: f"seed {request.sampling.seed}",
+        SweepField.STEPS: f"{request.sampling.steps} steps",
+        SweepField.GUIDANCE_SCALE: f"guidance scale {request.guidance_scale:g}",
+        SweepField.STRENGTH: f"step size {guidance.strength:g}",
+    }
+    same = [text for field, text in in_words.items() if field not in differ]
+    settings = ", ".join([request.model.id, guidance.method_id, *same])
+    return f"“{request.scene.prompt.text}”", f"{settings}; {made_with(runs[0])}"

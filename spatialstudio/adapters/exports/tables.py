@@ -133,8 +133,7 @@ _READINGS = {Moment.BEFORE: "before", Moment.AFTER: "after"}
 
 def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:
     for run in runs:
-        evaluation = run.record.evaluation
-        verdicts = {v.relation_id: v for v in evaluation.verdicts} if evaluation else {}
+        verdicts = {verdict.relation_id: verdict for verdict in run.record.verdicts}
         for relation in run.record.request.scene.relations:
             yield {**_run_columns(run), **_relation_columns(run, relation, verdicts)}
         if not run.record.request.scene.relations:

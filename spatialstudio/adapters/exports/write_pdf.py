@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fpdf import FPDF
 from fpdf.enums import TextMode
-from PIL import Image
+from PIL import Image, ImageColor
 
 from spatialstudio.adapters.exports.lettering import (
     STAND_IN,
@@ -29,8 +29,6 @@ FAMILY = "Inter"
 FILES = {"": "Inter-Regular.ttf", "B": "Inter-SemiBold.ttf"}
 DASH, GAP = 4, 3
 
-_HEX = 16
-_CHANNELS = (slice(1, 3), slice(3, 5), slice(5, 7))
 _SHARES = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
 
 
@@ -54,7 +52,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
         page.add_font(FAMILY, style, fonts / name)
     _add_fallbacks(page, fallback_fonts(text, fonts))
     page.add_page()
-    page.set_fill_color(*_rgb(drawing.ground))
+    page.set_fill_color(*ImageColor.getrgb(drawing.ground))
     page.rect(0, 0, drawing.width, drawing.height, style="F")
     for item in drawing.items:
         _draw(page, item, fonts)
@@ -83,9 +81,9 @@ def _draw(page: FPDF, item: Item, fonts: Path) -> None:
 def _line(page: FPDF, item: Line) -> None:
     with page.local_context(fill_opacity=item.opacity, stroke_opacity=item.opacity):
         if item.fill:
-            page.set_fill_color(*_rgb(item.fill))
+            page.set_fill_color(*ImageColor.getrgb(item.fill))
         if item.colour:
-            page.set_draw_color(*_rgb(item.colour))
+            page.set_draw_color(*ImageColor.getrgb(item.colour))
             page.set_line_width(item.width)
         page.set_dash_pattern(*((DASH, GAP) if item.is_dashed else (0, 0)))
         style = ("D" if item.colour else "") + ("F" if item.fill else "")
@@ -94,13 +92,13 @@ def _line(page: FPDF, item: Line) -> None:
 
 def _text(page: FPDF, item: Text, text: str) -> None:
     page.set_font(FAMILY, "B" if item.is_bold else "", item.size)
-    page.set_text_color(*_rgb(item.colour))
+    page.set_text_color(*ImageColor.getrgb(item.colour))
     x, y = item.at
     width = page.get_string_width(text)
     left, top = x - width * _SHARES[item.anchor], y - item.size
     page.c_margin = 0
     if item.halo:
-        page.set_draw_color(*_rgb(item.halo))
+        page.set_draw_color(*ImageColor.getrgb(item.halo))
         with page.local_context(text_mode=TextMode.STROKE, line_width=2 * HALO_WIDTH):
             page.set_xy(left, top)
             page.cell(width or 1, item.size * 1.2, text)
@@ -118,8 +116,3 @@ def _plain(text: str) -> str:
     """Strip control characters and lone surrogates."""
     kept = "".join(c if c.isprintable() else " " for c in text)
     return kept.encode("utf-8", "replace").decode("utf-8")
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[part], _HEX) for part in _CHANNELS)
-    return red, green, blue

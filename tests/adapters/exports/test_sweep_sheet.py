@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.adapters.exports.exporter import FileExporter
-from spatialstudio.adapters.exports.sweep_sheet import sweep_sheet
+from spatialstudio.adapters.exports.sheets import sweep_sheet
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.gallery.exports import Exports
 from spatialstudio.application.paths import resources_folder

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.storage.records.checker_config import read_checker_config
+from spatialstudio.adapters.storage.records.spatialbench_uc import read_checker_config
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings
 
