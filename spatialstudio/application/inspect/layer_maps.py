@@ -26,7 +26,7 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.run_ports import AttentionFiles
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.science.guidance.methods import reads_after
-from spatialstudio.science.pos.attention_maps import mean_of_layers
+from spatialstudio.science.pos.layer_means import mean_of_layers
 
 log = logging.getLogger(__name__)
 

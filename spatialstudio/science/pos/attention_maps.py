@@ -1,8 +1,7 @@
 """Computation of one map per mention from attention probabilities.
 
 Unweighted means over all heads of all layers, taken at capture, then over the tokens of a mention,
-with an optional 3 x 3 smoothing in between. Coarser layers are first upsampled to the finest
-resolution by bilinear interpolation between cell centres, clamped at the borders.
+with an optional 3 x 3 smoothing in between.
 
 Source: Rezaei et al. 2025, arXiv:2506.23418, and their code. The kernel, called Gaussian with sigma
 0.5 there, is exp(-d^2), a Gaussian with sigma 0.707; we keep its weights. They use one token per
@@ -13,8 +12,6 @@ arXiv:2301.13826.
 from collections.abc import Mapping, Sequence
 from math import exp
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch.nn import functional
 
@@ -105,43 +102,3 @@ def mention_maps(
         mention: sum((maps[place] for place in own[1:]), start=maps[own[0]]) / len(own)
         for mention, own in positions.items()
     }
-
-
-Maps = npt.NDArray[np.float32]
-"""(..., h, w), not negative."""
-
-
-def mean_of_layers(layers: Sequence[Maps]) -> Maps:
-    """Average maps of several layers.
-
-    Args:
-        layers: (..., h, w) each, equal except for h and w; at least one.
-
-    Returns:
-        (..., H, W) at the finest resolution.
-    """
-    height = max(layer.shape[-2] for layer in layers)
-    width = max(layer.shape[-1] for layer in layers)
-    total = sum(enlarged(layer, height, width) for layer in layers)
-    return np.asarray(total / len(layers), np.float32)
-
-
-def enlarged(maps: Maps, height: int, width: int) -> Maps:
-    """Upsample maps, (..., h, w), to (..., height, width)."""
-    if maps.shape[-2:] == (height, width):
-        return maps
-    down = _interpolation(maps.shape[-2], height)
-    across = _interpolation(maps.shape[-1], width)
-    return np.asarray(down @ maps @ across.T, np.float32)
-
-
-def _interpolation(count: int, wanted: int) -> Maps:
-    """Return (wanted, count) weights, each row summing to 1."""
-    places = np.clip((np.arange(wanted) + 0.5) * count / wanted - 0.5, 0, count - 1)
-    below = np.floor(places).astype(np.intp)
-    above = np.minimum(below + 1, count - 1)
-    weights = np.zeros((wanted, count), np.float32)
-    rows = np.arange(wanted)
-    np.add.at(weights, (rows, below), 1 - (places - below))
-    np.add.at(weights, (rows, above), places - below)
-    return weights

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.pos.attention_maps import enlarged, mean_of_layers
+from spatialstudio.science.pos.layer_means import enlarged, mean_of_layers
 
 
 def test_layers_of_one_size_are_averaged():
