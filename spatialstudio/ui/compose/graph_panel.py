@@ -1,7 +1,5 @@
 """The dock of the relation graph, synchronised with chips, sketch and maps."""
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from spatialstudio.application.compose.layouts import graph_places
 from spatialstudio.application.compose.read_prompt import with_relation_added, with_relation_removed
 from spatialstudio.application.session import (
@@ -19,6 +17,7 @@ from spatialstudio.ui.compose.commands import CHANGE_RELATION
 from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
 from spatialstudio.ui.compose.widgets.relation_graph import RelationGraph
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 
 
@@ -39,19 +38,15 @@ class GraphPanel(Panel):
         graph.change_asked.connect(self._change)
         graph.removal_asked.connect(self._remove)
         graph.pair_picked.connect(self._relate)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(graph)
+        column(graph, within=self)
         self.setFocusProxy(graph)
 
     def handle(self, event: object) -> None:
         """Follow the scene and the selection."""
         match event:
-            case SceneChanged(scene=None):
-                self._graph.show_graph((), ())
-            case SceneChanged(scene=scene) if scene is not None:
-                blobs = sketch_blobs(scene, graph_places(scene))
-                self._graph.show_graph(blobs, sketch_links(scene))
+            case SceneChanged(scene=scene):
+                blobs = sketch_blobs(scene, graph_places(scene)) if scene else ()
+                self._graph.show_graph(blobs, sketch_links(scene) if scene else ())
             case MentionPicked(mention_id=mention_id):
                 self._graph.show_thing(mention_id)
             case RelationPicked(relation_id=relation_id):
@@ -67,8 +62,7 @@ class GraphPanel(Panel):
 
     def _relate(self, subject: MentionId, thing: MentionId) -> None:
         if (scene := self._studio.session.scene) is not None:
-            kind = next(iter(relation_types))
-            related = with_relation_added(scene, kind, subject, thing)
+            related = with_relation_added(scene, next(iter(relation_types)), subject, thing)
             self._edit(tr("add relation"), scene, related)
 
     def _edit(self, name: str, before: SceneGraph, after: SceneGraph) -> None:

@@ -1,10 +1,11 @@
 """Stage 1, prompt to relations: text, relation chips, and problems of the reading."""
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QMenu
 
 from spatialstudio.application.compose.edit_relations import (
     relation_of,
@@ -52,6 +53,8 @@ from spatialstudio.ui.framework.command import Scope
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import WindowSettings
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -72,7 +75,7 @@ class PromptPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._studio = context.studio
-        self._theme = theme = context.theme
+        theme = context.theme
         self._edits = context.edits
         self._history = PromptHistory(context.settings)
         self._asked = ""
@@ -90,12 +93,16 @@ class PromptPanel(Panel):
         self._reading = ReadingPanel(context)
         self._reading.scene_edited.connect(self._edit_scene)
         self._reading.words_pointed.connect(self._editor.show_pointed)
-        self._add = QPushButton(tr("Add relation"))
-        self._add.setProperty("kind", "quiet")
+        self._add = push_button(tr("Add relation"), self._offer_pairs, kind="quiet")
         self._add.setIconSize(QSize(em(0.9), em(0.9)))
-        self._add.clicked.connect(self._offer_pairs)
         self._add.hide()
-        self._lay_out()
+        ThemedIcon(self._add, theme, "plus", "muted")
+        column(
+            *(self._editor, self._counter, self._heading, self._chips, self._reading),
+            row(self._add, SPACE),
+            within=self,
+            gap=0.5,
+        )
         self.setFocusProxy(self._editor)
         self._follow_chips()
         self._bind(context.actions)
@@ -105,8 +112,6 @@ class PromptPanel(Panel):
         context.window_signals.prompt_offered.connect(self.use_prompt)
         context.window_signals.model_picked.connect(self.use_model)
         context.window_signals.prompt_wanted.connect(self._editor.settle)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def restore(self) -> None:
         """Restore the prompt and edits of the previous session."""
@@ -139,10 +144,7 @@ class PromptPanel(Panel):
         """Follow the scene, the selected relation, and generation."""
         self._reading.handle(event)
         match event:
-            case SceneChanged(scene=None):
-                self._show_relations(None)
-                self._editor.show_words(())
-            case SceneChanged(scene=scene) if scene is not None:
+            case SceneChanged(scene=scene):
                 self._show_text(scene)
                 self._show_relations(scene)
             case RelationPicked(relation_id=relation_id):
@@ -188,25 +190,22 @@ class PromptPanel(Panel):
         after = Draft(scene.prompt.text, scene)
         self._edits.change(name, self._draft(), after, self._apply_draft)
 
-    def _show_text(self, scene: SceneGraph) -> None:
-        if scene.prompt.text != self._asked:
+    def _show_text(self, scene: SceneGraph | None) -> None:
+        if scene is not None and scene.prompt.text != self._asked:
             self._asked = scene.prompt.text
             self._editor.show_prompt(scene.prompt.text)
             self._count(scene.prompt.text)
-        self._editor.show_words(marked_words(scene))
+        self._editor.show_words(marked_words(scene) if scene else ())
 
     def _offer_words(self) -> None:
         """Complete to all object names, which the first prompt makes available without delay."""
         if self._has_all_words:
             return
         self._has_all_words = True
-        known = self._studio.model_list.known_objects(self._model_id)
         names = self._studio.object_names
-        if known:
-            beyond = tuple(name for name in names if name not in known)
-            self._editor.show_vocabulary(tuple(known), beyond)
-        else:
-            self._editor.show_vocabulary(names)
+        known = tuple(self._studio.model_list.known_objects(self._model_id)) or names
+        beyond = tuple(name for name in names if name not in known)
+        self._editor.show_vocabulary(known, beyond)
 
     def _count(self, text: str) -> None:
         """Request the prompt's token count; hide the count for an empty prompt."""
@@ -227,11 +226,9 @@ class PromptPanel(Panel):
         )
 
     def _show_relations(self, scene: SceneGraph | None) -> None:
-        if scene is None:
-            self._chips.show_rows((), ())
-        else:
-            self._chips.show_rows(chip_rows(scene), things_of(scene))
-            self._chips.follow_tabs(self._editor)
+        rows = (chip_rows(scene), things_of(scene)) if scene else ((), ())
+        self._chips.show_rows(*rows)
+        self._chips.follow_tabs(self._editor)
         can_relate = scene is not None and len(scene.mentions) > 1
         self._heading.setVisible(can_relate)
         self._add.setVisible(can_relate)
@@ -271,17 +268,19 @@ class PromptPanel(Panel):
 
     def _bind(self, actions: Actions) -> None:
         self.addActions(actions.of_scope(Scope.PROMPT))
-        actions.bind(commands.CHANGE_RELATION, lambda: self._with_picked(self._chips.open_wheel))
-        actions.bind(commands.SWAP, lambda: self._with_picked(self._chips.swap_asked.emit))
-        actions.bind(commands.MUTE, lambda: self._with_picked(self._switch_mute))
-        actions.bind(
-            commands.COUNTERFACTUAL,
-            lambda: self._edit(tr("write counterfactual prompt"), counterfactual),
+        to_counterfactual = tr("write counterfactual prompt")
+        actions.bind_all(
+            {
+                commands.CHANGE_RELATION: lambda: self._with_picked(self._chips.open_wheel),
+                commands.SWAP: lambda: self._with_picked(self._chips.swap_asked.emit),
+                commands.MUTE: lambda: self._with_picked(self._switch_mute),
+                commands.COUNTERFACTUAL: lambda: self._edit(to_counterfactual, counterfactual),
+                commands.HEAVIER: lambda: self._weigh(1),
+                commands.LIGHTER: lambda: self._weigh(-1),
+                commands.EARLIER_PROMPT: lambda: self._go_back(1),
+                commands.LATER_PROMPT: lambda: self._go_back(-1),
+            }
         )
-        actions.bind(commands.HEAVIER, lambda: self._weigh(1))
-        actions.bind(commands.LIGHTER, lambda: self._weigh(-1))
-        actions.bind(commands.EARLIER_PROMPT, lambda: self._go_back(1))
-        actions.bind(commands.LATER_PROMPT, lambda: self._go_back(-1))
 
     def _with_picked(self, do: Callable[[RelationId], object]) -> None:
         """Apply a function to the selected relation, or to the first if none is selected."""
@@ -307,38 +306,18 @@ class PromptPanel(Panel):
             self.use_prompt(text)
 
     def _offer_pairs(self) -> None:
-        scene = self._studio.session.scene
-        if scene is None:
+        if (scene := self._studio.session.scene) is None:
             return
         menu = QMenu(self)
         first_type = next(iter(relation_types))
-        for subject in scene.mentions:
-            for thing in scene.mentions:
-                if subject is not thing:
-                    action = menu.addAction(f"{subject.phrase} {first_type.phrase} {thing.phrase}")
-                    action.setData((subject.id, thing.id))
+        for subject, thing in permutations(scene.mentions, 2):
+            action = menu.addAction(f"{subject.phrase} {first_type.phrase} {thing.phrase}")
+            action.setData((subject.id, thing.id))
         added = tr("add relation")
         menu.triggered.connect(
             lambda action: self._edit(added, with_relation_added, first_type, *action.data())
         )
         menu.popup(self._add.mapToGlobal(QPoint(0, self._add.height())))
-
-    def _lay_out(self) -> None:
-        below = QHBoxLayout()
-        below.addWidget(self._add)
-        below.addStretch()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(self._editor)
-        column.addWidget(self._counter)
-        column.addWidget(self._heading)
-        column.addWidget(self._chips)
-        column.addWidget(self._reading)
-        column.addLayout(below)
-
-    def _dress(self) -> None:
-        self._add.setIcon(self._theme.icon("plus", "muted"))
 
 
 MOST_PROMPTS = 50

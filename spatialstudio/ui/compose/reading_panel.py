@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.compose.compare_readings import (
     Offer,
@@ -33,6 +32,7 @@ from spatialstudio.ui.compose.widgets.reading_notes import (
 )
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 
 KINDS = {
@@ -65,9 +65,7 @@ class ReadingPanel(Panel):
         self._notes = ReadingNotes(context.theme)
         self._notes.answer_picked.connect(self._take_answer)
         self._notes.words_pointed.connect(self.words_pointed)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._notes)
+        column(self._notes, within=self)
 
     def read_again(self, text: str, known_objects: Mapping[str, str]) -> None:
         """Have the language model read a prompt as well, if one is selected.
@@ -83,8 +81,7 @@ class ReadingPanel(Panel):
     def tell_cut(self, phrases: tuple[str, ...]) -> None:
         """Show which objects of the prompt exceed the model's token limit; empty for none."""
         self._cut = phrases
-        if (scene := self._studio.session.scene) is not None:
-            self._show(scene)
+        self._show(self._studio.session.scene)
 
     def handle(self, event: object) -> None:
         """Follow the scene, the second reading, and the choice of server."""
@@ -93,7 +90,7 @@ class ReadingPanel(Panel):
                 said = f"{error.message} {error.hint}".strip() if error else ""
                 remarks = (Note(message=said),) if said and self._asked.strip() else ()
                 self._notes.show_notes(tuple(map(_remark, remarks)))
-            case SceneChanged(scene=scene) if scene is not None:
+            case SceneChanged(scene=scene):
                 self._show(scene)
             case ReadAgain(scene=later, failure=failure):
                 self._compare(later, failure)
@@ -109,8 +106,7 @@ class ReadingPanel(Panel):
     def _ask_again_now(self) -> None:
         """Retry the language model after a failure."""
         self._failure = None
-        if (scene := self._studio.session.scene) is not None:
-            self._show(scene)
+        self._show(self._studio.session.scene)
         self._ask()
 
     def _compare(self, later: SceneGraph, failure: Note | None) -> None:
@@ -135,7 +131,9 @@ class ReadingPanel(Panel):
             self._asked = text
             self._offers, self._model_notes, self._cut, self._failure = (), (), (), None
 
-    def _show(self, scene: SceneGraph) -> None:
+    def _show(self, scene: SceneGraph | None) -> None:
+        if scene is None:
+            return
         self._begin(scene.prompt.text)
         there = {relation.id for relation in scene.relations}
         self._offers = tuple(

@@ -1,8 +1,8 @@
 """Stage 1 on the stage: objects are placed on a sketch, which sets their relations."""
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout
 
 from spatialstudio.application.compose.layouts import (
     BLOB_SIDE,
@@ -29,10 +29,11 @@ from spatialstudio.ui.compose.commands import (
     SKETCH,
 )
 from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
-from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
-from spatialstudio.ui.compose.widgets.thing_field import ThingField
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch, ThingField
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
+from spatialstudio.ui.widgets.buttons import action_button, push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -84,7 +85,17 @@ class SketchPanel(Panel):
         self._sketch.addAction(self._removing)
         self._field = ThingField(self._sketch)
         self._field.name_entered.connect(self._add)
-        self._lay_out(context.actions[ADD_THING])
+        close = push_button(
+            tr("Close"), lambda: self._stage.show_sketch(False), name=tr("Close the sketch")
+        )
+        self._foot = row(
+            SPACE,
+            action_button(context.actions[ADD_THING], tr("Add an object…")),
+            action_button(self._removing, tr("Remove")),
+            close,
+            SPACE,
+        )
+        self._whole = column(grow(self._sketch), self._hint, self._foot, within=self, gap=0.6)
         self.setFocusProxy(self._sketch)
         self._window_signals.prompt_offered.connect(self._start_over)
         self._window_signals.model_picked.connect(self._use_model)
@@ -136,11 +147,7 @@ class SketchPanel(Panel):
         return self._studio.session.scene
 
     def _show(self, scene: SceneGraph | None) -> None:
-        if scene is None:
-            self._sketch.show_sketch((), ())
-        else:
-            blobs, links = sketch_blobs(scene, self._places), sketch_links(scene)
-            self._sketch.show_sketch(blobs, links)
+        self._draw(scene, self._places)
         has_things = scene is not None and bool(scene.mentions)
         self._hint.setText(tr(SKETCH_HINT) if has_things else "")
         self._allow_removal()
@@ -148,22 +155,23 @@ class SketchPanel(Panel):
     def _start_over(self, prompt: str) -> None:
         """Forget moved positions, as a prompt chosen elsewhere has a different layout."""
         self._places = {}
-        scene = self._scene
-        if scene is not None and scene.prompt.text == prompt:
+        if self._scene is not None and self._scene.prompt.text == prompt:
             self.use_places({})
 
     def _moved(self, key: MentionId, place: QPointF) -> Sketched | None:
         """Return the scene and positions with an object moved."""
-        scene = self._scene
-        if scene is None:
+        if (scene := self._scene) is None:
             return None
         places = {**self._places, key: (place.x(), place.y())}
         return Sketched(after_move(scene, places, key), places)
 
     def _preview(self, key: MentionId, place: QPointF) -> None:
         if (moved := self._moved(key, place)) is not None:
-            blobs = sketch_blobs(moved.scene, moved.places)
-            self._sketch.show_sketch(blobs, sketch_links(moved.scene))
+            self._draw(moved.scene, moved.places)
+
+    def _draw(self, scene: SceneGraph | None, places: Places) -> None:
+        blobs = sketch_blobs(scene, places) if scene else ()
+        self._sketch.show_sketch(blobs, sketch_links(scene) if scene else ())
 
     def _take(self, key: MentionId, place: QPointF) -> None:
         scene, moved = self._scene, self._moved(key, place)
@@ -209,8 +217,7 @@ class SketchPanel(Panel):
 
     def _remove(self, key: MentionId) -> None:
         """Remove an object; removing the last one clears the prompt."""
-        scene = self._scene
-        if scene is None:
+        if (scene := self._scene) is None:
             return
         if len(scene.mentions) == 1:
             self._window_signals.prompt_offered.emit("")
@@ -253,33 +260,3 @@ class SketchPanel(Panel):
         self._allow_removal()
         if self._stage.is_sketching:
             self._sketch.setFocus()
-
-    def _lay_out(self, adding: QAction) -> None:
-        add = _button_of(adding, tr("Add an object…"))
-        remove = _button_of(self._removing, tr("Remove"))
-        done = QPushButton(tr("Close"))
-        done.setAccessibleName(tr("Close the sketch"))
-        done.clicked.connect(lambda: self._stage.show_sketch(False))
-        self._foot = foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        foot.addStretch()
-        foot.addWidget(add)
-        foot.addWidget(remove)
-        foot.addWidget(done)
-        foot.addStretch()
-        self._whole = whole = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(em(0.6))
-        whole.addWidget(self._sketch, 1)
-        whole.addWidget(self._hint)
-        whole.addLayout(foot)
-
-
-def _button_of(action: QAction, text: str) -> QPushButton:
-    """Return a button for an action, with a shorter text and the action's enabled state."""
-    button = QPushButton(text)
-    button.setAccessibleName(action.text())
-    button.setToolTip(action.toolTip())
-    button.clicked.connect(action.trigger)
-    button.setEnabled(action.isEnabled())
-    action.enabledChanged.connect(button.setEnabled)
-    return button

@@ -4,7 +4,6 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout
 
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.session import (
@@ -19,13 +18,13 @@ from spatialstudio.domain.errors import Obstacle
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
-from spatialstudio.ui.evaluate.evidence_presenter import picked_relation
-from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
+from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, discard
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -55,17 +54,10 @@ class EvaluationPanel(Panel):
         self._wanted: list[tuple[JudgedRelation, bool]] = []
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(em(0.5))
-        self._column.addWidget(self._waiting)
         self._detector = TextLabel(tone=Tone.MUTED, small=True)
-        self._column.addWidget(self._detector)
-        self._again = QPushButton()
-        self._again.setToolTip(context.actions[commands.JUDGE_AGAIN].toolTip())
-        self._again.clicked.connect(self.judge_again)
-        self._column.addWidget(self._again)
         self._judge_action = context.actions[commands.JUDGE_AGAIN]
+        self._again = push_button("", self.judge_again, tip=self._judge_action.toolTip())
+        self._column = column(*(self._waiting, self._detector, self._again), within=self, gap=0.5)
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
@@ -109,7 +101,7 @@ class EvaluationPanel(Panel):
         self._waiting.setText(_waiting_for(run))
         if evaluations != self._shown:
             self._shown = evaluations
-            own, other = ("", "")
+            own, other = "", ""
             if run is not None and baseline is not None:
                 own, other = tr(name_first(run)), tr(name_beside(run, baseline))
             judged = judged_relations(run, own) if run else ()
@@ -147,12 +139,9 @@ class EvaluationPanel(Panel):
 
     def _let_go(self) -> None:
         """Discard outdated cards."""
-        for card in self._cards:
-            if card.content not in self._wanted:
-                self._column.removeWidget(card)
-                card.hide()
-                card.deleteLater()
-        self._cards = [card for card in self._cards if card.content in self._wanted]
+        outdated = [card for card in self._cards if card.content not in self._wanted]
+        discard(self._column, *outdated)
+        self._cards = [card for card in self._cards if card not in outdated]
 
     def _add_next(self) -> None:
         """Create one missing card per frame, as each is slow."""
@@ -191,16 +180,10 @@ class EvaluationPanel(Panel):
         self._judgement.light(reason)
 
     def _lower_threshold(self) -> None:
-        selected_verdict = self._verdict_selection.now()
-        if selected_verdict is None or selected_verdict.run.evaluation is None:
-            return
-        for verdict in selected_verdict.run.evaluation.verdicts:
-            if verdict.relation_id == selected_verdict.relation.id:
-                score = lower_threshold(verdict, selected_verdict.seen)
-                name = tr("lower threshold")
-                self._judgement.try_setting(
-                    selected_verdict.run, "detection_score", score or 0.0, name
-                )
+        if (selected := self._verdict_selection.now()) is not None:
+            score = lower_threshold(selected.stored, selected.seen) or 0.0
+            name = tr("lower threshold")
+            self._judgement.try_setting(selected.run, "detection_score", score, name)
 
 
 def _said(scene: SceneGraph) -> tuple[object, ...]:

@@ -1,8 +1,12 @@
-"""Converts the evidence of a verdict into marks on the picture."""
+"""The selected verdict and its evidence, shown as marks on the stage."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from PySide6.QtCore import QObject
+
+from spatialstudio.application.evaluate.adjusting import thresholds_of, verdict_on
+from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import (
     Evidence,
@@ -11,16 +15,25 @@ from spatialstudio.domain.evidence import (
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import MentionId, Relation, RelationId
-from spatialstudio.domain.verdict import AbstentionReason, Box, Detection, Verdict
-from spatialstudio.ui.evaluate.widgets.evidence_marks import (
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    Adjustment,
+    Box,
+    Detection,
+    Evaluation,
+    Verdict,
+)
+from spatialstudio.ui.evaluate.widgets.evidence_overlay import (
     NOTHING,
     BandMark,
     BoxMark,
     BoxStyle,
+    EvidenceOverlay,
     EvidenceScene,
     GapMark,
 )
-from spatialstudio.ui.stage.stage_presenter import hue_of
+from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.stage.stage_presenter import hue_of, shows_result
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LOOK,
     Layer,
@@ -54,6 +67,11 @@ class SelectedVerdict:
     seen: Evidence
     now: Evidence
     verdict: Verdict
+
+    @property
+    def stored(self) -> Verdict:
+        """The stored verdict."""
+        return verdict_on(self.run, self.relation.id)
 
 
 def picked_relation(run: OpenRun, relation_id: RelationId | None) -> Relation | None:
@@ -279,3 +297,109 @@ def _in_look(marks: Sequence[BoxMark], look: LayerLook) -> list[BoxMark]:
         replace(mark, opacity=look.opacity, hue=mark.hue if look.hue is None else look.hue)
         for mark in marks
     ]
+
+
+class VerdictSelection:
+    """Returns the selected verdict, cached until the evaluation, trial or relation changes.
+
+    Args:
+        context: Services of the window.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        self._session = context.studio.session
+        self._adjusting = context.studio.adjusting
+        self._judgement = context.judgement
+        self._key: tuple[Evaluation, Adjustment, Relation] | None = None
+        self._known: SelectedVerdict | None = None
+
+    def judged(self) -> tuple[OpenRun, Relation] | None:
+        """Return the evaluated run and its selected relation, without evidence; None if absent."""
+        run = self._session.run
+        if run is None or run.evaluation is None:
+            return None
+        relation = picked_relation(run, self._session.relation_id)
+        return None if relation is None else (run, relation)
+
+    def now(self) -> SelectedVerdict | None:
+        """Return the selected verdict with its evidence; None while there is no verdict."""
+        judged = self.judged()
+        if judged is None:
+            return None
+        run, relation = judged
+        adjustment = self._judgement.adjustment_of(run)
+        if run.evaluation is None or adjustment is None:
+            return None
+        key = run.evaluation, adjustment, relation
+        if self._known is None or key != self._key:
+            self._key = key
+            self._known = self._gathered(run, relation, adjustment)
+        return self._known
+
+    def _gathered(
+        self, run: OpenRun, relation: Relation, adjustment: Adjustment
+    ) -> SelectedVerdict:
+        other = self._adjusting.adjusted(run, adjustment) if self._judgement.is_tried(run) else run
+        verdict = verdict_on(other, relation.id)
+        assert run.evaluation is not None
+        assert other.evaluation is not None
+        stored = verdict_on(run, relation.id)
+        attention = attention_at_the_end(run).get(relation.id)
+        return SelectedVerdict(
+            run=run,
+            relation=relation,
+            seen=evidence_of(stored, run.scene, run.evaluation, attention),
+            now=evidence_of(verdict, run.scene, other.evaluation, attention),
+            verdict=verdict,
+        )
+
+
+DECIMALS = 3
+
+
+class EvidenceStage(QObject):
+    """Updates the evidence overlay of one stage.
+
+    Args:
+        context: Services of the window.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._stage = context.stage
+        self._judgement = context.judgement
+        self._verdict_selection = VerdictSelection(context)
+        self.overlay = EvidenceOverlay(context.theme)
+        self.overlay.setParent(self)
+        self.overlay.margin_picked.connect(self._try_margin)
+        self.overlay.candidate_picked.connect(self._try_candidate)
+
+    def draw(self, step: int, *, is_bare: bool = False) -> None:
+        """Show the selected verdict's marks; none on an unfinished picture.
+
+        Args:
+            step: The shown step.
+            is_bare: Whether to hide all overlays.
+        """
+        selected_verdict = None if is_bare else self._verdict_selection.now()
+        if selected_verdict is None or not shows_result(selected_verdict.run, step):
+            self.overlay.show_scene(NOTHING)
+            return
+        stage = self._stage
+        self.overlay.show_scene(
+            evidence_scene(selected_verdict, self._judgement.lit, stage.visible, stage.looks)
+        )
+
+    def _try_margin(self, margin: float) -> None:
+        if (selected_verdict := self._verdict_selection.now()) is not None:
+            setting, *_ = thresholds_of(selected_verdict.relation.type)
+            value = round(margin, DECIMALS)
+            self._judgement.try_setting(selected_verdict.run, setting, value, tr("change margin"))
+
+    def _try_candidate(self, box: object) -> None:
+        if (selected_verdict := self._verdict_selection.now()) is None:
+            return
+        for chosen in (each for each in selected_verdict.seen.boxes if each == box):
+            found = detection_of(chosen, selected_verdict.run)
+            name = tr("change candidate")
+            self._judgement.try_choice(selected_verdict.run, chosen.mention_id, found, name)

@@ -1,7 +1,5 @@
 """The dock that compares the checker with PSE for each relation, and further metrics."""
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from spatialstudio.application.evaluate.adjusting import TwoJudges, two_judges
 from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.application.session import OpenRun, RunChanged
@@ -15,7 +13,7 @@ from spatialstudio.domain.verdict import (
 from spatialstudio.ui.evaluate.widgets.judge_rows import JudgeRows, JudgesRow
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -35,17 +33,12 @@ class MetricsPanel(Panel):
         )
         self._rows = JudgeRows(context.theme)
         self._clock = VisibleFrameClock(self._draw, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(self._waiting)
-        column.addWidget(self._rows)
+        column(self._waiting, self._rows, within=self, gap=0.5)
 
     def handle(self, event: object) -> None:
         """Follow the run."""
-        match event:
-            case RunChanged():
-                self._clock.request()
+        if isinstance(event, RunChanged):
+            self._clock.request()
 
     def _draw(self) -> None:
         run = self._session.run
@@ -72,9 +65,8 @@ def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
 
 
 def _checker_in_words(verdict: Verdict) -> str:
-    if verdict.reason is not None:
-        return tr("declines")
-    return f"{verdict.outcome.value} {verdict.confidence:.2f}"
+    measured = f"{verdict.outcome.value} {verdict.confidence:.2f}"
+    return measured if verdict.reason is None else tr("declines")
 
 
 def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:

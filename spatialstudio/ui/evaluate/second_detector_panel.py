@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import ChoiceField
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -29,7 +28,9 @@ class SecondDetectorPanel(Panel):
         self._field = ChoiceField(tr("Second detector"))
         self._field.choice_picked.connect(self._pick)
         self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
-        self._lay_out()
+        label = TextLabel(tr("Second detector"), Tone.HEADING)
+        label.setBuddy(self._field)
+        column(label, self._field, self._note, within=self, gap=0.4)
         if context.settings.second_detector:
             self._list()
 
@@ -62,13 +63,3 @@ class SecondDetectorPanel(Panel):
         self._context.settings.second_detector = detector_id
         self._field.show_chosen(detector_id)
         self._context.window_signals.judges_chosen.emit()
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.4))
-        label = TextLabel(tr("Second detector"), Tone.HEADING)
-        label.setBuddy(self._field)
-        column.addWidget(label)
-        column.addWidget(self._field)
-        column.addWidget(self._note)

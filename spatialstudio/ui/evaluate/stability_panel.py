@@ -2,23 +2,19 @@
 
 from functools import partial
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from spatialstudio.application.evaluate.crops import CropMaker, CropsMade
 from spatialstudio.application.session import RelationPicked, RunChanged
 from spatialstudio.domain.evidence import Evidence, PerturbedAnswer
 from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Outcome, Perturbation, PerturbationKind
-from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict
-from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
+from spatialstudio.ui.evaluate.evidence_presenter import SelectedVerdict, VerdictSelection
 from spatialstudio.ui.evaluate.widgets.crop_strip import Crop, CropStrip
-from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
-from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
+from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram, DepthProfile
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.stage.stage_presenter import hue_of
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -41,11 +37,7 @@ class StabilityPanel(Panel):
         self._depth = DepthHistogram(context.theme)
         self._depth.plot.save_asked.connect(partial(save_plot, context.toasts))
         self._clock = VisibleFrameClock(self._follow, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        for widget in (self._waiting, self._depth, self._strip):
-            column.addWidget(widget)
+        column(self._waiting, self._depth, self._strip, within=self, gap=0.5)
         self._show(None)
 
     def handle(self, event: object) -> None:

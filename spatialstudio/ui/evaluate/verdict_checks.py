@@ -17,8 +17,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
 )
 from spatialstudio.domain.verdict import AbstentionReason, Verdict
-from spatialstudio.ui.evaluate.widgets.check_chip import CheckState, VerdictCheck
-from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation
+from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState, JudgedRelation, VerdictCheck
 from spatialstudio.ui.widgets.texts import tr
 
 STEPS_IN_ONE = 100

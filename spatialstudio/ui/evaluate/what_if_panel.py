@@ -1,9 +1,9 @@
 """The dock that compares the stored verdict with one under trial settings."""
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.adjusting import thresholds_of, verdict_on
+from spatialstudio.application.evaluate.adjusting import thresholds_of
 from spatialstudio.application.session import (
     OpenRun,
     RelationPicked,
@@ -15,22 +15,22 @@ from spatialstudio.domain.verdict import Adjustment, Looks, Verdict
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import (
     SelectedVerdict,
+    VerdictSelection,
     choices,
     chosen_boxes,
     detection_of,
 )
-from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
 from spatialstudio.ui.evaluate.widgets.threshold_form import (
     Choices,
     Threshold,
     ThresholdForm,
 )
-from spatialstudio.ui.evaluate.widgets.verdict_tile import BriefVerdict, VerdictTile
+from spatialstudio.ui.evaluate.widgets.verdict_card import BriefVerdict, VerdictTile
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
-from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.box_layouts import clear, column, row
+from spatialstudio.ui.widgets.buttons import action_button
+from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -67,35 +67,33 @@ class WhatIfPanel(Panel):
         self._waiting = TextLabel(
             tr("Try other thresholds or instances of a judged picture here."), Tone.MUTED
         )
-        self._tiles = QHBoxLayout()
-        self._tiles.setSpacing(em(0.5))
+        self._tiles = row(gap=0.5)
         self._form = ThresholdForm()
         self._form.threshold_picked.connect(self._try_setting)
         self._form.choice_picked.connect(self._try_choice)
-        self._keep, self._back, self._forget = (
-            self._button(command)
-            for command in (
-                commands.KEEP_ADJUSTED,
-                commands.JUDGED_AS_STORED,
-                commands.DROP_ADJUSTED,
-            )
+        keep, back, self._forget = (
+            action_button(context.actions[command], kind="quiet") for command in commands.ADJUSTING
         )
         self._content = QWidget()
+        acts = flow(keep, back, self._forget, gap=0.4)
+        column(self._tiles, acts, self._form, within=self._content, gap=0.5)
+        column(self._waiting, self._content, within=self)
         self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._follow)
-        actions = context.actions
-        actions.bind(commands.KEEP_ADJUSTED, self.keep)
-        actions.bind(commands.JUDGED_AS_STORED, self._go_back)
-        actions.bind(commands.DROP_ADJUSTED, self.drop)
-        self._lay_out()
+        context.actions.bind_all(
+            {
+                commands.KEEP_ADJUSTED: self.keep,
+                commands.JUDGED_AS_STORED: self._go_back,
+                commands.DROP_ADJUSTED: self.drop,
+            }
+        )
         self._follow()
         self._draw()
 
     def handle(self, event: object) -> None:
         """Follow the run and the picked relation."""
-        match event:
-            case RunChanged() | RelationPicked():
-                self._follow()
+        if isinstance(event, RunChanged | RelationPicked):
+            self._follow()
 
     def keep(self) -> None:
         """Save the trial verdict next to the stored one."""
@@ -167,50 +165,19 @@ class WhatIfPanel(Panel):
             return []
         thresholds = []
         for key in thresholds_of(selected_verdict.relation.type):
-            if key in _idle(evaluation.looks):
-                continue
-            name, tip, most = THRESHOLDS[key]
-            value, stored = getattr(tried.checker, key), getattr(evaluation.checker, key)
-            thresholds.append(Threshold(key, tr(name), tr(tip), value, stored, most))
+            if key not in _idle(evaluation.looks):
+                name, tip, most = THRESHOLDS[key]
+                value, stored = getattr(tried.checker, key), getattr(evaluation.checker, key)
+                thresholds.append(Threshold(key, tr(name), tr(tip), value, stored, most))
         return thresholds
 
     def _show_tiles(self, tiles: tuple[BriefVerdict, ...]) -> None:
         if tiles == self._shown:
             return
         self._shown = tiles
-        while (item := self._tiles.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        clear(self._tiles)
         for brief in tiles:
             self._tiles.addWidget(VerdictTile(self._context.theme, brief), 1)
-
-    def _button(self, command: Command) -> QPushButton:
-        action = self._context.actions[command]
-        button = QPushButton(action.text())
-        button.setProperty("kind", "quiet")
-        button.setToolTip(action.toolTip())
-        button.clicked.connect(action.trigger)
-        button.setEnabled(action.isEnabled())
-        action.enabledChanged.connect(button.setEnabled)
-        return button
-
-    def _lay_out(self) -> None:
-        acts = QWidget()
-        buttons = FlowLayout(em(0.4))
-        acts.setLayout(buttons)
-        for button in (self._keep, self._back, self._forget):
-            buttons.addWidget(button)
-        inner = QVBoxLayout(self._content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(em(0.5))
-        inner.addLayout(self._tiles)
-        inner.addWidget(acts)
-        inner.addWidget(self._form)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._waiting)
-        column.addWidget(self._content)
 
 
 def _idle(looks: Looks) -> set[str]:
@@ -224,7 +191,7 @@ def _idle(looks: Looks) -> set[str]:
 
 
 def _tiles(selected_verdict: SelectedVerdict, *, is_tried: bool) -> tuple[BriefVerdict, ...]:
-    stored = verdict_on(selected_verdict.run, selected_verdict.relation.id)
+    stored = selected_verdict.stored
     tiles = [_brief(tr("Stored"), stored)]
     if is_tried:
         tiles.append(_brief(tr("Adjusted"), selected_verdict.verdict, stored))

@@ -1,6 +1,6 @@
 """Builds a ``QAction`` per command and manages shortcuts and their scopes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
@@ -51,6 +51,11 @@ class Actions(QObject):
     def bind(self, command: Command, do: Callable[[], object]) -> None:
         """Set the callback of a command, replacing the previous one."""
         self._connect(command, lambda _checked: do())
+
+    def bind_all(self, table: Mapping[Command, Callable[[], object]]) -> None:
+        """Set the callbacks of several commands."""
+        for command, do in table.items():
+            self.bind(command, do)
 
     def bind_switch(self, command: Command, switch: Callable[[bool], object]) -> None:
         """Set the callback of a switch; it receives the new state, on user action only."""

@@ -1,12 +1,34 @@
-"""Dialog sizes limited to the parent window or screen."""
+"""Dialogs, their buttons, and their sizes limited to the parent window or screen."""
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QDialog
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 
 EDGE_EM = 2
 """Margin of the window around a dialog, both sides together."""
+
+
+class TitledDialog(QDialog):
+    """A dialog that is deleted when it is closed.
+
+    Args:
+        title: Translated title.
+        parent: The window.
+    """
+
+    def __init__(self, title: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def buttons(
+        self, standard: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Close
+    ) -> QDialogButtonBox:
+        """Return a row of buttons, of which the standard one closes the dialog."""
+        box = QDialogButtonBox(standard)
+        box.rejected.connect(self.reject)
+        return box
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -16,6 +38,7 @@ def room_for(dialog: QDialog) -> QSize:
     return most - QSize(em(EDGE_EM), em(EDGE_EM))
 
 
-def give_room(dialog: QDialog, wanted: QSize) -> None:
-    """Resize a dialog to the wanted size, within the available room."""
-    dialog.resize(wanted.boundedTo(room_for(dialog)))
+def give_room(dialog: QDialog, wanted: QSize | tuple[float, float]) -> None:
+    """Resize a dialog to the wanted size, in pixels or ``em``, within the available room."""
+    size = wanted if isinstance(wanted, QSize) else QSize(*map(em, wanted))
+    dialog.resize(size.boundedTo(room_for(dialog)))

@@ -2,26 +2,24 @@
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -56,7 +54,7 @@ class ExportChoice:
     is_marked: bool
 
 
-class ExportDialog(QDialog):
+class ExportDialog(TitledDialog):
     """Lets the user choose an export; stays open to show its progress.
 
     Emits ``export_asked`` with an ``ExportChoice``, and ``cancel_asked`` to stop the export.
@@ -78,17 +76,12 @@ class ExportDialog(QDialog):
         themes: Mapping[str, str],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
         title = tr("Export 1 run") if count == 1 else tr("Export {count} runs").format(count=count)
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(title, parent)
         self._is_running = False
         self._kinds = _kind_list()
         self._meaning = TextLabel(tone=Tone.MUTED)
-        self._form = ComboBox()
-        self._form.setAccessibleName(tr("Format"))
-        self._colours = ComboBox()
-        self._colours.setAccessibleName(tr("Colours"))
+        self._form, self._colours = ComboBox(), ComboBox()
         for name, shown in themes.items():
             self._colours.addItem(shown, name)
         self._layers = {layer: QCheckBox(tr(text)) for layer, text in LAYERS.items()}
@@ -96,18 +89,17 @@ class ExportDialog(QDialog):
             box.setChecked(layer in layers)
         self._marked = QCheckBox(tr("Mark the file as AI-generated"))
         self._marked.setChecked(True)
-        self._progress = QProgressBar()
-        self._progress.setTextVisible(False)
+        self._progress = QProgressBar(textVisible=False)
         self._progress.setAccessibleName(tr("Progress of the export"))
         self._progress_text = TextLabel(tone=Tone.MUTED)
-        self._export = QPushButton(tr("Export…"))
-        self._export.setProperty("kind", "primary")
+        self._export = push_button(
+            tr("Export…"), lambda: self.export_asked.emit(self.choice), kind="primary"
+        )
         self._export.setDefault(True)
-        self._export.clicked.connect(self._ask)
         self._lay_out()
         self._kinds.currentRowChanged.connect(self._follow_kind)
         self._kinds.setCurrentRow(0)
-        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+        give_room(self, SIZE_EM)
 
     @property
     def choice(self) -> ExportChoice:
@@ -159,9 +151,6 @@ class ExportDialog(QDialog):
         for part in (self._kinds, self._options, self._export):
             part.setEnabled(not running)
 
-    def _ask(self) -> None:
-        self.export_asked.emit(self.choice)
-
     def _follow_kind(self) -> None:
         kind = self._kind
         self._meaning.setText(tr(kind.help))
@@ -179,33 +168,25 @@ class ExportDialog(QDialog):
 
     def _lay_out(self) -> None:
         self._options = QWidget()
-        self._rows = QFormLayout(self._options)
+        self._rows = QFormLayout(self._options, verticalSpacing=em(0.5), horizontalSpacing=em(0.8))
         self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setVerticalSpacing(em(0.5))
-        self._rows.setHorizontalSpacing(em(0.8))
         self._rows.addRow(self._meaning)
-        self._rows.addRow(tr("Format"), self._form)
-        self._rows.addRow(tr("Colours"), self._colours)
+        for name, field in ((tr("Format"), self._form), (tr("Colours"), self._colours)):
+            field.setAccessibleName(name)
+            self._rows.addRow(name, field)
         for place, box in enumerate(self._layers.values()):
             self._rows.addRow("" if place else tr("Layers"), box)
         self._rows.addRow(self._marked)
-        body = QHBoxLayout()
-        body.setSpacing(em(1.2))
-        body.addWidget(self._kinds)
-        body.addWidget(self._options, 1)
-        buttons = QDialogButtonBox()
+        buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._export, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.rejected.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.addWidget(self._progress_text)
-        foot.addWidget(buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
-        column.setSpacing(em(0.6))
-        column.addLayout(body, 1)
-        column.addWidget(self._progress)
-        column.addLayout(foot)
+        column(
+            grow(row(self._kinds, grow(self._options), gap=1.2)),
+            self._progress,
+            row(self._progress_text, buttons),
+            within=self,
+            gap=0.6,
+            edges=(1, 1, 1, 0.8),
+        )
         self._begin(False)
 
 

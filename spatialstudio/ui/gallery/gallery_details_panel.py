@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.domain.library import LibraryEntry
@@ -22,7 +21,8 @@ from spatialstudio.ui.gallery.gallery_presenter import (
 )
 from spatialstudio.ui.gallery.widgets.claim_list import ClaimList
 from spatialstudio.ui.gallery.widgets.star_row import StarRow
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, at_left, column, row
+from spatialstudio.ui.widgets.buttons import action_button
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import TextLine
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -44,16 +44,15 @@ class GalleryDetailsPanel(Panel):
         self._claims = ClaimList(context.theme)
         self._stars = StarRow(context.theme)
         self._stars.stars_picked.connect(self._view.stars_picked)
-        self._tags = TextLine()
-        self._tags.setAccessibleName(tr("Tags"))
-        self._tags.setPlaceholderText(tr("Tags, separated by commas"))
-        self._tags.editingFinished.connect(self._write_tags)
-        self._tags.returnPressed.connect(self._view.grid_asked)
-        self._note = TextLine()
-        self._note.setAccessibleName(tr("Note"))
-        self._note.setPlaceholderText(tr("Note"))
-        self._note.editingFinished.connect(self._write_note)
-        self._note.returnPressed.connect(self._view.grid_asked)
+        self._tags = TextLine(placeholderText=tr("Tags, separated by commas"))
+        self._note = TextLine(placeholderText=tr("Note"))
+        for field, name, write in (
+            (self._tags, tr("Tags"), self._write_tags),
+            (self._note, tr("Note"), self._write_note),
+        ):
+            field.setAccessibleName(name)
+            field.editingFinished.connect(write)
+            field.returnPressed.connect(self._view.grid_asked)
         self._again = TextLabel(tone=Tone.PLAIN)
         self._deleted = TextLabel(tone=Tone.MUTED)
         self._facts = FactList()
@@ -62,7 +61,14 @@ class GalleryDetailsPanel(Panel):
         )
         self._trashed = self._buttons((commands.RESTORE, tr("Restore")))
         self._content = QWidget()
-        self._lay_out()
+        column(
+            *(self._prompt, self._many, self._claims, self._missing, self._deleted, self._trashed),
+            at_left(self._stars),
+            *(self._tags, self._note, self._again, self._facts),
+            within=self._content,
+            gap=0.6,
+        )
+        column(self._waiting, self._content, within=self)
         self._view.chosen_changed.connect(self._draw)
         self._view.tags_asked.connect(self._ask_for_tags)
         self._draw()
@@ -127,35 +133,10 @@ class GalleryDetailsPanel(Panel):
 
     def _buttons(self, *named: tuple[Command, str]) -> QWidget:
         """Return a row of buttons for commands with short labels."""
-        row = QWidget()
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        for command, text in named:
-            button = QPushButton(text)
-            button.setToolTip(self._context.actions[command].toolTip())
-            button.clicked.connect(self._context.actions[command].trigger)
-            layout.addWidget(button)
-        layout.addStretch()
-        return row
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.6))
-        above: tuple[QWidget, ...] = (
-            *(self._prompt, self._many, self._claims),
-            *(self._missing, self._deleted, self._trashed),
-        )
-        below: tuple[QWidget, ...] = (self._tags, self._note, self._again, self._facts)
-        for part in above:
-            column.addWidget(part)
-        column.addWidget(self._stars, 0, Qt.AlignmentFlag.AlignLeft)
-        for part in below:
-            column.addWidget(part)
-        own = QVBoxLayout(self)
-        own.setContentsMargins(0, 0, 0, 0)
-        own.addWidget(self._waiting)
-        own.addWidget(self._content)
+        buttons = QWidget()
+        actions = ((self._context.actions[command], text) for command, text in named)
+        row(*(action_button(action, text) for action, text in actions), SPACE, within=buttons)
+        return buttons
 
 
 def _without(tags: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

@@ -1,14 +1,14 @@
 """The gallery's main panel: filter line, grid, comparison and sweeps of stored runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from spatialstudio.application.gallery.gallery import (
     FilterRefused,
@@ -36,19 +36,17 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_presenter import (
     IN_TRASH,
+    ComparedPictures,
     face_of,
     face_with,
     filter_words,
+    pair_of,
+    pictures_of,
     runs_in_words,
     sections_of,
     words_for_nothing,
 )
 from spatialstudio.ui.gallery.library_maintenance import LibraryMaintenance
-from spatialstudio.ui.gallery.run_comparing import (
-    ComparedPictures,
-    pair_of,
-    pictures_of,
-)
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_marking import GalleryJobs, RunMarking
 from spatialstudio.ui.gallery.sweep_panel import SweepPanel
@@ -56,7 +54,7 @@ from spatialstudio.ui.gallery.widgets.compare_view import CompareView
 from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.gallery.widgets.filter_line import FilterLine
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import at_top, column, grow, row
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -87,7 +85,11 @@ IN_MENU: tuple[tuple[Command, ...], ...] = (
 
 
 class GalleryPanel(Panel):
-    """Connects the filter line and the grid to the library."""
+    """Connects the filter line and the grid to the library.
+
+    Attributes:
+        grid: All runs found.
+    """
 
     title = "Gallery"
 
@@ -114,35 +116,30 @@ class GalleryPanel(Panel):
         self._line.left_downwards.connect(self._view.grid_asked)
         self._count = TextLabel(tone=Tone.MUTED)
         self._count.setWordWrap(False)
-        self._grid = RunGrid(context.theme)
-        self._grid.faces_wanted.connect(self._read)
-        self._grid.selection_picked.connect(self._show_chosen)
-        self._grid.opened.connect(self._open)
-        self._grid.stack_picked.connect(self._toggle_stack)
-        self._grid.menu_asked.connect(self._show_menu)
-        self._grid.drag_begun.connect(partial(self._exporting.drag_out, self._grid))
+        self.grid = RunGrid(context.theme)
+        self.grid.faces_wanted.connect(self._storage.gallery.read)
+        self.grid.selection_picked.connect(self._show_chosen)
+        self.grid.opened.connect(self._open)
+        self.grid.stack_picked.connect(self._toggle_stack)
+        self.grid.menu_asked.connect(self._show_menu)
+        self.grid.drag_begun.connect(partial(self._exporting.drag_out, self.grid))
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
         self._comparison.closed.connect(self._show_grid)
         self._sweep = self._make_sweep()
-        self._pages = QStackedLayout()
+        self._pages = QStackedWidget()
         self._lay_out()
         self._bind()
         self._view.chosen_changed.connect(self._follow_chosen)
         self._view.line_offered.connect(self.use_line)
-        self._view.day_offered.connect(self._grid.show_section)
+        self._view.day_offered.connect(self.grid.show_section)
         self._view.grid_asked.connect(self._focus_page)
         self._view.sweep_asked.connect(self._show_sweep)
-        ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
+        ScopedKeys(context.actions.of_scope(Scope.GALLERY), self.grid)
         ScopedKeys([context.actions[way] for way in IN_COMPARISON], self._comparison.canvas)
-        self.setFocusProxy(self._grid)
+        self.setFocusProxy(self.grid)
         self._follow_chosen()
-
-    @property
-    def grid(self) -> RunGrid:
-        """The grid of all runs found."""
-        return self._grid
 
     def showEvent(self, event: QShowEvent) -> None:
         """Scan the library when the gallery is first shown."""
@@ -151,7 +148,7 @@ class GalleryPanel(Panel):
             self._is_awake = True
             self._find()
             self._storage.library.watch()
-        self._grid.setFocus()
+        self.grid.setFocus()
 
     def handle(self, event: object) -> None:
         """Show search results and read tiles; search again when the library changes."""
@@ -169,7 +166,7 @@ class GalleryPanel(Panel):
             case LibraryChanged() if self._is_awake:
                 self._look_again()
             case BackgroundJobEnded(job_id=job_id, error=error):
-                is_own = self._marking.end(job_id) or self._background_jobs.end(job_id)
+                is_own = self._marking.end(job_id) or self._background_jobs.end(event)
                 if is_own and error is not None:
                     self.problem_met.emit(error)
 
@@ -199,17 +196,14 @@ class GalleryPanel(Panel):
 
     def _look_again(self) -> None:
         self._entries.clear()
-        self._grid.renew_faces()
+        self.grid.renew_faces()
         self._find()
-
-    def _read(self, keys: Sequence[EntryId]) -> None:
-        self._storage.gallery.read(keys)
 
     def _show_found(self, found: RunsFound) -> None:
         self._line.show_problem("")
         self._cells = found.cells
         sections = sections_of(found.days, datetime.now(UTC).date())
-        self._grid.show_cells(found.cells, sections)
+        self.grid.show_cells(found.cells, sections)
         self._count.setText(runs_in_words(found.runs))
         titles = (section.title for section in sections)
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
@@ -217,11 +211,12 @@ class GalleryPanel(Panel):
             self._pages.setCurrentIndex(GRID if found.runs else NOTHING)
         if self._is_unseen and found.runs:  # until now there was no grid to focus
             self._is_unseen = False
-            self._grid.setFocus()
+            self.grid.setFocus()
         if not found.runs:
             is_known = self._storage.library.is_looked_through
             self._nothing.show_words(*words_for_nothing(self._query.line, is_known))
-        self._show_words()
+        models = [card.id for card in self._context.studio.models]
+        self._line.show_words(filter_words(self._storage.library.tags(), models))
         self._show_chosen()
 
     def _help_out(self) -> None:
@@ -230,19 +225,15 @@ class GalleryPanel(Panel):
         else:
             self._context.window_signals.workspace_asked.emit(GENERATE)
 
-    def _show_words(self) -> None:
-        models = [card.id for card in self._context.studio.models]
-        self._line.show_words(filter_words(self._storage.library.tags(), models))
-
     def _show_chosen(self) -> None:
-        key = self._grid.current
+        key = self.grid.current
         current = None if key is None else self._entry(EntryId(key))
         if self._pages.currentIndex() != SWEEP:
-            self._view.show_chosen(tuple(EntryId(each) for each in self._grid.chosen), current)
+            self._view.show_chosen(tuple(EntryId(each) for each in self.grid.chosen), current)
 
     def _show_tile(self, tile: TileRead) -> None:
         entry = self._entries[tile.id] = self._marking.as_said(tile.entry)
-        self._grid.show_face(tile.id, face_of(entry, tile.thumbnail))
+        self.grid.show_face(tile.id, face_of(entry, tile.thumbnail))
 
     def _entry(self, entry_id: EntryId) -> LibraryEntry | None:
         if entry_id not in self._entries:
@@ -255,22 +246,19 @@ class GalleryPanel(Panel):
         for entry_id, entry in tuple(self._entries.items()):
             if entry.path in marks:
                 changed = self._entries[entry_id] = replace(entry, marks=marks[entry.path])
-                face = self._grid.face(entry_id)
-                if face is not None:
-                    self._grid.show_face(entry_id, face_with(changed, face.picture))
+                if (face := self.grid.face(entry_id)) is not None:
+                    self.grid.show_face(entry_id, face_with(changed, face.picture))
         self._show_chosen()
 
     def _open(self, key: int) -> None:
-        entry = self._entry(EntryId(key))
-        if entry is None:
-            return
-        self._context.reading.read(
-            Subject.STAGE,
-            tr("Opening the run"),
-            partial(self._context.studio.read_run, entry.path),
-            self._show_run,
-            self.problem_met.emit,
-        )
+        if (entry := self._entry(EntryId(key))) is not None:
+            self._context.reading.read(
+                Subject.STAGE,
+                tr("Opening the run"),
+                partial(self._context.studio.read_run, entry.path),
+                self._show_run,
+                self.problem_met.emit,
+            )
 
     def _show_run(self, run: OpenRun) -> None:
         self._context.studio.show_run(run)
@@ -284,9 +272,6 @@ class GalleryPanel(Panel):
         opened = opened.difference(cell.members) if cell.is_open else opened | {cell.id}
         self._query = GalleryQuery(line=self._query.line, opened=opened)
         self._find()
-
-    def _use_stacks(self, _on: bool) -> None:
-        self._use_line(self._query.line)
 
     def _go_to_line(self) -> None:
         self._context.actions[GALLERY_WORKSPACE].trigger()
@@ -307,21 +292,19 @@ class GalleryPanel(Panel):
 
     def _compare(self) -> None:
         """Compare the selected runs, or return to the grid if already comparing."""
+        library = self._storage.library
         if self._pages.currentIndex() == COMPARISON:
             self._comparison.close_comparison()
-            return
-        library = self._storage.library
-        pair = pair_of(library, self._view.ids)
-        if not pair:
+        elif pair := pair_of(library, self._view.ids):
+            self._context.reading.read(
+                Subject.COMPARISON,
+                tr("Comparing runs"),
+                partial(pictures_of, library, pair),
+                self._show_pair,
+                self.problem_met.emit,
+            )
+        else:
             self._show_pair(None)
-            return
-        self._context.reading.read(
-            Subject.COMPARISON,
-            tr("Comparing runs"),
-            partial(pictures_of, library, pair),
-            self._show_pair,
-            self.problem_met.emit,
-        )
 
     def _show_pair(self, shown: ComparedPictures | None) -> None:
         if shown is None:
@@ -341,7 +324,7 @@ class GalleryPanel(Panel):
     def _show_grid(self) -> None:
         self._pages.setCurrentIndex(GRID)
         self._show_chosen()
-        self._grid.setFocus()
+        self.grid.setFocus()
 
     def _show_sweep(self, sweep_id: SweepId) -> None:
         self._pages.setCurrentIndex(SWEEP)
@@ -353,24 +336,28 @@ class GalleryPanel(Panel):
 
     def _bind(self) -> None:
         actions = self._context.actions
-        actions.bind(commands.FIND, self._go_to_line)
-        actions.bind(commands.OPEN, self._open_current)
-        actions.bind(commands.STACK, self._toggle_current)
-        actions.bind_switch(commands.STACKS, self._use_stacks)
+        actions.bind_all(
+            {
+                commands.FIND: self._go_to_line,
+                commands.OPEN: self._open_current,
+                commands.STACK: self._toggle_current,
+                commands.TAG: self._view.tags_asked.emit,
+                commands.SHOW_TRASH: self._show_trash,
+                commands.COMPARE: self._compare,
+                commands.NEXT_COMPARISON: self._next_way,
+            }
+        )
+        actions.bind_switch(commands.STACKS, lambda _on: self._use_line(self._query.line))
         actions[commands.STACKS].setChecked(True)
         actions.bind_switch(commands.DRAG_CLEAN, lambda _on: None)
-        actions.bind(commands.TAG, self._view.tags_asked.emit)
-        actions.bind(commands.SHOW_TRASH, self._show_trash)
-        actions.bind(commands.COMPARE, self._compare)
-        actions.bind(commands.NEXT_COMPARISON, self._next_way)
 
     def _open_current(self) -> None:
-        grid = self._sweep.grid if self._pages.currentIndex() == SWEEP else self._grid
+        grid = self._sweep.grid if self._pages.currentIndex() == SWEEP else self.grid
         if (key := grid.current) is not None:
             self._open(key)
 
     def _toggle_current(self) -> None:
-        if (key := self._grid.current) is not None:
+        if (key := self.grid.current) is not None:
             self._toggle_stack(key)
 
     def _follow_chosen(self) -> None:
@@ -383,22 +370,14 @@ class GalleryPanel(Panel):
         actions[commands.RESTORE].setEnabled(is_deleted)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(em(0.9), 0, em(0.9), 0)
-        bar.setSpacing(em(0.6))
-        bar.addWidget(self._line, 1)
         stacks = command_button(self._context.actions[commands.STACKS], "icon")
         for part in (self._count, stacks):  # next to the line, with or without a message below it
             part.setFixedHeight(self._line.sizeHint().height())
-            bar.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
-        pages = QWidget()
-        pages.setLayout(self._pages)
-        self._pages.addWidget(self._grid)
-        self._pages.addWidget(self._nothing)
-        self._pages.addWidget(self._comparison)
-        self._pages.addWidget(self._sweep)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, em(0.7), 0, 0)
-        column.setSpacing(em(0.3))
-        column.addLayout(bar)
-        column.addWidget(pages, 1)
+        for page in (self.grid, self._nothing, self._comparison, self._sweep):
+            self._pages.addWidget(page)
+        bar = row(
+            *(grow(self._line), at_top(self._count), at_top(stacks)),
+            gap=0.6,
+            edges=(0.9, 0, 0.9, 0),
+        )
+        column(bar, grow(self._pages), within=self, gap=0.3, edges=(0, 0.7, 0, 0))

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import TypeAlias
 
 from PySide6.QtGui import QImage
 
-from spatialstudio.application.gallery.library import TRASH_DAYS
+from spatialstudio.application.gallery.compare_runs import difference_picture
+from spatialstudio.application.gallery.library import TRASH_DAYS, Library
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import (
@@ -23,6 +25,7 @@ from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.sweep import SweepCell, sides_of
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.gallery.widgets.claim_list import Claim
+from spatialstudio.ui.gallery.widgets.compare_view import ComparedPicture
 from spatialstudio.ui.gallery.widgets.run_grid import GridSection
 from spatialstudio.ui.gallery.widgets.run_tile import TileFace
 from spatialstudio.ui.gallery.widgets.sweep_grid import SweepTable
@@ -61,24 +64,19 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
 def in_words(entry: LibraryEntry) -> str:
     """Return the text equivalent of a tile's drawing."""
     summary, marks = entry.summary, entry.marks
-    parts = [
-        *filter(None, [summary.prompt]),
-        _caption(entry),
-        summary.outcome.value if summary.outcome else tr("not judged"),
-    ]
-    if marks.stars:
-        parts.append(tr("{count} of 5 stars").format(count=marks.stars))
-    if marks.is_rejected:
-        parts.append(tr("rejected"))
-    if marks.tags:
-        parts.append(tr("tags: {tags}").format(tags=", ".join(marks.tags)))
-    if entry.is_missing:
-        parts.append(tr("the file is missing"))
-    if entry.is_damaged:
-        parts.append(tr("its files are damaged"))
-    if entry.deleted is not None:
-        parts.append(tr("in the trash"))
-    return "; ".join(parts)
+    outcome = summary.outcome.value if summary.outcome else tr("not judged")
+    parts = (
+        (summary.prompt, bool(summary.prompt)),
+        (_caption(entry), True),
+        (outcome, True),
+        (tr("{count} of 5 stars").format(count=marks.stars), marks.stars > 0),
+        (tr("rejected"), marks.is_rejected),
+        (tr("tags: {tags}").format(tags=", ".join(marks.tags)), bool(marks.tags)),
+        (tr("the file is missing"), entry.is_missing),
+        (tr("its files are damaged"), entry.is_damaged),
+        (tr("in the trash"), entry.deleted is not None),
+    )
+    return "; ".join(part for part, applies in parts if applies)
 
 
 def sections_of(days: Sequence[Day], today: date) -> tuple[GridSection, ...]:
@@ -104,9 +102,8 @@ def runs_in_words(count: int) -> str:
 
 def nameless_in_words(count: int) -> str:
     """Return a message on the number of pictures that cannot be listed."""
-    if count == 1:
-        return tr("1 picture of the library is not listed.")
-    return tr("{count} pictures of the library are not listed.").format(count=count)
+    many = tr("{count} pictures of the library are not listed.")
+    return tr("1 picture of the library is not listed.") if count == 1 else many.format(count=count)
 
 
 def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
@@ -182,27 +179,21 @@ def trash_in_words(deleted: datetime, now: datetime) -> str:
 def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return the generation settings of a run, as names and values."""
     summary = entry.summary
-    facts = [(tr("Model"), summary.model_id or tr("not recorded"))]
-    if summary.has_settings:
-        facts = [
-            (tr("Seed"), str(summary.seed)),
-            *facts,
-            (tr("Steps"), str(summary.steps)),
-            (tr("Guidance"), guidance_in_words(summary)),
-        ]
-    if summary.width:
-        facts.append((tr("Size"), f"{summary.width} × {summary.height}"))  # noqa: RUF001 - a multiplication sign
-    facts.append((tr("Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"))
-    if summary.device:
-        facts.append((tr("Device"), summary.device))
-    facts += setup_facts(summary.setup)
-    if entry.is_damaged:
-        facts.append((tr("Files"), tr("damaged; only the picture is readable")))
-    if entry.deleted is None:
-        facts.append((tr("Folder"), str(entry.path.parent)))
-    else:
-        facts.append((tr("Deleted"), f"{entry.deleted:%Y-%m-%d %H:%M} UTC"))
-    return tuple(facts)
+    has_settings, deleted = summary.has_settings, entry.deleted
+    facts = (
+        (tr("Seed"), str(summary.seed) if has_settings else ""),
+        (tr("Model"), summary.model_id or tr("not recorded")),
+        (tr("Steps"), str(summary.steps) if has_settings else ""),
+        (tr("Guidance"), guidance_in_words(summary) if has_settings else ""),
+        (tr("Size"), f"{summary.width} × {summary.height}" if summary.width else ""),  # noqa: RUF001
+        (tr("Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
+        (tr("Device"), summary.device),
+        *setup_facts(summary.setup),
+        (tr("Files"), tr("damaged; only the picture is readable") if entry.is_damaged else ""),
+        (tr("Folder"), "" if deleted else str(entry.path.parent)),
+        (tr("Deleted"), f"{deleted:%Y-%m-%d %H:%M} UTC" if deleted else ""),
+    )
+    return tuple((name, value) for name, value in facts if value)
 
 
 def guidance_in_words(summary: RunSummary) -> str:
@@ -261,15 +252,12 @@ def repetition_in_words(first: str, comparison: Reproduction) -> str:
 
 
 def _with_reasons(head: str, comparison: Reproduction) -> str:
-    parts = [head]
-    if comparison.largest_difference and comparison.mean_difference is not None:
+    parts, largest, mean = [head], comparison.largest_difference, comparison.mean_difference
+    if largest and mean is not None:
         numbers = tr("Pixel differences: mean {mean:.2f}, maximum {largest} of 255.")
-        parts.append(
-            numbers.format(mean=comparison.mean_difference, largest=comparison.largest_difference)
-        )
-    if comparison.reasons:
-        reasons = tr("Differences: {reasons}.")
-        parts.append(reasons.format(reasons="; ".join(comparison.reasons)))
+        parts.append(numbers.format(mean=mean, largest=largest))
+    if reasons := "; ".join(comparison.reasons):
+        parts.append(tr("Differences: {reasons}.").format(reasons=reasons))
     return " ".join(parts)
 
 
@@ -299,3 +287,68 @@ def table_of(runs: Mapping[EntryId, LibraryEntry], awaited: Iterable[SweepCell] 
         keys=tuple(tuple(row) for row in keys),
         ratio=max((width / height for width, height in sizes if width and height), default=1.0),
     )
+
+
+PAIR = 2
+
+ComparedPictures: TypeAlias = tuple[ComparedPicture, ComparedPicture, ComparedPicture | None]
+"""Two pictures, and their difference if they have the same size."""
+
+
+def pair_of(library: Library, chosen: tuple[EntryId, ...]) -> tuple[LibraryEntry, ...]:
+    """Return the two runs to compare; empty if there is no pair.
+
+    Args:
+        library: All runs.
+        chosen: The first two are compared; a single run is paired with the run of the same prompt
+            and seed under other guidance.
+    """
+    entries = library.entries(chosen[:PAIR])
+    if len(entries) != 1:
+        return entries if len(entries) == PAIR else ()
+    (run,) = entries
+    summary = run.summary
+    like_it = library.entries(library.list(f"seed:{summary.seed}"))
+    partners = [each for each in like_it if _is_partner(each, run)]
+    return tuple(sorted((run, *partners[:1]), key=_is_baseline)) if partners else ()
+
+
+def pictures_of(library: Library, pair: tuple[LibraryEntry, ...]) -> ComparedPictures | None:
+    """Read the pictures of two runs; None when a file cannot be read. Thread-safe."""
+    first, second = (library.picture(entry.path) for entry in pair)
+    if first is None or second is None:
+        return None
+    has_seeds = pair[0].summary.seed != pair[1].summary.seed
+    shown = [_compared(e, p, has_seeds) for e, p in zip(pair, (first, second), strict=True)]
+    return shown[0], shown[1], _difference(first, second)
+
+
+def _is_partner(entry: LibraryEntry, run: LibraryEntry) -> bool:
+    one, other = entry.summary, run.summary
+    is_same_asked = (one.prompt, one.model_id) == (other.prompt, other.model_id)
+    return is_same_asked and one.method_id != other.method_id and not entry.is_missing
+
+
+def _is_baseline(entry: LibraryEntry) -> bool:
+    return entry.summary.method_id == UNGUIDED
+
+
+def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> ComparedPicture:
+    """Return a compared run; titles give the seed if the seeds differ."""
+    summary = entry.summary
+    title = tr("Baseline") if _is_baseline(entry) else tr("Guided")
+    if has_seeds:
+        title = tr("Seed {seed}").format(seed=summary.seed)
+    outcome = summary.outcome.value if summary.outcome else tr("not judged")
+    remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
+        seed=summary.seed, guidance=guidance_in_words(summary), outcome=outcome
+    )
+    return ComparedPicture(rgb_image(picture), title, remark)
+
+
+def _difference(first: RgbImage, second: RgbImage) -> ComparedPicture | None:
+    if first.shape != second.shape:
+        return None
+    picture, largest = difference_picture(first, second)
+    remark = tr("white: difference of {largest} of 255").format(largest=largest)
+    return ComparedPicture(rgb_image(picture), tr("Difference"), remark)

@@ -1,6 +1,6 @@
 """Maintenance of stored runs: verify, reproduce, relocate missing files, empty the trash."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +10,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.library import LibraryChanged, Recheck
 from spatialstudio.application.jobs.background_jobs import (
-    BackgroundJobEnded,
-    BackgroundJobId,
     Progress,
 )
 from spatialstudio.application.storage.storage import Reproduced
@@ -61,18 +59,17 @@ class LibraryMaintenance(QObject):
         self._exporting = exporting
         self._window = parent
         self._background_jobs = background_jobs
-        self._verifying: BackgroundJobId | None = None
-        self._judges_again = False
-        self._reindexing: BackgroundJobId | None = None
-        self._emptying: BackgroundJobId | None = None
         self._nameless = 0
-        actions = context.actions
-        actions.bind(commands.VERIFY, partial(self._verify, judges_again=False))
-        actions.bind(commands.RECHECK, partial(self._verify, judges_again=True))
-        actions.bind(commands.RUN_AGAIN, self._run_again)
-        actions.bind(commands.REINDEX, self._reindex)
-        actions.bind(commands.EMPTY_TRASH, self._empty_trash)
-        actions.bind(commands.LOCATE, self._guarded(self._locate))
+        context.actions.bind_all(
+            {
+                commands.VERIFY: partial(self._verify, judges_again=False),
+                commands.RECHECK: partial(self._verify, judges_again=True),
+                commands.RUN_AGAIN: self._run_again,
+                commands.REINDEX: self._reindex,
+                commands.EMPTY_TRASH: self._empty_trash,
+                commands.LOCATE: self._locate,
+            }
+        )
 
     def handle(self, event: object) -> None:
         """Report the result of a finished job."""
@@ -82,16 +79,6 @@ class LibraryMaintenance(QObject):
                 self._context.toasts.tell(nameless_in_words(change.nameless), tr(NAMELESS_HINT))
             case Reproduced(comparison=comparison):
                 self._context.toasts.tell(reproduction_in_words(comparison))
-            case BackgroundJobEnded(job_id=job_id, result=dict(checks)) if (
-                job_id == self._verifying
-            ):
-                self._tell_checks(checks)
-            case BackgroundJobEnded(job_id=job_id, result=int(count)) if job_id == self._reindexing:
-                outcome_text = tr("{runs} in the index.").format(runs=runs_in_words(count))
-                self._context.toasts.tell(outcome_text)
-                self.list_changed.emit()
-            case BackgroundJobEnded(job_id=job_id, result=int()) if job_id == self._emptying:
-                self._context.toasts.tell(tr(EMPTY))
 
     def _verify(self, *, judges_again: bool) -> None:
         targets, library = self._exporting.targets, self._context.studio.library
@@ -106,17 +93,17 @@ class LibraryMaintenance(QObject):
                     checks[path] = Recheck(faults=library.verify(path))
             return checks
 
-        self._judges_again = judges_again
-        self._verifying = self._background_jobs.run(tr("Verifying runs"), work)
+        tell = partial(self._tell_checks, judges_again)
+        self._background_jobs.run(tr("Verifying runs"), work, tell)
 
-    def _tell_checks(self, checks: Mapping[Path, Recheck]) -> None:
+    def _tell_checks(self, judges_again: bool, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}
         count = runs_in_words(len(checks))
         if not bad:
             outcome_text = tr("{runs} verified: files are unchanged.").format(runs=count)
             judged = runs_in_words(sum(check.is_judged for check in checks.values()))
             hint = tr("{runs} judged again from the stored perception.").format(runs=judged)
-            self._context.toasts.tell(outcome_text, hint if self._judges_again else tr(NOT_JUDGED))
+            self._context.toasts.tell(outcome_text, hint if judges_again else tr(NOT_JUDGED))
             return
         lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
         message = tr("{runs} verified, {bad} with errors.").format(runs=count, bad=len(bad))
@@ -141,28 +128,32 @@ class LibraryMaintenance(QObject):
 
     def _reindex(self) -> None:
         library = self._context.studio.library
-        self._reindexing = self._background_jobs.run(
-            tr("Rebuilding the index"), lambda _progress: library.reindex()
+        self._background_jobs.run(
+            tr("Rebuilding the index"), lambda _progress: library.reindex(), self._tell_index
         )
+
+    def _tell_index(self, count: int) -> None:
+        outcome_text = tr("{runs} in the index.").format(runs=runs_in_words(count))
+        self._context.toasts.tell(outcome_text)
+        self.list_changed.emit()
 
     def _empty_trash(self) -> None:
         """Permanently delete the trash after confirmation."""
-        library = self._context.studio.library
+        library, toasts = self._context.studio.library, self._context.toasts
         count = len(library.list(IN_TRASH))
         if not count:
-            self._context.toasts.tell(tr(EMPTY))
-        elif self._is_confirmed(count):
-            self._emptying = self._background_jobs.run(
-                tr("Emptying the trash"), lambda _progress: library.empty_trash(days=0)
-            )
-
-    def _is_confirmed(self, count: int) -> bool:
-        return is_confirmed(
+            toasts.tell(tr(EMPTY))
+        elif is_confirmed(
             self._window,
             tr("Delete {runs} permanently?").format(runs=runs_in_words(count)),
             tr("Their files are deleted. This cannot be undone."),
             tr("Delete permanently"),
-        )
+        ):
+            self._background_jobs.run(
+                tr("Emptying the trash"),
+                lambda _progress: library.empty_trash(days=0),
+                lambda _count: toasts.tell(tr(EMPTY)),
+            )
 
     def _locate(self) -> None:
         entry, library = self._context.gallery.current, self._context.studio.library
@@ -171,18 +162,12 @@ class LibraryMaintenance(QObject):
         title = tr("Where is {name}?").format(name=entry.path.name)
         kinds = f"{tr('Pictures')} ({PICTURES})"
         file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
-        if file:
+        if not file:
+            return
+        try:
             library.forget([entry.path])
             library.move(Path(file), entry.path.parent)
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Maintaining the library")))
+        else:
             self.list_changed.emit()
-
-    def _guarded(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Wrap a function to report its StudioErrors."""
-
-        def do() -> None:
-            try:
-                work()
-            except StudioError as error:
-                self._context.toasts.report(report_on(error, tr("Maintaining the library")))
-
-        return do

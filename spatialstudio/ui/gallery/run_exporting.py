@@ -1,6 +1,6 @@
 """Exports runs to files and imports bundles."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -31,7 +31,6 @@ from spatialstudio.domain.export import (
     SWEEP,
     ExportKind,
     ExportLayer,
-    ExportLook,
 )
 from spatialstudio.ui.framework.confirmation import may_write
 from spatialstudio.ui.framework.panel_api import WindowContext
@@ -73,16 +72,16 @@ class RunExporting(QObject):
         self._dialog: ExportDialog | None = None
         self._copies = QTemporaryDir()
         self._pulls = count(1)
-        self._notes: dict[BackgroundJobId, list[str]] = {}
-        self._copying: BackgroundJobId | None = None
         self._exporting: BackgroundJobId | None = None
-        self._importing: BackgroundJobId | None = None
-        actions = context.actions
-        actions.bind(commands.SAVE_AS, partial(self._save, PICTURE))
-        actions.bind(commands.CLEAN_COPY, partial(self._save, CLEAN))
-        actions.bind(commands.COPY_PICTURE, self._copy)
-        actions.bind(commands.EXPORT, self.ask)
-        actions.bind(commands.IMPORT, self._import)
+        context.actions.bind_all(
+            {
+                commands.SAVE_AS: partial(self._save, PICTURE),
+                commands.CLEAN_COPY: partial(self._save, CLEAN),
+                commands.COPY_PICTURE: self._copy,
+                commands.EXPORT: self.ask,
+                commands.IMPORT: self._import,
+            }
+        )
 
     @property
     def _exports(self) -> Exports:
@@ -105,14 +104,7 @@ class RunExporting(QObject):
             ):
                 self._dialog.show_progress(event.done, event.total)
             case BackgroundJobEnded(job_id=job_id) if job_id == self._exporting:
-                self._end_export(event)
-            case BackgroundJobEnded(job_id=job_id, result=tuple(files)) if job_id == self._copying:
-                self._end_copy(job_id, files)
-            case BackgroundJobEnded(job_id=job_id, result=tuple(files)) if (
-                job_id == self._importing
-            ):
-                message = tr("Imported {runs}.").format(runs=runs_in_words(len(files)))
-                self._context.toasts.tell(message)
+                self._end_export(is_cancelled=event.is_cancelled)
 
     def ask(self) -> None:
         """Open the dialog for the target runs."""
@@ -192,7 +184,7 @@ class RunExporting(QObject):
         target = chosen if is_named else chosen.with_name(f"{chosen.name}.{choice.ending}")
         if not self._may_write(runs, choice, chosen, target):
             return
-        self._exporting = self._start(runs, choice, target)
+        self._exporting = self._start(runs, choice, target, self._tell_export)
         if self._dialog is not None:
             self._dialog.show_running(True)
 
@@ -206,8 +198,17 @@ class RunExporting(QObject):
             return True  # the export reports the error
         return may_write(self._window, chosen, targets)
 
-    def _start(self, runs: Sequence[Path], choice: ExportChoice, target: Path) -> BackgroundJobId:
-        look = self._look(choice)
+    def _start(
+        self,
+        runs: Sequence[Path],
+        choice: ExportChoice,
+        target: Path,
+        then: Callable[[Sequence[Path]], object],
+    ) -> BackgroundJobId:
+        """Export in the background; ``then`` receives the files, after notes are shown."""
+        look = replace(
+            self._exports.look(choice.theme), layers=choice.layers, is_marked=choice.is_marked
+        )
         notes: list[str] = []
 
         def work(progress: Progress) -> tuple[Path, ...]:
@@ -216,13 +217,12 @@ class RunExporting(QObject):
             )
             return self._exports.export(runs, choice.kind, target, look, order)
 
-        job_id = self._background_jobs.run(tr(EXPORTING), work)
-        self._notes[job_id] = notes
-        return job_id
+        def tell(files: Sequence[Path]) -> None:
+            for note in dict.fromkeys(notes):
+                self._context.toasts.tell(note)
+            then(files)
 
-    def _look(self, choice: ExportChoice) -> ExportLook:
-        look = self._exports.look(choice.theme)
-        return replace(look, layers=choice.layers, is_marked=choice.is_marked)
+        return self._background_jobs.run(tr(EXPORTING), work, tell)
 
     def _ask_where(self, runs: Sequence[Path], choice: ExportChoice) -> Path | None:
         """Return a target file, or a folder for several files; None if cancelled."""
@@ -237,9 +237,7 @@ class RunExporting(QObject):
         patterns = ";;".join(f"{ending.upper()} (*.{ending})" for ending in endings)
         start = str(Path.home() / f"{name}{suffix}.{choice.ending}")
         file, _ = QFileDialog.getSaveFileName(self._window, title, start, patterns)
-        if not file:
-            return None
-        return Path(file)
+        return Path(file) if file else None
 
     def _copy(self) -> None:
         targets = self._targets_or_news()
@@ -256,29 +254,22 @@ class RunExporting(QObject):
             is_marked=self._context.settings.marks_pictures,
         )
         target = Path(self._copies.path()) / "copied.png"
-        self._copying = self._start(targets[:1], choice, target)
+        self._start(targets[:1], choice, target, self._tell_copy)
 
-    def _tell_notes(self, job_id: BackgroundJobId) -> None:
-        for note in dict.fromkeys(self._notes.pop(job_id, ())):
-            self._context.toasts.tell(note)
-
-    def _end_copy(self, job_id: BackgroundJobId, files: Sequence[Path]) -> None:
+    def _tell_copy(self, files: Sequence[Path]) -> None:
         QGuiApplication.clipboard().setImage(QImage(str(files[0])))
-        self._tell_notes(job_id)
         self._context.toasts.tell(tr("Copied the picture with its legend."))
 
-    def _end_export(self, ended: BackgroundJobEnded) -> None:
+    def _end_export(self, *, is_cancelled: bool) -> None:
         self._exporting = None
         if self._dialog is not None:
             self._dialog.show_running(False)
-        if ended.is_cancelled:
+        if is_cancelled:
             self._context.toasts.tell(tr("The export was cancelled."))
-        if not isinstance(ended.result, tuple):
-            return
+
+    def _tell_export(self, files: Sequence[Path]) -> None:
         if self._dialog is not None:
             self._dialog.accept()
-        self._tell_notes(ended.job_id)
-        files = ended.result
         message = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:
             message = tr("Wrote {count} files.").format(count=len(files))
@@ -296,9 +287,12 @@ class RunExporting(QObject):
         title, kinds = tr("Import a bundle"), f"{tr('Bundles')} (*.zip)"
         file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if file:
-            self._importing = self._background_jobs.run(
-                tr("Importing a bundle"), partial(self._take_in, Path(file))
-            )
+            work = partial(self._take_in, Path(file))
+            self._background_jobs.run(tr("Importing a bundle"), work, self._tell_import)
+
+    def _tell_import(self, files: Sequence[Path]) -> None:
+        message = tr("Imported {runs}.").format(runs=runs_in_words(len(files)))
+        self._context.toasts.tell(message)
 
     def _take_in(self, bundle: Path, _: Progress) -> tuple[Path, ...]:
         library = self._context.studio.library

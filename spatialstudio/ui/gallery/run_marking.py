@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobEnded,
     BackgroundJobId,
     BackgroundJobs,
     Progress,
@@ -19,6 +21,8 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_presenter import runs_in_words
 from spatialstudio.ui.widgets.texts import tr
+
+Result = TypeVar("Result")
 
 
 class RunMarking(QObject):
@@ -41,14 +45,16 @@ class RunMarking(QObject):
         context.gallery.stars_picked.connect(self.rate)
         context.gallery.tags_written.connect(self.tag)
         context.gallery.note_written.connect(self.note)
-        actions = context.actions
-        for stars, command in enumerate(commands.STARS):
-            actions.bind(command, partial(self.rate, stars))
-        actions.bind(commands.STAR, self.star)
-        actions.bind(commands.REJECT, self.reject)
-        actions.bind(commands.TRASH, self.trash)
-        actions.bind(commands.RESTORE, self.put_back)
-        actions.bind(commands.FORGET, self.forget)
+        context.actions.bind_all(
+            {
+                **{star: partial(self.rate, count) for count, star in enumerate(commands.STARS)},
+                commands.STAR: self.star,
+                commands.REJECT: self.reject,
+                commands.TRASH: self.trash,
+                commands.RESTORE: self.put_back,
+                commands.FORGET: self.forget,
+            }
+        )
 
     @property
     def chosen(self) -> tuple[LibraryEntry, ...]:
@@ -192,7 +198,7 @@ class Deleting:
 
 
 class GalleryJobs:
-    """Runs background jobs for the gallery and recognises them when they end.
+    """Runs background jobs for the gallery and passes their results on when they end.
 
     Args:
         background_jobs: The queue, shared with other panels.
@@ -200,20 +206,29 @@ class GalleryJobs:
 
     def __init__(self, background_jobs: BackgroundJobs) -> None:
         self._background_jobs = background_jobs
-        self._ids: set[BackgroundJobId] = set()
+        self._running: dict[BackgroundJobId, Callable[[Any], object]] = {}
 
-    def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
-        """Start a job; return at once."""
+    def run(
+        self, title: str, work: Callable[[Progress], Result], then: Callable[[Result], object]
+    ) -> BackgroundJobId:
+        """Start a job; return at once.
+
+        Args:
+            title: Named in an error message.
+            work: Called on the thread of the jobs.
+            then: Called on the GUI thread with the result, unless the job fails or is cancelled.
+        """
         job_id = self._background_jobs.run(title, work)
-        self._ids.add(job_id)
+        self._running[job_id] = then
         return job_id
 
     def cancel(self, job_id: BackgroundJobId) -> None:
         """Cancel a job before its next part."""
         self._background_jobs.cancel(job_id)
 
-    def end(self, job_id: BackgroundJobId) -> bool:
-        """Remove a job that has ended; return whether it was one of these."""
-        is_own = job_id in self._ids
-        self._ids.discard(job_id)
-        return is_own
+    def end(self, ended: BackgroundJobEnded) -> bool:
+        """Pass on the result of a job that has ended; return whether it was one of these."""
+        then = self._running.pop(ended.job_id, None)
+        if then is not None and not (ended.error or ended.is_cancelled):
+            then(ended.result)
+        return then is not None

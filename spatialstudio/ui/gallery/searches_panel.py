@@ -2,11 +2,8 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QInputDialog,
     QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
 )
 
 from spatialstudio.application.error_reports import report_on
@@ -14,7 +11,8 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery.gallery_presenter import IN_TRASH
 from spatialstudio.ui.gallery.widgets.day_list import DayList
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row, space
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fitted_list import FittedList
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
@@ -48,20 +46,28 @@ class SearchesPanel(Panel):
         self._list = FittedList(tr("Saved searches"))
         self._list.itemClicked.connect(self._use)
         self._list.itemActivated.connect(self._use)
-        self._save = QPushButton(tr("Save…"))
-        self._save.setToolTip(tr("Save the current filter under a name"))
-        self._drop = QPushButton(tr("Remove"))
-        self._drop.setToolTip(tr("Remove the saved search"))
-        for button, slot in ((self._save, self._ask_for_name), (self._drop, self._remove)):
-            button.setProperty("kind", "quiet")
-            button.clicked.connect(slot)
+        self._save = push_button(
+            *(tr("Save…"), self._ask_for_name),
+            kind="quiet",
+            tip=tr("Save the current filter under a name"),
+        )
+        self._drop = push_button(
+            tr("Remove"), self._remove, kind="quiet", tip=tr("Remove the saved search")
+        )
         self._days_title = TextLabel(tr("Timeline"), Tone.HEADING)
         self._days = DayList(context.theme)
         self._days.day_picked.connect(self._view.day_offered)
         self._view.days_changed.connect(self._show_days)
         self._view.line_changed.connect(self._follow)
         self._list.currentRowChanged.connect(self._follow_row)
-        self._lay_out()
+        column(
+            *(TextLabel(tr("Searches"), Tone.HEADING), self._list),
+            row(self._save, self._drop, SPACE, gap=0.2),
+            *(space(0.4), self._days_title, self._days, SPACE),
+            within=self,
+            gap=0.4,
+            edges=(0.9, 0.3, 0.9, 0.5),
+        )
         self._fill()
         self._show_days()
 
@@ -118,20 +124,3 @@ class SearchesPanel(Panel):
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Saving the search")))
         self._fill()
-
-    def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(em(0.2))
-        foot.addWidget(self._save)
-        foot.addWidget(self._drop)
-        foot.addStretch()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(0.4))
-        column.addWidget(TextLabel(tr("Searches"), Tone.HEADING))
-        column.addWidget(self._list)
-        column.addLayout(foot)
-        column.addSpacing(em(0.4))
-        column.addWidget(self._days_title)
-        column.addWidget(self._days)
-        column.addStretch()

@@ -2,22 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
-    QGridLayout,
-    QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.picture_settings import FieldDifference
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grid, grow
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -61,7 +59,7 @@ PROGRAMS = {
 """Display names of the metadata dialects."""
 
 
-class SettingsComparison(QDialog):
+class SettingsComparison(TitledDialog):
     """Lets the user select fields to apply.
 
     Emits ``fields_taken`` with their names, and ``judging_asked`` to evaluate the picture instead.
@@ -87,38 +85,31 @@ class SettingsComparison(QDialog):
         needs: Mapping[str, str],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Settings in {name}").format(name=title))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Settings in {name}").format(name=title), parent)
         self._boxes: dict[str, QCheckBox] = {}
         stated = [row for row in rows if row.is_stated]
-        self._take = QPushButton(tr("Apply"))
-        self._take.setProperty("kind", "primary")
-        self._take.clicked.connect(self._tell)
-        judge = QPushButton(tr("Judge the picture"))
-        judge.clicked.connect(self._ask_to_judge)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self._take = push_button(tr("Apply"), self._tell, kind="primary")
+        judge = push_button(tr("Judge the picture"), self._ask_to_judge)
+        buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._take, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(judge, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
         program = PROGRAMS.get(dialect, dialect)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        area = QScrollArea(widgetResizable=True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self._table(stated, usable))
         explanation = tr(
             "Read from {program} metadata. The selected fields replace the current settings."
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
-        column.setSpacing(em(0.7))
-        column.addWidget(TextLabel(explanation.format(program=program), Tone.MUTED))
-        column.addWidget(area, 1)
-        column.addWidget(buttons)
+        column(
+            *(TextLabel(explanation.format(program=program), Tone.MUTED), grow(area), buttons),
+            within=self,
+            gap=0.7,
+            edges=(1, 1, 1, 0.8),
+        )
         for name, needed in needs.items():
             self._tie(name, needed)
         self._follow()
-        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+        give_room(self, SIZE_EM)
 
     @property
     def picked(self) -> frozenset[str]:
@@ -127,21 +118,16 @@ class SettingsComparison(QDialog):
 
     def _table(self, rows: Sequence[FieldDifference], usable: Collection[str]) -> QWidget:
         table = QWidget()
-        grid = QGridLayout(table)
-        grid.setContentsMargins(0, 0, em(0.6), 0)
-        grid.setHorizontalSpacing(em(1.2))
-        grid.setVerticalSpacing(em(0.6))
-        for column, stretch in ((1, 1), (2, 1)):
-            grid.setColumnStretch(column, stretch)
-        for column, heading in enumerate((tr("Field"), tr("Now"), tr("In the picture"))):
-            grid.addWidget(TextLabel(heading, Tone.MUTED), 0, column)
+        cells = grid(table, (1.2, 0.6), (0, 0, 0.6, 0))
+        cells.setColumnStretch(2, 1)
+        for place, heading in enumerate((tr("Field"), tr("Now"), tr("In the picture"))):
+            cells.addWidget(TextLabel(heading, Tone.MUTED), 0, place)
         for number, row in enumerate(rows, 1):
-            grid.addWidget(self._name(row, row.name in usable), number, 0, TOP)
+            cells.addWidget(self._name(row, row.name in usable), number, 0, TOP)
             tone = Tone.MUTED if row.is_same else Tone.PLAIN
-            mine, theirs = _in_words(row)
-            grid.addWidget(TextLabel(mine, tone), number, 1, TOP)
-            grid.addWidget(TextLabel(theirs, tone), number, 2, TOP)
-        grid.setRowStretch(len(rows) + 1, 1)
+            for place, words in enumerate(_in_words(row), 1):
+                cells.addWidget(TextLabel(words, tone), number, place, TOP)
+        cells.setRowStretch(len(rows) + 1, 1)
         return table
 
     def _name(self, row: FieldDifference, is_usable: bool) -> QWidget:

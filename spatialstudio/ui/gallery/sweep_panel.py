@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtWidgets import QToolButton, QVBoxLayout
+from PySide6.QtCore import QPoint, Qt, Signal
 
 from spatialstudio.application.gallery.gallery import TilesRead
 from spatialstudio.application.gallery.library import LibraryChanged
@@ -25,6 +24,8 @@ from spatialstudio.ui.gallery.gallery_presenter import face_of, face_with, table
 from spatialstudio.ui.gallery.widgets.sweep_grid import SweepGrid, keys_of
 from spatialstudio.ui.run.commands import CANCEL_SWEEP
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow
+from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -35,6 +36,9 @@ class SweepPanel(Panel):
 
     Emits ``closed`` to return to all runs, ``opened`` with the key of a run, ``menu_asked`` with a
     screen position, and ``export_asked`` with the pictures' files.
+
+    Attributes:
+        grid: The pictures.
     """
 
     title = "Sweep"
@@ -49,29 +53,29 @@ class SweepPanel(Panel):
         self._studio = context.studio
         self._sweep_id: SweepId | None = None
         self._runs: dict[EntryId, LibraryEntry] = {}
-        self._back = QToolButton()
+        self._back = tool_button(
+            tr("All runs"),
+            self.closed,
+            name=tr("Back to all runs"),
+            tip=tr("Back to all runs (Esc)"),
+            icon_em=1,
+        )
+        ThemedIcon(self._back, context.theme, "previous")
         self._title = TextLabel(tone=Tone.HEADING)
         self._count = TextLabel(tone=Tone.MUTED)
-        self._grid = SweepGrid(context.theme)
-        self._grid.picked.connect(self._choose)
-        self._grid.opened.connect(self.opened)
-        self._grid.menu_asked.connect(self.menu_asked)
-        self._grid.left.connect(self.closed)
+        self.grid = SweepGrid(context.theme)
+        self.grid.picked.connect(self._choose)
+        self.grid.opened.connect(self.opened)
+        self.grid.menu_asked.connect(self.menu_asked)
+        self.grid.left.connect(self.closed)
         context.actions.bind(commands.SWEEP, self._show_sweep_of_chosen)
         context.actions.bind(commands.EXPORT_SWEEP, lambda: self.export_asked.emit(self._paths))
         context.actions[commands.EXPORT_SWEEP].setEnabled(False)
         context.gallery.chosen_changed.connect(self._follow_chosen)
-        ScopedKeys(context.actions.of_scope(Scope.GALLERY), self._grid)
-        self.setFocusProxy(self._grid)
+        ScopedKeys(context.actions.of_scope(Scope.GALLERY), self.grid)
+        self.setFocusProxy(self.grid)
         self._lay_out()
         self._follow_chosen()
-        context.theme.changed.connect(self._dress)
-        self._dress()
-
-    @property
-    def grid(self) -> SweepGrid:
-        """The grid of pictures."""
-        return self._grid
 
     @property
     def _paths(self) -> tuple[Path, ...]:
@@ -91,15 +95,15 @@ class SweepPanel(Panel):
             case TilesRead(tiles=tiles):
                 for tile in tiles:
                     if tile.id in self._runs:
-                        self._grid.show_face(tile.id, face_of(tile.entry, tile.thumbnail))
+                        self.grid.show_face(tile.id, face_of(tile.entry, tile.thumbnail))
 
     def show_marks(self, marks: Mapping[Path, Marks]) -> None:
         """Show marks at once, before they are written to disk."""
         for key, run in tuple(self._runs.items()):
-            face = self._grid.face(key)
+            face = self.grid.face(key)
             if run.path in marks and face is not None:
                 changed = self._runs[key] = replace(run, marks=marks[run.path])
-                self._grid.show_face(key, face_with(changed, face.picture))
+                self.grid.show_face(key, face_with(changed, face.picture))
                 self._choose()
 
     def _show_sweep_of_chosen(self) -> None:
@@ -118,9 +122,9 @@ class SweepPanel(Panel):
         self._runs = dict(zip(ids, library.entries(ids), strict=True))
         awaited = self._awaited()
         table = table_of(self._runs, awaited)
-        self._grid.show_table(table)
+        self.grid.show_table(table)
         keys = [EntryId(key) for key in keys_of(table)]
-        missing = [key for key in keys if self._grid.face(key) is None]
+        missing = [key for key in keys if self.grid.face(key) is None]
         if missing:
             self._studio.storage.gallery.read(missing)
         prompt = next((run.summary.prompt for run in self._runs.values()), "")
@@ -142,18 +146,12 @@ class SweepPanel(Panel):
         )
 
     def _choose(self) -> None:
-        key = self._grid.current
+        key = self.grid.current
         run = None if key is None else self._runs.get(EntryId(key))
         chosen = () if key is None or run is None else (EntryId(key),)
         self._context.gallery.show_chosen(chosen, run)
 
     def _lay_out(self) -> None:
-        self._back.setText(tr("All runs"))
-        self._back.setToolTip(tr("Back to all runs (Esc)"))
-        self._back.setAccessibleName(tr("Back to all runs"))
-        self._back.setIconSize(QSize(em(1), em(1)))
-        self._back.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._back.clicked.connect(self.closed)
         self._title.setWordWrap(False)
         self._count.setWordWrap(False)
         head = FlowLayout(em(0.7))
@@ -165,11 +163,4 @@ class SweepPanel(Panel):
             button = command_button(self._context.actions[command], "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             head.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.2), em(0.9), em(0.5))
-        column.setSpacing(em(0.6))
-        column.addLayout(head)
-        column.addWidget(self._grid, 1)
-
-    def _dress(self) -> None:
-        self._back.setIcon(self._context.theme.icon("previous"))
+        column(head, grow(self.grid), within=self, gap=0.6, edges=(0.9, 0.2, 0.9, 0.5))

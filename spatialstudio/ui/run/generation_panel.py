@@ -37,7 +37,7 @@ from spatialstudio.domain.run_settings import (
     with_values,
 )
 from spatialstudio.ui.compose import commands as compose_commands
-from spatialstudio.ui.compose.layout_dialog import LayoutDialog
+from spatialstudio.ui.compose.layouts_panel import LayoutDialog
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.commands import ALL_CONTROLS
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext

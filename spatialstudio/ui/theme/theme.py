@@ -7,6 +7,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QByteArray, QObject, QRectF, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 
@@ -108,3 +109,11 @@ class Theme(QObject):
             painter.end()
             QPixmapCache.insert(str(file), pixmap)
         return pixmap
+
+
+def restyle(widget: QWidget, name: str, value: str) -> None:
+    """Set a property that the style sheet selects by, and apply the style."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

@@ -1,7 +1,16 @@
 """A layout that arranges widgets in wrapped lines, like words."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+from spatialstudio.ui.theme.metrics import em
+
+
+def flow(*widgets: QWidget, gap: float) -> QWidget:
+    """Return a widget that arranges others in wrapped lines; ``gap`` is in ``em``."""
+    whole = QWidget()
+    whole.setLayout(FlowLayout(em(gap), *widgets))
+    return whole
 
 
 class FlowLayout(QLayout):
@@ -9,13 +18,16 @@ class FlowLayout(QLayout):
 
     Args:
         gap: Between widgets and between lines, in pixels.
+        widgets: The first widgets.
     """
 
-    def __init__(self, gap: int) -> None:
+    def __init__(self, gap: int, *widgets: QWidget) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
         self._gap = gap
         self.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            self.addWidget(widget)
 
     def addItem(self, item: QLayoutItem) -> None:
         """Append an item; called by Qt."""

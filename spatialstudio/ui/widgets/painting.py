@@ -22,6 +22,8 @@ from spatialstudio.ui.theme.theme import Theme
 
 LINE = 1.5
 CENTRED = Qt.AlignmentFlag.AlignCenter
+FIXED = QSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+EXPANDING = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
 
 @contextmanager
@@ -63,9 +65,8 @@ class SmallDrawing(PaintedWidget):
     """
 
     def __init__(self, theme: Theme, size_em: tuple[float, float]) -> None:
-        super().__init__(theme)
+        super().__init__(theme, sizePolicy=FIXED)
         self._size_em = size_em
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
         width, height = self._size_em

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLayout,
     QLineEdit,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.command_button import ICON_EM
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.command_table import TABLE
@@ -100,14 +100,13 @@ class CommandPalette(QDialog):
         self._window = parent
         self._actions = actions
         self._rows = QStandardItemModel(self)
-        self._search = QLineEdit()
-        self._search.setPlaceholderText(tr("What do you want to do?"))
+        self._search = QLineEdit(placeholderText=tr("What do you want to do?"))
         self._search.setAccessibleName(tr("Find a command"))
         self._search.installEventFilter(self)
         self._filter = LetterFilter()
         self._blank = _blank_icon()
         self._filter.setSourceModel(self._model())
-        self._list = QTreeView()
+        self._list = QTreeView(headerHidden=True, rootIsDecorated=False, uniformRowHeights=True)
         self._none = TextLabel(tr("No matching command."), Tone.MUTED)
         self._lay_out()
         self._search.textChanged.connect(self._look_for)
@@ -119,20 +118,13 @@ class CommandPalette(QDialog):
     def _lay_out(self) -> None:
         frame = QFrame()
         frame.setProperty("kind", "popup")
-        column = QVBoxLayout(frame)
-        for part in (self._search, self._none, self._list):
-            column.addWidget(part)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(frame)
+        column(self._search, self._none, self._list, within=frame, edges=None)
+        around = column(frame, within=self)
         around.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
         frame.setFixedWidth(em(WIDTH_EM))
         self._list.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
         self._list.setAccessibleName(tr("Commands"))
         self._list.setModel(self._filter)
-        self._list.setHeaderHidden(True)
-        self._list.setRootIsDecorated(False)
-        self._list.setUniformRowHeights(True)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self._list.clicked.connect(self._do_chosen)

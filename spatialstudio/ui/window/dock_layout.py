@@ -66,8 +66,12 @@ class DockLayout:
     @property
     def switches(self) -> tuple[QAction, ...]:
         """Actions that show or hide each dock of the workspace."""
-        plans = () if self._up is None else self._up.docks
-        return tuple(self._docks[plan.id].toggleViewAction() for plan in plans)
+        return tuple(self._docks[plan.id].toggleViewAction() for plan in self._plans)
+
+    @property
+    def _plans(self) -> tuple[DockPlan, ...]:
+        """The plans of the visible workspace."""
+        return () if self._up is None else self._up.docks
 
     def make(self, plan: DockPlan) -> QDockWidget:
         """Return the dock of a plan with its content; created at the first call."""
@@ -91,9 +95,7 @@ class DockLayout:
         is_seen = self._window.updatesEnabled()
         self._window.setUpdatesEnabled(False)
         try:
-            for dock in self._docks.values():
-                self._window.removeDockWidget(dock)
-                dock.setParent(self._shed)
+            self._shed_docks()
             self._clear_tabs()
             self._up, self._density, self._are_hidden = workspace, density, False
             self._cramped = self._cramped_now()
@@ -119,12 +121,15 @@ class DockLayout:
 
     def take_down(self) -> None:
         """Delete all docks."""
-        for dock in self._docks.values():
-            self._window.removeDockWidget(dock)
-            dock.setParent(self._shed)  # else restoreState finds it, not its successor
+        self._shed_docks()  # else restoreState finds them, not their successors
         self._docks = {}
         self._shed.deleteLater()
         self._up = None
+
+    def _shed_docks(self) -> None:
+        for dock in self._docks.values():
+            self._window.removeDockWidget(dock)
+            dock.setParent(self._shed)
 
     def put_back(self) -> None:
         """Reset the docks of all workspaces to their planned layout."""
@@ -229,9 +234,8 @@ class DockLayout:
 
     def _front_of(self, plan: DockPlan) -> DockPlan:
         """Return the plan whose tab bar a dock joins; the plan itself if it stands alone."""
-        plans = () if self._up is None else self._up.docks
         sharing = SHARING[self._cramped]
-        for other in plans:
+        for other in self._plans:
             does_share = plan.area in sharing and other.area in sharing
             is_before = other.id == plan.tab_of or does_share
             if is_before and (other == plan or self._is_wanted(other)):
@@ -240,7 +244,7 @@ class DockLayout:
 
     def size_docks(self) -> None:
         """Resize the visible docks to their planned sizes, as the window allows."""
-        for plan in () if self._up is None else self._up.docks:
+        for plan in self._plans:
             front = self._front_of(plan)
             down = front.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
@@ -283,8 +287,7 @@ class DockLayout:
 
     def _breadth_of_left(self) -> int:
         """Return the planned width of the left docks, next to which the bottom docks start."""
-        plans = () if self._up is None else self._up.docks
-        planned = max((plan.size_em for plan in plans if plan.area is LEFT), default=0)
+        planned = max((plan.size_em for plan in self._plans if plan.area is LEFT), default=0)
         return self._fitting(planned, Qt.Orientation.Horizontal)
 
 

@@ -3,12 +3,13 @@
 from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QWidget
 
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 
 SIZE_EM = (60, 44)
@@ -61,7 +62,7 @@ class GuideReader(QTextBrowser):
         return file if file.is_relative_to(self._folder) and file.is_file() else None
 
 
-class GuideDialog(QDialog):
+class GuideDialog(TitledDialog):
     """Shows bundled pages, with buttons for the previous and the first page.
 
     Args:
@@ -74,21 +75,16 @@ class GuideDialog(QDialog):
     def __init__(
         self, title: str, resources: Path, page: Path, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(title, parent)
         self.reader = GuideReader(resources)
         self.reader.setAccessibleName(title)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = self.buttons()
         back = buttons.addButton(tr("Back"), QDialogButtonBox.ButtonRole.ActionRole)
         start = buttons.addButton(tr("Contents"), QDialogButtonBox.ButtonRole.ActionRole)
         back.setEnabled(False)
         back.clicked.connect(self.reader.backward)
         start.clicked.connect(self.reader.home)
         self.reader.backwardAvailable.connect(back.setEnabled)
-        buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(self.reader)
-        column.addWidget(buttons)
+        column(self.reader, buttons, within=self, edges=None)
         self.reader.setSource(QUrl.fromLocalFile(str(resources.resolve() / page)))
-        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+        give_room(self, SIZE_EM)

@@ -3,10 +3,7 @@
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import (
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +17,8 @@ from spatialstudio.domain.servers import ServerChoice, crosses_network_in_plain
 from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -49,10 +48,9 @@ class LanguageModelPage(SettingsPage):
         self._server.addItem(tr("Another server"), OTHER)
         self._url, self._model, self._key = QLineEdit(), QLineEdit(), QLineEdit()
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._test = QPushButton(tr("Test"))
-        self._use = QPushButton(tr("Use this server"))
-        self._forget = QPushButton(tr("Delete the key"))
-        self._forget.setProperty("kind", "quiet")
+        self._test = push_button(tr("Test"), self._try_out)
+        self._use = push_button(tr("Use this server"), self._use_server)
+        self._forget = push_button(tr("Delete the key"), lambda: self._keep(""), kind="quiet")
         self._forget.hide()
         self._plain_http = ""
         """The confirmed address for sending a key unencrypted."""
@@ -62,9 +60,6 @@ class LanguageModelPage(SettingsPage):
         self._server.activated.connect(self._take_server)
         self._url.textEdited.connect(self._show_server)
         self._url.editingFinished.connect(self._look_up_key)
-        self._test.clicked.connect(self._try_out)
-        self._use.clicked.connect(self._use_server)
-        self._forget.clicked.connect(lambda: self._keep(""))
         reported.connect(self.show_event)
         self.destroyed.connect(language_model.cancel)
 
@@ -162,9 +157,7 @@ class LanguageModelPage(SettingsPage):
         self._status.setAccessibleDescription(words)
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setVerticalSpacing(em(0.8))
-        form.setHorizontalSpacing(em(1))
+        form = QFormLayout(None, verticalSpacing=em(0.8), horizontalSpacing=em(1))
         fields: tuple[tuple[str, QWidget], ...] = (
             (tr("Server"), self._server),
             (tr("Address"), self._url),
@@ -174,23 +167,18 @@ class LanguageModelPage(SettingsPage):
         for name, field in fields:
             field.setAccessibleName(name)
             form.addRow(name, field)
-        buttons = QHBoxLayout()
-        for button in (self._test, self._use, self._forget):
-            buttons.addWidget(button)
-        buttons.addStretch()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.8))
-        column.addLayout(form)
-        column.addLayout(buttons)
-        column.addWidget(self._status)
-        if names := self._language_model.overriding:
-            note = tr("Overridden by environment variables: {names}.")
-            column.addWidget(TextLabel(note.format(names=", ".join(names)), Tone.MUTED))
+        names = ", ".join(self._language_model.overriding)
+        overridden = tr("Overridden by environment variables: {names}.").format(names=names)
         note = tr(
             "The grammar reads prompts immediately; differing readings of the model are "
             "suggested. Prompts are sent to this server. The key is stored in the system "
             "keyring."
         )
-        column.addWidget(TextLabel(note, Tone.MUTED))
-        column.addStretch()
+        notes = (overridden, note) if names else (note,)
+        column(
+            *(form, row(self._test, self._use, self._forget, SPACE), self._status),
+            *(TextLabel(each, Tone.MUTED) for each in notes),
+            SPACE,
+            within=self,
+            gap=0.8,
+        )

@@ -28,7 +28,7 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.compose.prompt_panel import PromptPanel
 from spatialstudio.ui.compose.sketch_panel import SketchPanel
-from spatialstudio.ui.evaluate.evidence_stage import EvidenceStage
+from spatialstudio.ui.evaluate.evidence_presenter import EvidenceStage
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.appearance import Appearance

@@ -109,11 +109,9 @@ def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWid
     theirs = picture.settings
     if theirs is not None and theirs.left_out:
         context.toasts.tell(left_out_in_words(theirs))
-    if theirs is None or context.settings.workspace == EVALUATE:
-        open_picture(context, picture)
-        return
-    rows = context.studio.compare_picture(theirs)
-    if rows is None:
+    wants_rows = context.settings.workspace != EVALUATE
+    rows = context.studio.compare_picture(theirs) if theirs and wants_rows else None
+    if theirs is None or rows is None:
         open_picture(context, picture)
         return
     request = context.studio.storage.request_in(theirs)

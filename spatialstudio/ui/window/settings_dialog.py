@@ -2,19 +2,15 @@
 
 from typing import ClassVar
 
-from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
     QListWidget,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.texts import tr
 
@@ -28,7 +24,7 @@ class SettingsPage(QWidget):
     title: ClassVar[str] = ""
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(TitledDialog):
     """Shows one page at a time.
 
     Args:
@@ -37,9 +33,7 @@ class SettingsDialog(QDialog):
     """
 
     def __init__(self, pages: tuple[SettingsPage, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Settings"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Settings"), parent)
         self._pages = pages
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Pages"))
@@ -50,17 +44,9 @@ class SettingsDialog(QDialog):
             self._list.addItem(tr(page.title))
             self._stack.addWidget(DockRoom(page))
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        row = QHBoxLayout()
-        row.setSpacing(em(1.2))
-        row.addWidget(self._list)
-        row.addWidget(self._stack, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
-        column.addLayout(row)
-        column.addWidget(buttons)
-        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+        pages_row = row(self._list, grow(self._stack), gap=1.2)
+        column(pages_row, self.buttons(), within=self, edges=(1, 1, 1, 0.8))
+        give_room(self, SIZE_EM)
         self._list.setCurrentRow(0)
 
     @property
@@ -70,6 +56,6 @@ class SettingsDialog(QDialog):
 
     def show_page(self, title: str) -> None:
         """Show the page with this title; an unknown title has no effect."""
-        for row, page in enumerate(self._pages):
+        for place, page in enumerate(self._pages):
             if page.title == title:
-                self._list.setCurrentRow(row)
+                self._list.setCurrentRow(place)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.plugins import (
@@ -23,12 +23,13 @@ from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery.commands import MARK_PICTURES
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, space
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
-    plain_tip,
 )
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.language_model_page import LanguageModelPage
@@ -62,26 +63,24 @@ class AppearancePage(SettingsPage):
             self._size.addItem(f"{percent} %", percent)
         self._size.setCurrentText(f"{appearance.text_percent} %")
         self._size.activated.connect(self._take_size)
-        self._all = QCheckBox(tr("Show all controls"))
-        self._all.setToolTip(context.actions[ALL_CONTROLS].toolTip())
-        self._all.setChecked(context.settings.density is Density.FULL)
-        self._all.clicked.connect(context.actions[ALL_CONTROLS].trigger)
-        reset = QPushButton(tr("Reset the dock layout"))
-        reset.clicked.connect(context.actions[RESET_LAYOUT].trigger)
-        form = QFormLayout(self)
+        show_all = QCheckBox(tr("Show all controls"))
+        show_all.setToolTip(context.actions[ALL_CONTROLS].toolTip())
+        show_all.setChecked(context.settings.density is Density.FULL)
+        show_all.clicked.connect(context.actions[ALL_CONTROLS].trigger)
+        reset = push_button(tr("Reset the dock layout"), context.actions[RESET_LAYOUT].trigger)
+        form = QFormLayout(self, verticalSpacing=em(0.8), horizontalSpacing=em(1))
         form.setContentsMargins(0, 0, 0, 0)
-        form.setVerticalSpacing(em(0.8))
-        form.setHorizontalSpacing(em(1))
-        self._add(form, tr("Colours"), self._colours)
-        self._add(form, tr("Text size"), self._size)
-        self._add(form, tr("Controls"), self._all)
-        self._add(form, tr("Docks"), reset)
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (tr("Colours"), self._colours),
+            (tr("Text size"), self._size),
+            (tr("Controls"), show_all),
+            (tr("Docks"), reset),
+        )
+        for name, field in fields:
+            field.setAccessibleName(name)
+            form.addRow(name, field)
         note = tr("Outcomes also differ by shape and word, maps by lightness.")
         form.addRow(TextLabel(note, Tone.MUTED))
-
-    def _add(self, form: QFormLayout, name: str, field: QWidget) -> None:
-        field.setAccessibleName(name)
-        form.addRow(name, field)
 
     def _show_colours(self) -> None:
         self._colours.setCurrentIndex(list(NAMES).index(self._appearance.choice))
@@ -103,30 +102,22 @@ class LibraryFolderForm(QWidget):
         folder, usual = self._storage.runs_folder, context.studio.paths.runs
         self._problem = TextLabel()
         self._problem.hide()
-        choose = QPushButton(tr("Choose a folder…"))
-        choose.clicked.connect(self._choose)
-        show = QPushButton(tr("Show it"))
-        show.setAccessibleName(tr("Show the library folder"))
+        choose = push_button(tr("Choose a folder…"), self._choose)
+        open_folder = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(folder)))
+        show = push_button(tr("Show it"), open_folder, name=tr("Show the library folder"))
         show.setEnabled(folder.is_dir())
-        url = QUrl.fromLocalFile(str(folder))
-        show.clicked.connect(partial(QDesktopServices.openUrl, url))
-        back = QPushButton(tr("Use the default folder"))
-        back.setProperty("kind", "quiet")
+        back = push_button(
+            *(tr("Use the default folder"), lambda: self._use(None)), kind="quiet", tip=str(usual)
+        )
         back.setVisible(folder != usual)
-        back.setToolTip(plain_tip(str(usual)))
-        back.clicked.connect(lambda: self._use(None))
-        buttons = FlowLayout(em(0.4))
-        for button in (choose, show, back):
-            buttons.addWidget(button)
         meaning = tr("The gallery shows this folder. Existing pictures are not moved.")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(TextLabel(tr("Library folder"), Tone.HEADING))
-        column.addWidget(TextLabel(str(folder)))
-        column.addLayout(buttons)
-        column.addWidget(self._problem)
-        column.addWidget(TextLabel(meaning, Tone.MUTED))
+        column(
+            *(TextLabel(tr("Library folder"), Tone.HEADING), TextLabel(str(folder))),
+            FlowLayout(em(0.4), choose, show, back),
+            *(self._problem, TextLabel(meaning, Tone.MUTED)),
+            within=self,
+            gap=0.5,
+        )
 
     def _choose(self) -> None:
         start = str(self._storage.runs_folder)
@@ -164,16 +155,12 @@ class PicturesPage(SettingsPage):
             "Prompt, settings and verdicts are always stored in the file. A clean copy "
             "(File menu) contains neither them nor the mark."
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.8))
-        column.addWidget(LibraryFolderForm(context))
-        column.addSpacing(em(0.8))
-        column.addWidget(TextLabel(tr("Marks"), Tone.HEADING))
-        column.addWidget(box)
-        column.addWidget(TextLabel(meaning, Tone.MUTED))
-        column.addWidget(TextLabel(kept, Tone.MUTED))
-        column.addStretch()
+        column(
+            *(LibraryFolderForm(context), space(0.8), TextLabel(tr("Marks"), Tone.HEADING), box),
+            *(TextLabel(meaning, Tone.MUTED), TextLabel(kept, Tone.MUTED), SPACE),
+            within=self,
+            gap=0.8,
+        )
 
 
 class PluginsPage(SettingsPage):
@@ -185,31 +172,26 @@ class PluginsPage(SettingsPage):
         super().__init__()
         self._context = context
         plugins = context.studio.plugins
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.8))
+        parts: list[QWidget] = []
         if extractors := plugins.adapter_ids("extractor"):
-            column.addWidget(TextLabel(tr("Relation extractor"), Tone.HEADING))
-            column.addWidget(self._extractors_of(extractors))
-        column.addWidget(TextLabel(tr("Installed plugins"), Tone.HEADING))
-        column.addWidget(self._make_switch())
+            parts.append(TextLabel(tr("Relation extractor"), Tone.HEADING))
+            parts.append(self._extractors_of(extractors))
+        parts += [TextLabel(tr("Installed plugins"), Tone.HEADING), self._make_switch()]
         for plugin in plugins.loaded:
-            column.addWidget(TextLabel(f"{plugin.name} {plugin.version}"))
-            column.addWidget(TextLabel(", ".join(plugin.additions), Tone.MUTED))
+            parts.append(TextLabel(f"{plugin.name} {plugin.version}"))
+            parts.append(TextLabel(", ".join(plugin.additions), Tone.MUTED))
         for disabled in plugins.disabled:
             words = tr("{name} {version} is disabled").format(
                 name=disabled.name, version=disabled.version
             )
-            column.addWidget(TextLabel(words))
-            column.addWidget(TextLabel(disabled.reason, Tone.MUTED))
+            parts += [TextLabel(words), TextLabel(disabled.reason, Tone.MUTED)]
         if plugins.switched_off_by:
             note = tr("Turned off by {source}.").format(source=plugins.switched_off_by)
-            column.addWidget(TextLabel(note, Tone.MUTED))
+            parts.append(TextLabel(note, Tone.MUTED))
         elif not (plugins.loaded or plugins.disabled):
-            column.addWidget(TextLabel(tr("None."), Tone.MUTED))
+            parts.append(TextLabel(tr("None."), Tone.MUTED))
         note = tr("Plugins are Python packages, found when the program starts.")
-        column.addWidget(TextLabel(note, Tone.MUTED))
-        column.addStretch()
+        column(*parts, TextLabel(note, Tone.MUTED), SPACE, within=self, gap=0.8)
 
     def _make_switch(self) -> QCheckBox:
         """Return the switch of all plugins, which takes effect at the next start."""

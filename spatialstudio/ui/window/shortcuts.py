@@ -1,28 +1,26 @@
 """The shortcut settings and the sheet of all shortcuts."""
 
+from collections.abc import Callable
 from itertools import pairwise, product
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.command import Command, Menu
-from spatialstudio.ui.framework.dialog_size import give_room, room_for
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room, room_for
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, grid, grow, row
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import (
@@ -47,15 +45,13 @@ class ShortcutsPage(SettingsPage):
     def __init__(self, actions: Actions) -> None:
         super().__init__()
         self._actions = actions
-        self._find = QLineEdit()
-        self._find.setPlaceholderText(tr("Find a command or its keys"))
-        self._find.setAccessibleName(tr("Find a command or its keys"))
-        self._find.setClearButtonEnabled(True)
+        words = tr("Find a command or its keys")
+        self._find = QLineEdit(placeholderText=words, clearButtonEnabled=True)
+        self._find.setAccessibleName(words)
         self._find.textChanged.connect(self._filter)
-        self._tree = QTreeWidget()
+        self._tree = QTreeWidget(columnCount=2)
         self._tree.setAccessibleName(tr("Commands and their keys"))
         self._tree.setHeaderHidden(True)
-        self._tree.setColumnCount(2)
         self._tree.setRootIsDecorated(False)
         self._tree.setUniformRowHeights(True)
         head = self._tree.header()
@@ -64,32 +60,19 @@ class ShortcutsPage(SettingsPage):
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)  # never elided
         self._tree.ensurePolished()  # otherwise row heights are computed before styling
         self._tree.currentItemChanged.connect(self._show_command)
-        self._keys = QKeySequenceEdit()
+        self._keys = QKeySequenceEdit(maximumSequenceLength=MOST_KEYS)
         self._keys.setAccessibleName(tr("Keys"))
-        self._keys.setMaximumSequenceLength(MOST_KEYS)
+        self._keys.setMinimumWidth(em(KEYS_EM))
         self._keys.keySequenceChanged.connect(self._look_for_clash)
         self._use = _button(tr("Use these keys"), self._take)
         self._none = _button(tr("Remove the keys"), self._take_none)
         self._usual = _button(tr("Default keys"), self._take_usual)
-        self._all = _button(tr("Reset all keys"), actions.use_usual_keys)
+        reset = _button(tr("Reset all keys"), actions.use_usual_keys, "quiet")
         self._clash = TextLabel(tone=Tone.MUTED)
-        self._lay_out()
+        foot = FlowLayout(em(0.4), self._keys, self._use, self._none, self._usual, reset)
+        column(self._find, grow(self._tree), foot, self._clash, within=self, gap=0.5)
         self._fill()
         actions.keys_changed.connect(self._show_keys)
-
-    def _lay_out(self) -> None:
-        self._keys.setMinimumWidth(em(KEYS_EM))
-        self._all.setProperty("kind", "quiet")
-        foot = FlowLayout(em(0.4))
-        for part in (self._keys, self._use, self._none, self._usual, self._all):
-            foot.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(self._find)
-        column.addWidget(self._tree, 1)
-        column.addLayout(foot)
-        column.addWidget(self._clash)
 
     def _fill(self) -> None:
         for command in TABLE:
@@ -158,10 +141,9 @@ class ShortcutsPage(SettingsPage):
                 self._take()
 
 
-def _button(text: str, do: object) -> QPushButton:
-    button = QPushButton(text)
+def _button(text: str, do: Callable[[], object], kind: str = "") -> QPushButton:
+    button = push_button(text, do, kind=kind)
     button.setAutoDefault(False)
-    button.clicked.connect(do)
     return button
 
 
@@ -172,30 +154,20 @@ BELOW_EM, FOOT_EM = 1, 5.5
 """Below each menu, and below all of them: the sheet's footer and margin."""
 
 
-class ShortcutSheet(QDialog):
+class ShortcutSheet(TitledDialog):
     """Shows every action with a shortcut, by menu."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Keys and shortcuts"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet = self._sheet_of(actions)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
+        super().__init__(tr("Keys and shortcuts"), parent)
         note = tr(
             "Replay keys work on the stage and the attention dock; letter keys are "
             "inactive while you type."
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(EDGE_EM), em(1.1), em(EDGE_EM), em(1))
-        room = DockRoom(sheet)
+        room = DockRoom(self._sheet_of(actions))
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # to scroll if larger than the window
         room.setAccessibleName(self.windowTitle())
-        column.addWidget(room, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(TextLabel(note, Tone.MUTED), 1)
-        foot.addWidget(buttons)
-        column.addLayout(foot)
+        foot = row(grow(TextLabel(note, Tone.MUTED)), self.buttons())
+        column(grow(room), foot, within=self, edges=(EDGE_EM, 1.1, EDGE_EM, 1))
         bar = QSize(em(1), 0)  # room for a vertical scroll bar
         give_room(self, self.sizeHint() + bar)
 
@@ -206,16 +178,8 @@ class ShortcutSheet(QDialog):
         counts = range(MOST_COLUMNS, 0, -1)
         fitting = (columns for count in counts if (columns := _broken(parts, count, room)))
         sheet = QWidget()
-        row = QHBoxLayout(sheet)
-        row.setContentsMargins(0, 0, em(BAR_EM), 0)
-        row.setSpacing(em(GAP_EM))
-        for column in next(fitting, [parts]):
-            down = QVBoxLayout()
-            down.setSpacing(em(BELOW_EM))
-            for part in column:
-                down.addWidget(part)
-            down.addStretch()
-            row.addLayout(down)
+        stacks = (column(*menus, SPACE, gap=BELOW_EM) for menus in next(fitting, [parts]))
+        row(*stacks, within=sheet, gap=GAP_EM, edges=(0, 0, BAR_EM, 0))
         return sheet
 
 
@@ -252,16 +216,12 @@ def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -
 def _keys_of(actions: Actions, menu: Menu) -> QWidget:
     """Return the shortcuts of one menu under its title."""
     part = QWidget()
-    grid = QGridLayout(part)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(em(1.2))
-    grid.setVerticalSpacing(em(0.08))
-    grid.setColumnStretch(0, 1)
-    grid.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
-    for row, (command, action) in enumerate(actions.of_menu(menu), start=1):
+    cells = grid(part, (1.2, 0.08), wide=0)
+    cells.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
+    for place, (command, action) in enumerate(actions.of_menu(menu), start=1):
         if keys := actions.keys_in_words(command):
-            grid.addWidget(PlainLabel(action.text()), row, 0)
+            cells.addWidget(PlainLabel(action.text()), place, 0)
             label = PlainLabel(keys)
             label.setProperty("tone", "muted")
-            grid.addWidget(label, row, 1, Qt.AlignmentFlag.AlignRight)
+            cells.addWidget(label, place, 1, Qt.AlignmentFlag.AlignRight)
     return part

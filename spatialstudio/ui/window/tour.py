@@ -4,12 +4,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPixmap
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.framework.dialog_size import room_for
+from spatialstudio.ui.framework.dialog_size import TitledDialog, room_for
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
@@ -95,7 +97,7 @@ AROUND_EM = (3, 12)
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
-class TourDialog(QDialog):
+class TourDialog(TitledDialog):
     """Shows the tour; buttons and arrow keys move between pages.
 
     Args:
@@ -105,9 +107,7 @@ class TourDialog(QDialog):
     """
 
     def __init__(self, resources: Path, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Five-minute tour"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Five-minute tour"), parent)
         self._resources = resources
         self._theme = theme
         self._number = 0
@@ -119,12 +119,16 @@ class TourDialog(QDialog):
         self._text.setMinimumHeight(em(4.5))
         self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._place = TextLabel("", Tone.MUTED)
-        self._back = QPushButton(tr("Back"))
-        self._next = QPushButton()
+        self._back = push_button(tr("Back"), lambda: self._go(-1))
+        self._next = push_button("", lambda: self._go(1))
         self._next.setDefault(True)
-        self._back.clicked.connect(lambda: self._go(-1))
-        self._next.clicked.connect(lambda: self._go(1))
-        self._lay_out()
+        column(
+            *(self._picture, self._title, self._text),
+            row(self._place, SPACE, self._back, self._next),
+            within=self,
+            gap=0.8,
+            edges=(1.5, 1.3, 1.5, 1),
+        )
         self._show()
         theme.changed.connect(self._show)
 
@@ -134,20 +138,6 @@ class TourDialog(QDialog):
             super().keyPressEvent(event)
         elif 0 <= self._number + step < len(STATIONS):
             self._go(step)
-
-    def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.addWidget(self._place)
-        foot.addStretch()
-        foot.addWidget(self._back)
-        foot.addWidget(self._next)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1.5), em(1.3), em(1.5), em(1))
-        column.setSpacing(em(0.8))
-        column.addWidget(self._picture)
-        column.addWidget(self._title)
-        column.addWidget(self._text)
-        column.addLayout(foot)
 
     def _room(self) -> QSize:
         """Return the picture size that leaves text and buttons visible."""

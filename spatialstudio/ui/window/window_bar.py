@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMainWindow,
     QMenu,
     QStackedWidget,
@@ -17,7 +16,8 @@ from spatialstudio.ui.framework.actions import Actions, KeysOfOthers
 from spatialstudio.ui.framework.command import Menu, Scope
 from spatialstudio.ui.framework.command_button import ICON_EM, command_button
 from spatialstudio.ui.framework.workspace import Workspace
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, row, space
+from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.dock_layout import DockLayout
 
@@ -61,20 +61,21 @@ class WindowBar(QObject):
             self._menu_of_all.addMenu(each)
         self._corner = corner = QWidget(self._bar)
         self._tools = QStackedWidget()
-        self._row = row = QHBoxLayout(corner)
-        row.setContentsMargins(0, em(0.1), em(0.5), 0)  # aligned with the menus
-        row.setSpacing(em(0.2))
-        row.addWidget(self._tools)
-        row.addSpacing(em(0.8))
         self._pages = {each.id: self._page_of_tools(each) for each in workspaces}
-        for workspace in workspaces:
-            row.addWidget(command_button(actions[workspace.command], "segment"))
-        row.addSpacing(em(0.8))
         self._switches = [command_button(actions[command], "icon") for command in SWITCHES]
-        for button in self._switches:
-            row.addWidget(button)
         self._search = self._search_button()
-        row.addWidget(self._search)
+        segments = [command_button(actions[each.command], "segment") for each in workspaces]
+        self._row = row(
+            self._tools,
+            space(0.8),
+            *segments,
+            space(0.8),
+            *self._switches,
+            self._search,
+            within=corner,
+            gap=0.2,
+            edges=(0, 0.1, 0.5, 0),  # aligned with the menus
+        )
         self._keep_keys_out()
         self._give_room()
         corner.show()
@@ -103,12 +104,8 @@ class WindowBar(QObject):
     def _page_of_tools(self, workspace: Workspace) -> QWidget:
         """Return a workspace's tools; all pages have one width, so that nothing else moves."""
         page = QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addStretch()
-        for command in workspace.tools:
-            row.addWidget(command_button(self._actions[command], "icon"))
+        tools = (command_button(self._actions[command], "icon") for command in workspace.tools)
+        row(SPACE, *tools, within=page, gap=0)
         self._tools.addWidget(page)
         return page
 
@@ -162,11 +159,7 @@ class WindowBar(QObject):
 
     def _search_button(self) -> QToolButton:
         action = self._actions[framework_commands.PALETTE]
-        button = QToolButton()
-        button.setProperty("kind", "search")
-        button.setAccessibleName(action.text())
-        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
-        button.clicked.connect(action.trigger)
+        button = tool_button("", action.trigger, kind="search", name=action.text(), icon_em=ICON_EM)
 
         def show_action() -> None:
             button.setIcon(action.icon())

@@ -5,17 +5,15 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
-    QDialog,
     QDialogButtonBox,
     QDockWidget,
     QFileDialog,
     QMainWindow,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,14 +23,14 @@ from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.appearance import USUAL_PERCENT, Appearance
 from spatialstudio.ui.framework.command import Command
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.run import commands as run_commands
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_card import Toast
 
@@ -78,8 +76,6 @@ def open_about(window: QWidget) -> None:
 
 def open_messages(toasts: Toasts, window: QWidget) -> None:
     """Show earlier messages."""
-    from spatialstudio.ui.window.window_commands import MessageList
-
     MessageList(toasts.earlier, window).open()
 
 
@@ -166,51 +162,65 @@ class WindowCommands(QObject):
         self._window = window
         self._context = context
         self._looks = appearance
-        self._bind_files()
+        self._bind()
         self._bind_edits()
-        self._bind_stage()
-        self._bind_looks()
-        self._bind_help()
+        self._bind_switches()
         appearance.chosen.connect(self._show_looks)
         self._show_looks()
 
-    def _bind_files(self) -> None:
-        actions, window = self._context.actions, self._window
-        actions.bind(framework_commands.OPEN_PICTURE, self._choose_picture)
-        actions.bind(framework_commands.OPEN_RUN, self._choose_run)
-        actions.bind(framework_commands.SHOW_FOLDER, self._show_folder)
-        actions.bind(run_commands.MODELS_FOLDER, self._show_models_folder)
-        settings_asked = self._context.window_signals.settings_asked
-        actions.bind(framework_commands.SETTINGS, lambda: settings_asked.emit(""))
-        actions.bind(framework_commands.QUIT, window.close)
-        actions.bind(framework_commands.LIBRARY_FOLDER, lambda: settings_asked.emit(PICTURES_PAGE))
-        actions.bind_switch(gallery_commands.MARK_PICTURES, self._mark_pictures)
-        self._mark_pictures(self._context.settings.marks_pictures)
+    def _bind(self) -> None:
+        context, window, looks = self._context, self._window, self._looks
+        actions, stage = context.actions, context.stage
+        settings_asked = context.window_signals.settings_asked
+        show_layers = {
+            command: partial(stage.toggle, layer)
+            for command, layer in evaluate_commands.LAYER_COMMANDS.items()
+        }
+        actions.bind_all(
+            {
+                framework_commands.OPEN_PICTURE: self._choose_picture,
+                framework_commands.OPEN_RUN: self._choose_run,
+                framework_commands.SHOW_FOLDER: self._show_folder,
+                run_commands.MODELS_FOLDER: self._show_models_folder,
+                framework_commands.SETTINGS: lambda: settings_asked.emit(""),
+                framework_commands.LIBRARY_FOLDER: lambda: settings_asked.emit(PICTURES_PAGE),
+                framework_commands.QUIT: window.close,
+                evaluate_commands.FIT: stage.fit,
+                **show_layers,
+                framework_commands.LARGER_TEXT: partial(looks.step_text, 1),
+                framework_commands.SMALLER_TEXT: partial(looks.step_text, -1),
+                framework_commands.NORMAL_TEXT: partial(looks.use_text_percent, USUAL_PERCENT),
+                framework_commands.NEXT_PART: partial(go_to_part, window, 1),
+                framework_commands.PREVIOUS_PART: partial(go_to_part, window, -1),
+                framework_commands.PALETTE: partial(open_palette, actions, window),
+                framework_commands.TOUR: partial(open_tour, looks, window),
+                framework_commands.SHORTCUTS: partial(open_shortcuts, actions, window),
+                framework_commands.GUIDE: partial(open_guide, window),
+                framework_commands.ABOUT: partial(open_about, window),
+                framework_commands.MESSAGES: partial(open_messages, context.toasts, window),
+            }
+        )
 
     def _bind_edits(self) -> None:
         actions, edits = self._context.actions, self._context.edits
-        for command, do, can in (
-            (framework_commands.UNDO, edits.undo, edits.canUndoChanged),
-            (framework_commands.REDO, edits.redo, edits.canRedoChanged),
+        undo, redo = framework_commands.UNDO, framework_commands.REDO
+        for command, do, can, text_changed in (
+            (undo, edits.undo, edits.canUndoChanged, edits.undoTextChanged),
+            (redo, edits.redo, edits.canRedoChanged, edits.redoTextChanged),
         ):
             actions.bind(command, do)
             actions[command].setEnabled(False)
             can.connect(actions[command].setEnabled)
-        edits.undoTextChanged.connect(partial(self._name_edit, framework_commands.UNDO))
-        edits.redoTextChanged.connect(partial(self._name_edit, framework_commands.REDO))
+            text_changed.connect(partial(self._name_edit, command))
 
     def _name_edit(self, command: Command, name: str) -> None:
         text = tr(command.text)
         self._context.actions[command].setText(f"{text}: {name}" if name else text)
 
-    def _bind_stage(self) -> None:
-        actions, stage = self._context.actions, self._context.stage
-        actions.bind(evaluate_commands.FIT, stage.fit)
-        for command, layer in evaluate_commands.LAYER_COMMANDS.items():
-            actions.bind(command, partial(stage.toggle, layer))
-
-    def _bind_looks(self) -> None:
+    def _bind_switches(self) -> None:
         actions, looks = self._context.actions, self._looks
+        actions.bind_switch(gallery_commands.MARK_PICTURES, self._mark_pictures)
+        self._mark_pictures(self._context.settings.marks_pictures)
         actions.bind_switch(
             framework_commands.DARK,
             lambda on: looks.choose(ThemeChoice.DARK if on else ThemeChoice.LIGHT),
@@ -219,20 +229,6 @@ class WindowCommands(QObject):
             framework_commands.HIGH_CONTRAST,
             lambda on: looks.choose(ThemeChoice.HIGH_CONTRAST if on else ThemeChoice.SYSTEM),
         )
-        actions.bind(framework_commands.LARGER_TEXT, partial(looks.step_text, 1))
-        actions.bind(framework_commands.SMALLER_TEXT, partial(looks.step_text, -1))
-        actions.bind(framework_commands.NORMAL_TEXT, partial(looks.use_text_percent, USUAL_PERCENT))
-
-    def _bind_help(self) -> None:
-        actions, window, toasts = self._context.actions, self._window, self._context.toasts
-        actions.bind(framework_commands.NEXT_PART, partial(go_to_part, window, 1))
-        actions.bind(framework_commands.PREVIOUS_PART, partial(go_to_part, window, -1))
-        actions.bind(framework_commands.PALETTE, partial(open_palette, actions, window))
-        actions.bind(framework_commands.TOUR, partial(open_tour, self._looks, window))
-        actions.bind(framework_commands.SHORTCUTS, partial(open_shortcuts, actions, window))
-        actions.bind(framework_commands.GUIDE, partial(open_guide, window))
-        actions.bind(framework_commands.ABOUT, partial(open_about, window))
-        actions.bind(framework_commands.MESSAGES, partial(open_messages, toasts, window))
 
     def _show_looks(self) -> None:
         actions, looks = self._context.actions, self._looks
@@ -282,27 +278,20 @@ class WindowCommands(QObject):
 SIZE_EM = (42, 26)
 
 
-class MessageList(QDialog):
+class MessageList(TitledDialog):
     """Shows messages, the newest first, with their details."""
 
     def __init__(self, toasts: tuple[Toast, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Earlier messages"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._text = QPlainTextEdit()
-        self._text.setReadOnly(True)
-        self._text.setAccessibleName(tr("Earlier messages"))
+        super().__init__(tr("Earlier messages"), parent)
         said = "\n\n".join(_words(toast) for toast in reversed(toasts))
-        self._text.setPlainText(said or tr("There was no message yet."))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._text = QPlainTextEdit(said or tr("There was no message yet."), readOnly=True)
+        self._text.setAccessibleName(tr("Earlier messages"))
+        buttons = self.buttons()
         copy = buttons.addButton(tr("Copy all"), QDialogButtonBox.ButtonRole.ActionRole)
         copy.setEnabled(bool(said))
         copy.clicked.connect(self._copy)
-        buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(self._text)
-        column.addWidget(buttons)
-        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+        column(self._text, buttons, within=self, edges=None)
+        give_room(self, SIZE_EM)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text.toPlainText())

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.ui.compose.layout_dialog import COLUMNS, LayoutDialog
+from spatialstudio.ui.compose.layouts_panel import COLUMNS, LayoutDialog
 from spatialstudio.ui.compose.widgets.layout_tile import LayoutTile
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.run import commands as commands

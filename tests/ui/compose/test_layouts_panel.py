@@ -2,8 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from spatialstudio.ui.compose.layout_dialog import LayoutDialog
-from spatialstudio.ui.compose.layouts_panel import LayoutsPanel
+from spatialstudio.ui.compose.layouts_panel import LayoutDialog, LayoutsPanel
 from spatialstudio.ui.compose.widgets.layout_tile import LayoutTile
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.framework.window_settings import Density

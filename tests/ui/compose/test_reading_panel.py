@@ -226,7 +226,7 @@ def server(monkeypatch, studio):
     asked = []
     choice = ServerChoice(url="http://127.0.0.1:9/v1", model="some")
     monkeypatch.setattr(type(studio.language_model), "choice", choice)
-    monkeypatch.setattr(studio, "read_again", asked.append)
+    monkeypatch.setattr(studio, "request_second_reading", asked.append)
     return asked
 
 

@@ -9,8 +9,7 @@ from spatialstudio.ui.compose.commands import (
     REMOVE_THING,
     SKETCH,
 )
-from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
-from spatialstudio.ui.compose.widgets.thing_field import ThingField
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch, ThingField
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT

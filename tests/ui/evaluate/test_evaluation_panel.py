@@ -10,8 +10,7 @@ from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate import commands as commands
-from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip
-from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
+from spatialstudio.ui.evaluate.widgets.verdict_card import CheckChip, VerdictCard
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.window.workspaces import EVALUATE

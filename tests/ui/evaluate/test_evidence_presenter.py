@@ -3,14 +3,14 @@ import pytest
 from spatialstudio.domain.scene import ABOVE, NEAR
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.evaluate.evidence_presenter import (
+    VerdictSelection,
     best_unsure,
     candidates,
     detection_of,
     evidence_scene,
     picked_relation,
 )
-from spatialstudio.ui.evaluate.selected_verdict import VerdictSelection
-from spatialstudio.ui.evaluate.widgets.evidence_marks import BoxStyle
+from spatialstudio.ui.evaluate.widgets.evidence_overlay import BoxStyle
 from spatialstudio.ui.widgets.picture_layers import Layer, LayerLook
 from tests.science.seen_things import perception, seen
 from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run

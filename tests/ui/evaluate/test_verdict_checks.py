@@ -5,7 +5,7 @@ from spatialstudio.domain.scene import BEHIND, NEAR
 from spatialstudio.domain.verdict import RECOMMENDED
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold
-from spatialstudio.ui.evaluate.widgets.check_chip import CheckState
+from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState
 from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
 from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run

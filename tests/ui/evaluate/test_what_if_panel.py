@@ -8,7 +8,7 @@ from spatialstudio.domain.scene import NEAR
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.what_if_panel import WhatIfPanel
-from spatialstudio.ui.evaluate.widgets.verdict_tile import VerdictTile
+from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictTile
 from tests.science.seen_things import perception
 from tests.ui.by_name import named
 from tests.ui.judged_runs import CAR, DOG, SECOND_DOG, judged_run

@@ -3,9 +3,8 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from spatialstudio.ui.gallery.run_comparing import pair_of, pictures_of
-from spatialstudio.ui.gallery.widgets.compare_canvas import CompareCanvas, CompareWay
-from spatialstudio.ui.gallery.widgets.compare_view import CompareView
+from spatialstudio.ui.gallery.gallery_presenter import pair_of, pictures_of
+from spatialstudio.ui.gallery.widgets.compare_view import CompareCanvas, CompareView, CompareWay
 
 
 @pytest.fixture

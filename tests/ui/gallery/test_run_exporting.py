@@ -201,7 +201,9 @@ def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monke
     exporting, started = panel._exporting, []
     ids = iter(("export", "copy"))
     monkeypatch.setattr(
-        exporting._background_jobs, "run", lambda _title, work: started.append(work) or next(ids)
+        exporting._background_jobs,
+        "run",
+        lambda _title, *parts: started.append(parts) or next(ids),
     )
     monkeypatch.setattr(
         Exports, "export", lambda _self, _runs, kind, *_rest: _rest[-1].note(kind.id) or ()
@@ -209,10 +211,11 @@ def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monke
     choice = ExportChoice(
         kind=EXPORT_KINDS["film"], ending="gif", layers=frozenset(), theme="light", is_marked=True
     )
-    exporting._start((), choice, Path("film.gif"))
-    started[0](lambda *_: None)
+    exporting._start((), choice, Path("film.gif"), lambda _files: None)
+    work, tell = started[0]
+    work(lambda *_: None)
     trigger(drawn, commands.COPY_PICTURE)
-    exporting._tell_notes("export")
+    tell(())
     assert told(drawn) == ["film"]
 
 

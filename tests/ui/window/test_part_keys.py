@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
-from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip
+from spatialstudio.ui.evaluate.widgets.verdict_card import CheckChip
 from spatialstudio.ui.framework import commands as framework_commands
 
 FORWARD, BACK = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier

@@ -1,8 +1,8 @@
-"""A sketch of objects as blobs that can be moved to their intended positions."""
+"""A sketch of objects as blobs that can be moved to their intended positions, and named."""
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -11,11 +11,10 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPainterPath,
-    QPaintEvent,
     QPen,
     QRadialGradient,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCompleter, QMenu, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import (
@@ -24,6 +23,14 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.fields import TextLine
+from spatialstudio.ui.widgets.painting import (
+    EXPANDING,
+    PaintedWidget,
+    draw_rounded,
+    draw_text,
+    elided,
+)
 from spatialstudio.ui.widgets.texts import tr
 
 NUDGE = 0.01
@@ -79,7 +86,7 @@ class Link:
     is_doubtful: bool = False
 
 
-class LayoutSketch(QWidget):
+class LayoutSketch(PaintedWidget):
     """Shows objects and the relations that follow from their positions.
 
     Emits ``blob_moved`` with an object's key and position during a move, ``blob_dropped`` with them
@@ -100,8 +107,15 @@ class LayoutSketch(QWidget):
     removal_asked = Signal(object)
 
     def __init__(self, theme: Theme, blob_side: float, placeholder: str = "") -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(
+            theme,
+            accessibleName=tr("Layout sketch"),
+            accessibleDescription=placeholder,
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+            mouseTracking=True,
+            sizePolicy=EXPANDING,
+            minimumSize=QSize(em(LEAST_EM), em(LEAST_EM)),
+        )
         self._blob_side = blob_side
         self._placeholder = placeholder
         self._blobs: tuple[Blob, ...] = ()
@@ -109,13 +123,6 @@ class LayoutSketch(QWidget):
         self._picked: Hashable = None
         self._held: Blob | None = None
         self._grip = QPointF()
-        self.setAccessibleName(tr("Layout sketch"))
-        self.setAccessibleDescription(placeholder)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(em(LEAST_EM), em(LEAST_EM))
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(26), em(26))
@@ -155,9 +162,8 @@ class LayoutSketch(QWidget):
         frame = self.frame()
         return frame.topLeft() + QPointF(place.x() * frame.width(), place.y() * frame.height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the objects and their relations."""
         frame = self.frame()
         shape = QPainterPath()
         shape.addRoundedRect(frame, em(ROUNDING_EM), em(ROUNDING_EM))
@@ -174,7 +180,6 @@ class LayoutSketch(QWidget):
             self._draw_link(painter, link)
         for blob in self._blobs:
             self._draw_name(painter, blob)
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         blob = self._blob_at(event.position())
@@ -310,13 +315,11 @@ class LayoutSketch(QWidget):
 
     def _draw_name(self, painter: QPainter, blob: Blob) -> None:
         middle, radius = self.place_of(blob.key), self._radius()
-        painter.setFont(font(bold=True))
-        painter.setPen(self._theme.colour("text"))
-        words = QFontMetricsF(painter.font())
-        shown = words.elidedText(blob.phrase, Qt.TextElideMode.ElideRight, 2.6 * radius)
+        letters = font(bold=True)
+        shown, words = elided(blob.phrase, letters, 2.6 * radius), QFontMetricsF(letters)
         box = QRectF(0, 0, words.horizontalAdvance(shown) + em(0.4), words.height())
         box.moveCenter(middle)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+        draw_text(painter, box, shown, (letters, self._theme.colour("text")))
 
     def _draw_link(self, painter: QPainter, link: Link) -> None:
         """Draw a line from the subject to the object, with the relation phrase."""
@@ -338,15 +341,13 @@ class LayoutSketch(QWidget):
         self._draw_words(painter, link, QLineF(subject, others[0]).center(), role)
 
     def _draw_words(self, painter: QPainter, link: Link, middle: QPointF, role: str) -> None:
-        painter.setFont(font(SMALL))
-        words = QFontMetricsF(painter.font())
+        letters = font(SMALL)
+        words = QFontMetricsF(letters)
         box = QRectF(0, 0, words.horizontalAdvance(link.phrase) + em(0.8), words.height() + 4)
         box.moveCenter(middle)
-        painter.setPen(QPen(self._theme.colour("line"), 1))
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setPen(self._theme.colour(role))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, link.phrase)
+        line, fill = QPen(self._theme.colour("line"), 1), self._theme.colour("raised")
+        draw_rounded(painter, box, fill, line)
+        draw_text(painter, box, link.phrase, (letters, self._theme.colour(role)))
 
 
 def _kept_inside(place: QPointF) -> QPointF:
@@ -354,3 +355,76 @@ def _kept_inside(place: QPointF) -> QPointF:
         min(max(place.x(), EDGE), 1 - EDGE),
         min(max(place.y(), EDGE), 1 - EDGE),
     )
+
+
+WIDTH_EM = 11
+MOST_OFFERED = 6
+
+
+class ThingField(TextLine):
+    """A field over another widget; hidden until it is opened.
+
+    Emits ``name_entered`` with the text on Enter and stays open until closed; Esc or a click
+    elsewhere closes it.
+
+    Args:
+        parent: Widget below it; gets the focus back.
+    """
+
+    name_entered = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, placeholderText=tr("Name, for example: red cup"))
+        self._beneath = parent
+        self._names = QStringListModel(self)
+        self.setCompleter(
+            QCompleter(
+                *(self._names, self),
+                caseSensitivity=Qt.CaseSensitivity.CaseInsensitive,
+                maxVisibleItems=MOST_OFFERED,
+            )
+        )
+        self.setAccessibleName(tr("Name of the object"))
+        self.setFixedWidth(em(WIDTH_EM))
+        self.returnPressed.connect(self._tell)
+        self.hide()
+
+    def open_at(self, place: QPoint, names: tuple[str, ...]) -> None:
+        """Ask for a name.
+
+        Args:
+            place: Its centre in the parent's coordinates; kept inside the parent.
+            names: Completions.
+        """
+        self._names.setStringList(list(names))
+        self.clear()
+        room = self._beneath.rect()
+        own = self.sizeHint().expandedTo(self.minimumSize())
+        left = min(max(place.x() - own.width() // 2, 0), max(room.width() - own.width(), 0))
+        top = min(max(place.y() - own.height() // 2, 0), max(room.height() - own.height(), 0))
+        self.move(left, top)
+        self.show()
+        self.raise_()
+        self.setFocus()
+
+    def give_back(self) -> None:
+        """Close the field and return the focus to the parent."""
+        self.hide()
+        self._beneath.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.give_back()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Close when the focus moves elsewhere, except to the list of completions."""
+        super().focusOutEvent(event)
+        if event.reason() is not Qt.FocusReason.PopupFocusReason:
+            self.hide()
+
+    def _tell(self) -> None:
+        if name := self.text().strip():
+            self.name_entered.emit(name)

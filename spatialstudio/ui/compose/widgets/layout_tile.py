@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton
 
 from spatialstudio.ui.theme.metrics import (
     SMALL,
@@ -10,6 +10,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import FIXED, draw_rounded, draw_text, painting
 from spatialstudio.ui.widgets.text_label import plain_tip
 
 PICTURE_EM = (6.4, 4.6)
@@ -36,16 +37,15 @@ class LayoutTile(QAbstractButton):
         blobs: tuple[tuple[float, float, float], ...],
         size_em: tuple[float, float] = PICTURE_EM,
     ) -> None:
-        super().__init__()
+        super().__init__(text=name)
         self._theme = theme
         self._blobs = blobs
         self._size = QSize(*(em(side) for side in size_em))
-        self.setText(name)
         self.setAccessibleName(name)
         self.show_prompt(prompt)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(FIXED)
         theme.changed.connect(self.update)
 
     def show_prompt(self, prompt: str) -> None:
@@ -58,21 +58,20 @@ class LayoutTile(QAbstractButton):
         return QSize(max(self._size.width(), caption), self._size.height() + em(CAPTION_EM))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with painting(self) as painter:
+            self._draw(painter)
+
+    def _draw(self, painter: QPainter) -> None:
         frame = QRectF(0, 0, self.width(), self._size.height()).adjusted(1, 1, -1, -1)
         is_marked = self.hasFocus() or self.underMouse()
-        painter.setPen(QPen(self._theme.colour("accent" if is_marked else "line"), 1.5))
-        painter.setBrush(self._theme.colour("hover" if self.isDown() else "raised"))
-        painter.drawRoundedRect(frame, em(0.4), em(0.4))
+        edge = QPen(self._theme.colour("accent" if is_marked else "line"), 1.5)
+        fill = self._theme.colour("hover" if self.isDown() else "raised")
+        draw_rounded(painter, frame, fill, edge, em(0.4))
         nearest_last = sorted(enumerate(self._blobs), key=lambda each: each[1][2])
         for hue, (x, y, size) in nearest_last:
             painter.setPen(QPen(self._theme.mention(hue), 2))
             painter.setBrush(self._theme.mention(hue, BLOB_TINT))
             middle = QPointF(frame.left() + x * frame.width(), frame.top() + y * frame.height())
             painter.drawEllipse(middle, size * frame.height() / 2, size * frame.height() / 2)
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("text"))
         line = QRectF(0, self._size.height(), self.width(), em(CAPTION_EM))
-        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self.text())
-        painter.end()
+        draw_text(painter, line, self.text(), (font(SMALL), self._theme.colour("text")))

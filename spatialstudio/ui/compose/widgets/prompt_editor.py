@@ -25,6 +25,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.texts import tr
 
 PAUSE_MS = 120
@@ -91,7 +92,11 @@ class PromptEditor(QPlainTextEdit):
     prompt_edited = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        super().__init__(
+            placeholderText=tr("Describe where things are: a dog to the left of a car"),
+            tabChangesFocus=True,
+            undoRedoEnabled=False,  # typing goes to the window's undo stack
+        )
         self._theme = theme
         self._words: tuple[MarkedWord, ...] = ()
         self._tokens = NO_TOKENS
@@ -100,16 +105,11 @@ class PromptEditor(QPlainTextEdit):
         self._vocabulary: tuple[str, ...] = ()
         self._known: tuple[str, ...] = ()
         self._rest = self._remark = ""
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._tell)
         self.textChanged.connect(self._pause.start)
         self.cursorPositionChanged.connect(self._wave_off)
         self.setAccessibleName(tr("Prompt"))
-        self.setPlaceholderText(tr("Describe where things are: a dog to the left of a car"))
-        self.setTabChangesFocus(True)
-        self.setUndoRedoEnabled(False)  # typing goes to the window's undo stack
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.viewport().update)
 
@@ -212,10 +212,12 @@ class PromptEditor(QPlainTextEdit):
     def thing_at(self, place: QPoint) -> Hashable:
         """Return the key of the object named at a screen position, or None."""
         within = QPointF(self.viewport().mapFromGlobal(place))
-        for word in self._words:
-            if any(box.contains(within) for box in self._boxes(word.start, word.stop)):
-                return word.key
-        return None
+        found = (
+            word.key
+            for word in self._words
+            if any(box.contains(within) for box in self._boxes(word.start, word.stop))
+        )
+        return next(found, None)
 
     def thing_under_cursor(self) -> Hashable:
         """Return the key of the object named at the cursor, or None."""
@@ -224,17 +226,15 @@ class PromptEditor(QPlainTextEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_pointed(painter)
         seen = self._visible()
         words = [word for word in self._words if _overlap(seen, word)]
         tokens = self._tokens_in(seen)
-        self._draw_words(painter, words, tokens)
-        self._draw_tokens(painter, words, tokens)
-        if self._rest and self.hasFocus():
-            self._draw_rest(painter)
-        painter.end()
+        with painting(self.viewport()) as painter:
+            self._draw_pointed(painter)
+            self._draw_words(painter, words, tokens)
+            self._draw_tokens(painter, words, tokens)
+            if self._rest and self.hasFocus():
+                self._draw_rest(painter)
 
     def _draw_pointed(self, painter: QPainter) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -369,9 +369,9 @@ def rest_of(text: str, vocabulary: tuple[str, ...]) -> str:
         if begun in vocabulary:
             return ""
         if len(begun) >= FEWEST_LETTERS and begun not in WHOLE_WORDS:
-            for name in vocabulary:
-                if name.startswith(begun):
-                    return name[len(begun) :]
+            named = (name for name in vocabulary if name.startswith(begun))
+            if (name := next(named, None)) is not None:
+                return name.removeprefix(begun)
     return ""
 
 

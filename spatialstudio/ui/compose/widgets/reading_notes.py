@@ -4,13 +4,16 @@ from collections.abc import Hashable
 from enum import Enum
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRectF, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, column, discard, grow, row
+from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
@@ -98,22 +101,19 @@ class NoteRow(QFrame):
         self.setAccessibleName(note.words)
         self._mark = PlainLabel()
         self._mark.setFixedSize(em(MARK_EM), em(MARK_EM))
-        column = QVBoxLayout()
-        column.setSpacing(em(0.3))
         words = RemarkLabel(note.words, self._look.tone)
         self.setToolTip(words.toolTip())
-        column.addWidget(words)
-        if note.answers:
-            column.addLayout(self._buttons(note))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(em(0.6), em(0.5), em(0.6), em(0.5))
-        row.setSpacing(em(0.5))
-        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(column, 1)
-        self.dress()
+        below = [self._buttons(note)] if note.answers else []
+        row(
+            *(at_top(self._mark), grow(column(words, *below, gap=0.3))),
+            within=self,
+            gap=0.5,
+            edges=(0.6, 0.5, 0.6, 0.5),
+        )
+        theme.changed.connect(self._dress)
+        self._dress()
 
-    def dress(self) -> None:
-        """Apply the theme's colours."""
+    def _dress(self) -> None:
         icon = self._theme.icon(self._look.icon, self._look.colour)
         self._mark.setPixmap(icon.pixmap(em(MARK_EM), em(MARK_EM)))
 
@@ -141,12 +141,10 @@ class NoteRow(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self._theme.colour("accent"), 1))
-            within = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-            painter.drawRoundedRect(within, em(CORNER_EM), em(CORNER_EM))
-            painter.end()
+            with painting(self) as painter:
+                painter.setPen(QPen(self._theme.colour("accent"), 1))
+                within = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+                painter.drawRoundedRect(within, em(CORNER_EM), em(CORNER_EM))
 
     @property
     def _has_keyboard(self) -> bool:
@@ -159,15 +157,14 @@ class NoteRow(QFrame):
             self.update()
 
     def _buttons(self, note: ReadingNote) -> QHBoxLayout:
-        row = QHBoxLayout()
-        for number, words in enumerate(note.answers):
-            button = QPushButton(words)
+        buttons = [
+            push_button(words, partial(self._answer, number))
+            for number, words in enumerate(note.answers)
+        ]
+        for button in buttons:
             button.setAccessibleDescription(note.message)
-            button.clicked.connect(partial(self._answer, number))
             button.installEventFilter(self)
-            row.addWidget(button)
-        row.addStretch()
-        return row
+        return row(*buttons, SPACE)
 
     def _answer(self, number: int) -> None:
         self.answer_picked.emit(number)
@@ -191,10 +188,7 @@ class ReadingNotes(QWidget):
         self._rows: tuple[NoteRow, ...] = ()
         self._roving_focus = RovingFocus(self, DOWN_THE_ROWS)
         self.setAccessibleName(tr("Notes on the prompt"))
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(em(0.4))
-        theme.changed.connect(self._dress)
+        self._column = column(within=self, gap=0.4)
         self.hide()
 
     def show_notes(self, notes: tuple[ReadingNote, ...]) -> None:
@@ -204,13 +198,10 @@ class ReadingNotes(QWidget):
         if notes == self._notes:
             return
         self._notes = notes
-        for row in self._rows:
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+        discard(self._column, *self._rows)
         self._rows = tuple(self._row(note) for note in notes)
-        for row in self._rows:
-            self._column.addWidget(row)
+        for line in self._rows:
+            self._column.addWidget(line)
         pairs = zip(notes, self._rows, strict=True)
         self._roving_focus.lead(*((row,) for note, row in pairs if note.spans and not note.answers))
         self.setAccessibleDescription(" ".join(note.words for note in notes))
@@ -218,14 +209,10 @@ class ReadingNotes(QWidget):
         self.words_pointed.emit(())
 
     def _row(self, note: ReadingNote) -> NoteRow:
-        row = NoteRow(self._theme, note)
-        row.answer_picked.connect(partial(self.answer_picked.emit, note.key))
-        row.pointed_at.connect(partial(self._point, note))
-        return row
+        line = NoteRow(self._theme, note)
+        line.answer_picked.connect(partial(self.answer_picked.emit, note.key))
+        line.pointed_at.connect(partial(self._point, note))
+        return line
 
     def _point(self, note: ReadingNote, is_there: bool) -> None:
         self.words_pointed.emit(note.spans if is_there else ())
-
-    def _dress(self) -> None:
-        for row in self._rows:
-            row.dress()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 
 from PySide6.QtCore import (
     QEvent,
@@ -29,8 +30,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QGridLayout,
-    QHBoxLayout,
     QMenu,
     QSizePolicy,
     QToolButton,
@@ -39,9 +38,12 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice, RelationWheel
-from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle
+from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle, checkable
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, restyle
+from spatialstudio.ui.widgets.box_layouts import SPACE, grid, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.painting import draw_rounded, painting
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
@@ -179,14 +181,12 @@ class RelationChip(QFrame):
         self._why = TextLabel(claim.why, Tone.MUTED, small=True)
         self._objects = QWidget()
         self._lay_out()
-        for part, is_shown in (
-            (self._weight, claim.weight != USUAL),
-            (self._fix, bool(claim.doubt)),
-            (self._why, False),
-        ):
-            part.setVisible(is_shown)
-        theme.changed.connect(self._dress)
-        self._dress()
+        self._weight.setVisible(claim.weight != USUAL)
+        self._fix.setVisible(bool(claim.doubt))
+        self._why.hide()
+        ThemedIcon(self._remove, theme, "close", "muted")
+        ThemedIcon(self._fix, theme, "warning", "warning")
+        theme.changed.connect(self.update)
 
     @property
     def stops(self) -> tuple[QToolButton, ...]:
@@ -204,8 +204,7 @@ class RelationChip(QFrame):
     def show_picked(self, is_picked: bool) -> None:
         """Mark the relation as selected."""
         if not self._claim.doubt:
-            self.setProperty("kind", "picked" if is_picked else "card")
-            self.style().polish(self)
+            restyle(self, "kind", "picked" if is_picked else "card")
 
     def open_wheel(self) -> None:
         """Open the wheel to pick another relation type."""
@@ -267,17 +266,13 @@ class RelationChip(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
         alpha = MUTED_ALPHA if self._claim.is_muted else 1.0
-        for handle in self.words:
-            painter.setBrush(self._theme.mention(handle.word.hue, alpha))
-            box = handle.box_in(self)
-            below = QRectF(box.left() + 2, box.bottom(), box.width() - 4, em(UNDERLINE_EM))
-            painter.drawRoundedRect(below, em(UNDERLINE_EM) / 2, em(UNDERLINE_EM) / 2)
-        self._draw_arrow(painter)
-        painter.end()
+        with painting(self) as painter:
+            for handle in self.words:
+                box = handle.box_in(self)
+                below = QRectF(box.left() + 2, box.bottom(), box.width() - 4, em(UNDERLINE_EM))
+                draw_rounded(painter, below, self._theme.mention(handle.word.hue, alpha))
+            self._draw_arrow(painter)
 
     def _draw_arrow(self, painter: QPainter) -> None:
         pen = QPen(self._theme.colour("faint"), 1.4, c=Qt.PenCapStyle.RoundCap)
@@ -310,19 +305,10 @@ class RelationChip(QFrame):
         painter.drawPolygon(QPolygonF([tip, back - QPointF(0, head), back + QPointF(0, head)]))
 
     def _lay_out(self) -> None:
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(em(0.5), em(0.4), em(0.35), em(0.5))
-        self._grid.setVerticalSpacing(em(0.4))
-        self._grid.setHorizontalSpacing(em(0.12))
-        self._grid.setColumnStretch(4, 1)
-        row = QHBoxLayout(self._objects)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.4))
-        for place, handle in enumerate(self.words[1:]):
-            if place:
-                row.addWidget(TextLabel(tr("and"), Tone.MUTED))
-            row.addWidget(handle)
-        row.addStretch()
+        self._grid = grid(self, (0.12, 0.4), (0.5, 0.4, 0.35, 0.5), wide=4)
+        first, *others = self.words[1:]
+        pairs = [(TextLabel(tr("and"), Tone.MUTED), handle) for handle in others]
+        row(first, *chain.from_iterable(pairs), SPACE, within=self._objects, gap=0.4)
         for column, part in enumerate((self._weight, self._fix, self._remove), start=5):
             self._grid.addWidget(part, 0, column)
         self._grid.addWidget(self._why, 3, 0, 1, 8)
@@ -361,26 +347,24 @@ class RelationChip(QFrame):
         return handle
 
     def _middle_button(self) -> QToolButton:
-        button = QToolButton()
         phrase = self._claim.chosen.phrase
-        button.setProperty("kind", "pill")
-        button.setText(phrase)
-        button.setAccessibleName(tr("Relation type: {phrase}").format(phrase=phrase))
+        button = tool_button(
+            phrase,
+            self.open_wheel,
+            kind="pill",
+            name=tr("Relation type: {phrase}").format(phrase=phrase),
+            tip=tr("Change the relation; right-click for more"),
+        )
         button.setAccessibleDescription(self._claim.remarks)
-        button.setToolTip(tr("Change the relation; right-click for more"))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         font = button.font()
         font.setStrikeOut(self._claim.is_muted)
         button.setFont(font)
-        button.clicked.connect(self.open_wheel)
         button.installEventFilter(self)
         return button
 
     def _icon_button(self, name: str, signal: SignalInstance) -> QToolButton:
-        button = QToolButton()
-        button.setAccessibleName(name)
-        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
-        button.clicked.connect(signal)
+        button = tool_button("", signal, name=name, icon_em=ICON_EM)
         button.installEventFilter(self)
         return button
 
@@ -408,10 +392,8 @@ class RelationChip(QFrame):
         swap = tr("Swap: {claim}").format(claim=claim.said(claim.chosen, swapped))
         menu.addAction(swap).triggered.connect(self.swap_asked)
         menu.addSeparator()
-        mute = menu.addAction(tr("Mute: guidance ignores it"))
-        mute.setCheckable(True)
-        mute.setChecked(claim.is_muted)
-        mute.triggered.connect(lambda on: self.mute_picked.emit(on))
+        mute = checkable(menu.addAction(tr("Mute: guidance ignores it")), claim.is_muted)
+        mute.triggered.connect(self.mute_picked)
         self._add_weights(menu)
         for name, ranks, is_end in (
             (tr("Move up"), -1, claim.is_first),
@@ -421,9 +403,7 @@ class RelationChip(QFrame):
             move.setEnabled(not is_end)
             move.triggered.connect(partial(self._move, ranks))
         menu.addSeparator()
-        why = menu.addAction(tr("Why this?"))
-        why.setCheckable(True)
-        why.setChecked(not self._why.isHidden())
+        why = checkable(menu.addAction(tr("Why this?")), not self._why.isHidden())
         why.triggered.connect(lambda on: self._why.setVisible(on))
         menu.addAction(tr("Remove")).triggered.connect(self.removal_asked)
         return menu
@@ -435,14 +415,5 @@ class RelationChip(QFrame):
         weights = menu.addMenu(tr("Weight"))
         for weight in WEIGHTS:
             action = weights.addAction(f"{TIMES}{weight:g}")
-            action.setCheckable(True)
-            action.setChecked(weight == self._claim.weight)
-            action.triggered.connect(partial(self._pick_weight, weight))
-
-    def _pick_weight(self, weight: float) -> None:
-        self.weight_picked.emit(weight)
-
-    def _dress(self) -> None:
-        self._remove.setIcon(self._theme.icon("close", "muted"))
-        self._fix.setIcon(self._theme.icon("warning", "warning"))
-        self.update()
+            checkable(action, weight == self._claim.weight).setData(weight)
+        weights.triggered.connect(lambda action: self.weight_picked.emit(action.data()))

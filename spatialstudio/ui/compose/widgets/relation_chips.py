@@ -2,10 +2,11 @@
 
 from collections.abc import Hashable
 from functools import partial
+from itertools import chain, pairwise
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim, RelationChip
@@ -13,6 +14,8 @@ from spatialstudio.ui.compose.widgets.relation_wheel import Choice
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, discard
+from spatialstudio.ui.widgets.painting import draw_rounded
 from spatialstudio.ui.widgets.roving_focus import ROWS_AND_PLACES, RovingFocus
 from spatialstudio.ui.widgets.texts import tr
 
@@ -63,9 +66,7 @@ class RelationChips(QWidget):
         self._target: WordHandle | None = None
         self._roving_focus = RovingFocus(self, ROWS_AND_PLACES)
         self.setAccessibleName(tr("Relations"))
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(em(SPACING_EM))
+        self._column = column(within=self, gap=SPACING_EM)
         theme.changed.connect(self.update)
 
     def show_rows(self, rows: tuple[ChipRow, ...], things: tuple[ThingWord, ...]) -> None:
@@ -74,10 +75,7 @@ class RelationChips(QWidget):
             return
         self._shown = (rows, things)
         in_focus = [key for key, chip in self._chips.items() if chip.has_focus_inside]
-        for chip in self._chips.values():
-            self._column.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
+        discard(self._column, *self._chips.values())
         self._target = self._mark = None
         self._chips = {row.key: self._chip(row, things) for row in rows}
         for chip in self._chips.values():
@@ -95,10 +93,9 @@ class RelationChips(QWidget):
 
     def follow_tabs(self, before: QWidget) -> None:
         """Insert the chips after a widget in the tab order, where new chips would be last."""
-        for chip in self._chips.values():
-            for part in chip.stops:
-                self.setTabOrder(before, part)
-                before = part
+        stops = chain.from_iterable(chip.stops for chip in self._chips.values())
+        for one, following in pairwise((before, *stops)):
+            self.setTabOrder(one, following)
 
     def open_wheel(self, key: Hashable) -> None:
         """Open the wheel of a relation."""
@@ -115,14 +112,10 @@ class RelationChips(QWidget):
         else:
             height = chips[-1].geometry().bottom() + half
         thick = em(MARK_EM)
-        painter = QPainter(self)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("accent"))
         within = min(max(height, thick / 2), self.height() - thick / 2)
-        painter.drawRoundedRect(
-            QRectF(0, within - thick / 2, self.width(), thick), thick / 2, thick / 2
-        )
-        painter.end()
+        mark = QRectF(0, within - thick / 2, self.width(), thick)
+        with QPainter(self) as painter:
+            draw_rounded(painter, mark, self._theme.colour("accent"))
 
     def _lead_keys(self, wanted: list[Hashable]) -> None:
         """Set up arrow navigation; Tab stops at the first existing widget of ``wanted``."""
@@ -131,19 +124,22 @@ class RelationChips(QWidget):
 
     def _chip(self, row: ChipRow, things: tuple[ThingWord, ...]) -> RelationChip:
         chip, key = RelationChip(self._theme, row.claim, row.choices, things), row.key
-        chip.type_picked.connect(partial(self.type_picked.emit, key))
-        chip.end_picked.connect(partial(self.end_picked.emit, key))
+        for signal, with_key in (
+            (chip.type_picked, self.type_picked),
+            (chip.end_picked, self.end_picked),
+            (chip.swap_asked, self.swap_asked),
+            (chip.removal_asked, self.removal_asked),
+            (chip.fix_asked, self.fix_asked),
+            (chip.mute_picked, self.mute_picked),
+            (chip.weight_picked, self.weight_picked),
+            (chip.picked, self.picked),
+        ):
+            signal.connect(partial(with_key.emit, key))
         chip.end_dragged.connect(partial(self._drag_end, key))
         chip.end_dropped.connect(partial(self._drop_end, key))
-        chip.swap_asked.connect(partial(self.swap_asked.emit, key))
-        chip.removal_asked.connect(partial(self.removal_asked.emit, key))
-        chip.fix_asked.connect(partial(self.fix_asked.emit, key))
-        chip.mute_picked.connect(partial(self.mute_picked.emit, key))
-        chip.weight_picked.connect(partial(self.weight_picked.emit, key))
         chip.move_asked.connect(partial(self._move, key))
         chip.chip_dragged.connect(self._mark_rank)
         chip.chip_dropped.connect(partial(self._drop_chip, key))
-        chip.picked.connect(partial(self.picked.emit, key))
         return chip
 
     def _move(self, key: Hashable, ranks: int) -> None:
@@ -181,16 +177,12 @@ class RelationChips(QWidget):
             self.end_picked.emit(key, end, target.word.key)
 
     def _word_at(self, place: QPoint) -> WordHandle | None:
-        for chip in self._chips.values():
-            for handle in chip.words:
-                if handle.rect().contains(handle.mapFromGlobal(place)):
-                    return handle
-        return None
+        words = chain.from_iterable(chip.words for chip in self._chips.values())
+        found = (word for word in words if word.rect().contains(word.mapFromGlobal(place)))
+        return next(found, None)
 
     def _show_target(self, target: WordHandle | None) -> None:
         if target is not self._target:
-            if self._target is not None:
-                self._target.show_target(False)
-            if target is not None:
-                target.show_target(True)
+            for word in filter(None, (self._target, target)):
+                word.show_target(word is target)
             self._target = target

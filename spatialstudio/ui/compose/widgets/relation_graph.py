@@ -5,16 +5,15 @@ from collections.abc import Hashable
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QFontMetricsF,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.ui.compose.widgets.layout_sketch import Blob, Link
 from spatialstudio.ui.theme.metrics import (
@@ -23,6 +22,13 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import (
+    EXPANDING,
+    PaintedWidget,
+    draw_rounded,
+    draw_text,
+    elided,
+)
 from spatialstudio.ui.widgets.texts import tr
 
 ROOM_EM = 3.2
@@ -37,7 +43,7 @@ THING_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 LINK_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
-class RelationGraph(QWidget):
+class RelationGraph(PaintedWidget):
     """Shows objects and relations, and the selected ones.
 
     Emits ``thing_picked`` and ``link_picked`` with a key, ``change_asked`` and ``removal_asked``
@@ -53,20 +59,20 @@ class RelationGraph(QWidget):
     pair_picked = Signal(object, object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(
+            theme,
+            accessibleName=tr("Relation graph"),
+            toolTip=tr("Drag one object onto another to relate them"),
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+            sizePolicy=EXPANDING,
+            minimumHeight=em(8),
+        )
         self._things: tuple[Blob, ...] = ()
         self._links: tuple[Link, ...] = ()
         self._thing: Hashable = None
         self._link: Hashable = None
         self._from: Blob | None = None
         self._pointer = QPointF()
-        self.setAccessibleName(tr("Relation graph"))
-        self.setToolTip(tr("Drag one object onto another to relate them"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(em(8))
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(16), em(12))
@@ -96,9 +102,8 @@ class RelationGraph(QWidget):
         link = next(each for each in self._links if each.key == key)
         return self._word_box(link.phrase, self._line_of(link).center(), bold=False)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the relations, then the objects over them."""
         if not self._things:
             painter.setPen(self._theme.colour("muted"))
             words = tr("The objects of the prompt and the relations between them.")
@@ -110,11 +115,12 @@ class RelationGraph(QWidget):
             painter.setPen(QPen(self._theme.colour("accent"), THIN, Qt.PenStyle.DashLine))
             painter.drawLine(self._middle_of(self._from.key), self._pointer)
         for link in self._links:
-            ink = self._ink(link)
-            self._draw_word(painter, link.phrase, self.box_of(link.key), ink, bold=False)
+            box = self.box_of(link.key)
+            line, fill = QPen(self._theme.colour("line"), 1), self._theme.colour("raised")
+            draw_rounded(painter, box, fill, line)
+            self._write(painter, link.phrase, box, (font(SMALL), self._ink(link)))
         for thing in self._things:
             self._draw_thing(painter, thing)
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the item under the pointer; an object can then be dragged."""
@@ -190,12 +196,10 @@ class RelationGraph(QWidget):
         return QLineF(self._middle_of(link.ends[0]), self._middle_of(link.ends[1]))
 
     def _thing_at(self, place: QPointF) -> Blob | None:
-        found = (each for each in self._things if self.box_of(each.key).contains(place))
-        return next(found, None)
+        return next((e for e in self._things if self.box_of(e.key).contains(place)), None)
 
     def _link_at(self, place: QPointF) -> Link | None:
-        found = (each for each in self._links if self.box_of(each.key).contains(place))
-        return next(found, None)
+        return next((e for e in self._links if self.box_of(e.key).contains(place)), None)
 
     def _word_box(self, words: str, middle: QPointF, *, bold: bool) -> QRectF:
         measure = QFontMetricsF(font(bold=True) if bold else font(SMALL))
@@ -237,30 +241,16 @@ class RelationGraph(QWidget):
 
     def _draw_thing(self, painter: QPainter, thing: Blob) -> None:
         box, is_picked = self.box_of(thing.key), thing.key == self._thing
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setPen(QPen(self._theme.mention(thing.hue), THICK if is_picked else THIN))
-        painter.setBrush(self._theme.mention(thing.hue, TINT))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self._write(painter, thing.phrase, box, self._theme.colour("text"), bold=True)
-
-    def _draw_word(
-        self, painter: QPainter, words: str, box: QRectF, ink: QColor, *, bold: bool
-    ) -> None:
-        painter.setPen(QPen(self._theme.colour("line"), 1))
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self._write(painter, words, box, ink, bold=bold)
+        pen = QPen(self._theme.mention(thing.hue), THICK if is_picked else THIN)
+        draw_rounded(painter, box, self._theme.colour("raised"))
+        draw_rounded(painter, box, self._theme.mention(thing.hue, TINT), pen)
+        look = font(bold=True), self._theme.colour("text")
+        self._write(painter, thing.phrase, box, look)
 
     def _write(
-        self, painter: QPainter, words: str, box: QRectF, ink: QColor, *, bold: bool
+        self, painter: QPainter, words: str, box: QRectF, look: tuple[QFont, QColor]
     ) -> None:
-        painter.setFont(font(bold=True) if bold else font(SMALL))
-        measure = QFontMetricsF(painter.font())
-        shown = measure.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
-        painter.setPen(ink)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+        draw_text(painter, box, elided(words, look[0], box.width()), look)
 
 
 def _next_to(now: Hashable, keys: list[Hashable], by: int) -> Hashable:

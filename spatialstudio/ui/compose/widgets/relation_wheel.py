@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -17,6 +16,9 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import centred, column, grow, row
+from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
@@ -92,13 +94,15 @@ class RelationWheel(QFrame):
         self.setAccessibleName(name)
         self._caption = TextLabel(tone=Tone.MUTED, small=True)
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.8), em(0.7), em(0.8), em(0.7))
-        column.setSpacing(em(0.5))
-        column.addWidget(TextLabel(name, Tone.HEADING), 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addLayout(self._compass(theme, chosen, choices))
-        column.addLayout(self._rows(chosen, choices))
-        column.addWidget(self._caption)
+        column(
+            centred(TextLabel(name, Tone.HEADING)),
+            self._compass(theme, chosen, choices),
+            self._rows(chosen, choices),
+            self._caption,
+            within=self,
+            gap=0.5,
+            edges=(0.8, 0.7, 0.8, 0.7),
+        )
         self._caption.setFixedHeight(self._caption.sizeHint().height())
         self._say(chosen.phrase)
 
@@ -183,30 +187,17 @@ class RelationWheel(QFrame):
         """Return the types without a direction, a few per row, and "no relation"."""
         placed = _placed(choices).values()
         placeless = [choice for choice in choices if choice not in placed]
-        buttons: list[QToolButton] = []
-        for choice in placeless:
-            button = QToolButton()
-            button.setProperty("kind", "segment")
-            button.setText(choice.phrase)
+        buttons = [tool_button(choice.phrase, kind="segment") for choice in placeless]
+        for button, choice in zip(buttons, placeless, strict=True):
             self._add(button, choice, chosen)
-            buttons.append(button)
-        none = QToolButton()
-        none.setProperty("kind", "segment")
-        none.setText(tr("No relation"))
-        none.setAccessibleName(tr("No relation"))
+        words = tr("No relation")
+        none = tool_button(words, self._take_none, kind="segment", name=words)
         none.installEventFilter(self)
-        none.clicked.connect(self._take_none)
         self._buttons.append(none)
-        buttons.append(none)
-        column = QVBoxLayout()
-        column.setSpacing(em(0.25))
-        for start in range(0, len(buttons), IN_A_ROW):
-            row = QHBoxLayout()
-            row.setSpacing(em(0.25))
-            for button in buttons[start : start + IN_A_ROW]:
-                row.addWidget(button, 1)
-            column.addLayout(row)
-        return column
+        cells = [grow(button) for button in (*buttons, none)]
+        starts = range(0, len(cells), IN_A_ROW)
+        rows = (row(*cells[start : start + IN_A_ROW], gap=0.25) for start in starts)
+        return column(*rows, gap=0.25)
 
     def _add(self, button: QToolButton, choice: Choice, chosen: Choice) -> None:
         button.setCheckable(True)
@@ -251,12 +242,10 @@ class PlaceButton(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button and its dot, filled when chosen, hovered or focused."""
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = QRectF(self.rect()).center()
         push = QPointF(self._place[0] * PUSH * self.width(), self._place[1] * PUSH * self.height())
         is_full = self.isChecked() or self.underMouse() or self.hasFocus()
-        painter.setPen(QPen(self._theme.mention(self._hue), em(RING_EM)))
-        painter.setBrush(self._theme.mention(self._hue, 1.0 if is_full else TINT))
-        painter.drawEllipse(middle + push, em(DOT_EM), em(DOT_EM))
-        painter.end()
+        with painting(self) as painter:
+            painter.setPen(QPen(self._theme.mention(self._hue), em(RING_EM)))
+            painter.setBrush(self._theme.mention(self._hue, 1.0 if is_full else TINT))
+            painter.drawEllipse(middle + push, em(DOT_EM), em(DOT_EM))

@@ -3,11 +3,12 @@
 from collections.abc import Hashable
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QAction, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import restyle
 from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -21,6 +22,13 @@ class ThingWord:
     key: Hashable
     phrase: str
     hue: int
+
+
+def checkable(action: QAction, is_checked: bool) -> QAction:
+    """Return an action of a menu with a check mark."""
+    action.setCheckable(True)
+    action.setChecked(is_checked)
+    return action
 
 
 class WordHandle(QToolButton):
@@ -61,8 +69,7 @@ class WordHandle(QToolButton):
 
     def show_target(self, is_target: bool) -> None:
         """Mark this word as the drop target."""
-        self.setProperty("kind", "target" if is_target else "word")
-        self.style().polish(self)
+        restyle(self, "kind", "target" if is_target else "word")
 
     def box_in(self, chip: QWidget) -> QRectF:
         """Return the word's rectangle in its chip."""
@@ -74,9 +81,7 @@ class WordHandle(QToolButton):
         menu.setAccessibleName(tr("Objects of the prompt"))
         for thing in self._things:
             action = menu.addAction(thing.phrase.replace("&", "&&"))
-            action.setCheckable(True)
-            action.setChecked(thing.key == self.word.key)
-            action.setData(thing.key)
+            checkable(action, thing.key == self.word.key).setData(thing.key)
         menu.triggered.connect(lambda action: self.thing_picked.emit(action.data()))
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.mapToGlobal(QPoint(0, self.height())))

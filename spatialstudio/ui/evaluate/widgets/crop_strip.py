@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
@@ -16,8 +16,10 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.box_layouts import clear, column
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget, draw_text
 from spatialstudio.ui.widgets.text_label import TextLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -39,25 +41,21 @@ class Crop:
     outcome: Outcome | None
 
 
-class CropTile(QWidget):
+class CropTile(PaintedWidget):
     """Shows one crop with its verdict in the corner and its name under it."""
 
     def __init__(self, theme: Theme, crop: Crop) -> None:
-        super().__init__()
-        self._theme = theme
+        said = f"{crop.name}: {crop.outcome.value if crop.outcome else tr('not found')}"
+        super().__init__(theme, accessibleName=said, toolTip=plain_tip(said), sizePolicy=FIXED)
         self._crop = crop
         self._image = rgb_image(crop.picture)
-        said = crop.outcome.value if crop.outcome else tr("not found")
-        self.setAccessibleName(f"{crop.name}: {said}")
-        self.setToolTip(plain_tip(self.accessibleName()))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(SIDE_EM), em(SIDE_EM + 1))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the picture, its outcome and its name."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         square = QRectF(0, 0, self.width(), self.width())
         painter.fillRect(square, self._theme.colour("sunken"))
@@ -71,11 +69,8 @@ class CropTile(QWidget):
             mark = QRectF(0, 0, em(MARK_EM), em(MARK_EM))
             mark.moveBottomRight(square.bottomRight())
             draw_outcome(painter, self._theme, self._crop.outcome, mark)
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
         line = QRectF(0, square.bottom(), self.width(), self.height() - square.height())
-        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self._crop.name)
-        painter.end()
+        draw_text(painter, line, self._crop.name, (font(SMALL), self._theme.colour("muted")))
 
 
 class CropStrip(QWidget):
@@ -92,18 +87,11 @@ class CropStrip(QWidget):
         tiles = QWidget()
         self._line = FlowLayout(em(0.5))
         tiles.setLayout(self._line)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.4))
-        column.addWidget(self._count)
-        column.addWidget(tiles)
+        column(self._count, tiles, within=self, gap=0.4)
 
     def show_crops(self, crops: Sequence[Crop], count: str) -> None:
         """Show these crops, and how many of them agree."""
         self._count.setText(count)
-        while (item := self._line.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        clear(self._line)
         for crop in crops:
             self._line.addWidget(CropTile(self._theme, crop))

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, clear, column, grow, row
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fact_list import FactList
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
@@ -58,61 +58,45 @@ class JudgeRows(QWidget):
         super().__init__()
         self._theme = theme
         self._rows: tuple[JudgesRow, ...] = ()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(em(0.5))
+        self._column = column(within=self, gap=0.5)
 
     def show_rows(self, rows: Sequence[JudgesRow]) -> None:
         """Show these rows."""
         if tuple(rows) == self._rows:
             return
         self._rows = tuple(rows)
-        while (item := self._column.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for row in rows:
-            self._column.addWidget(self._card(row))
+        clear(self._column)
+        for each in rows:
+            self._column.addWidget(self._card(each))
 
-    def _card(self, row: JudgesRow) -> QFrame:
+    def _card(self, judged: JudgesRow) -> QFrame:
         card = QFrame()
-        card.setProperty("kind", "doubtful" if row.disagree else "card")
-        said = f"{row.by_centres_words}, {row.by_masks_words}"
-        card.setAccessibleName(f"{row.relation}: {said}")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(em(0.6), em(0.4), em(0.6), em(0.5))
-        column.setSpacing(em(0.3))
-        column.addWidget(TextLabel(row.relation, Tone.HEADING))
-        judges = QWidget()
-        side_by_side = FlowLayout(em(0.5))
-        judges.setLayout(side_by_side)
-        for name, outcome, words in (
-            (tr("Centre rule"), row.by_centres, row.by_centres_words),
-            (tr("PSE"), row.by_masks, row.by_masks_words),
-        ):
-            side_by_side.addWidget(self._judge(name, outcome, words))
-        column.addWidget(judges)
-        if row.disagree:
-            warning = PlainLabel(tr("Centre rule and PSE disagree."))
-            warning.setProperty("tone", "warning")
-            column.addWidget(warning)
+        card.setProperty("kind", "doubtful" if judged.disagree else "card")
+        said = f"{judged.by_centres_words}, {judged.by_masks_words}"
+        card.setAccessibleName(f"{judged.relation}: {said}")
+        judges = flow(
+            self._judge(tr("Centre rule"), judged.by_centres, judged.by_centres_words),
+            self._judge(tr("PSE"), judged.by_masks, judged.by_masks_words),
+            gap=0.5,
+        )
+        warning = PlainLabel(tr("Centre rule and PSE disagree."))
+        warning.setProperty("tone", "warning")
         facts = FactList()
-        facts.show_facts(row.others)
-        name = tr("Other metrics of {relation}").format(relation=row.relation)
-        column.addWidget(Disclosure(tr("Other metrics"), facts, name))
+        facts.show_facts(judged.others)
+        name = tr("Other metrics of {relation}").format(relation=judged.relation)
+        column(
+            TextLabel(judged.relation, Tone.HEADING),
+            judges,
+            *((warning,) if judged.disagree else ()),
+            Disclosure(tr("Other metrics"), facts, name),
+            within=card,
+            gap=0.3,
+            edges=(0.6, 0.4, 0.6, 0.5),
+        )
         return card
 
     def _judge(self, name: str, outcome: Outcome, words: str) -> QWidget:
-        said = QVBoxLayout()
-        said.setSpacing(0)
-        said.addWidget(TextLabel(name, Tone.MUTED, small=True))
-        said.addWidget(TextLabel(words))
-        said.addStretch()
-        judge = QWidget()
-        judge.setMinimumWidth(em(JUDGE_EM))
-        row = QHBoxLayout(judge)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.4))
-        row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(said, 1)
+        said = column(TextLabel(name, Tone.MUTED, small=True), TextLabel(words), SPACE, gap=0)
+        judge = QWidget(minimumWidth=em(JUDGE_EM))
+        row(at_top(OutcomeMark(self._theme, outcome)), grow(said), within=judge, gap=0.4)
         return judge

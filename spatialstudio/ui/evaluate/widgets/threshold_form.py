@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import restyle
+from spatialstudio.ui.widgets.box_layouts import clear, grid
 from spatialstudio.ui.widgets.fields import ComboBox, Slider
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
@@ -75,11 +77,7 @@ class ThresholdForm(QWidget):
         self._sliders: list[Slider] = []
         self._numbers: list[QLabel] = []
         self._combos: list[ComboBox] = []
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(em(0.6))
-        self._grid.setVerticalSpacing(em(0.25))
-        self._grid.setColumnStretch(1, 1)
+        self._grid = grid(self, (0.6, 0.25))
 
     def show_form(self, thresholds: Sequence[Threshold], choices: Sequence[Choices]) -> None:
         """Show thresholds and choices; rows are rebuilt only when their set changes."""
@@ -94,26 +92,19 @@ class ThresholdForm(QWidget):
             with QSignalBlocker(slider):
                 slider.setValue(round(threshold.value / threshold.most * STEPS))
             number.setText(f"{threshold.value:.2f}")
-            number.setProperty(
-                "tone", "muted" if threshold.value == threshold.stored else "heading"
-            )
-            number.style().unpolish(number)
-            number.style().polish(number)
+            restyle(number, "tone", "muted" if threshold.value == threshold.stored else "heading")
             slider.setToolTip(plain_tip(f"{threshold.tip}\n{_stored_in_words(threshold)}"))
         for each, combo in zip(choices, self._combos, strict=True):
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(each.chosen)
 
     def _renew(self, thresholds: Sequence[Threshold], choices: Sequence[Choices]) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        clear(self._grid)
         self._sliders, self._numbers, self._combos = [], [], []
-        for row, threshold in enumerate(thresholds):
-            self._add_threshold(row, threshold)
-        for row, each in enumerate(choices, len(thresholds)):
-            self._add_choices(row, each)
+        for place, threshold in enumerate(thresholds):
+            self._add_threshold(place, threshold)
+        for place, each in enumerate(choices, len(thresholds)):
+            self._add_choices(place, each)
 
     def _add_threshold(self, row: int, threshold: Threshold) -> None:
         slider = Slider()

@@ -1,39 +1,140 @@
-"""One relation's verdict: mark, outcome, explanation, checks and confidence components."""
+"""A verdict on one relation as a card with its checks, or as a small tile."""
 
+from collections.abc import Iterator
+from enum import Enum
 from functools import partial
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QFont, QIcon, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
-    QPushButton,
     QSizePolicy,
-    QVBoxLayout,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolButton,
     QWidget,
 )
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import RelationId
-from spatialstudio.domain.verdict import AbstentionReason, Verdict
-from spatialstudio.ui.evaluate.widgets.check_chip import CheckChip, VerdictCheck
+from spatialstudio.domain.verdict import AbstentionReason, Outcome, Verdict
 from spatialstudio.ui.theme.metrics import (
     LARGE,
+    SMALL,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, restyle
+from spatialstudio.ui.widgets.box_layouts import (
+    SPACE,
+    Part,
+    at_left,
+    at_top,
+    column,
+    grid,
+    grow,
+    row,
+)
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.disclosure import Disclosure
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import LOOKS, OutcomeMark
+from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,
     Tone,
+    plain_tip,
 )
 from spatialstudio.ui.widgets.texts import tr
+
+LEAST_EM = 6
+
+
+class CheckState(Enum):
+    """Result of a check; the value is its label for screen readers."""
+
+    HELD = "held"
+    BROKEN = "decided the verdict"
+    NOT_CHECKED = "undecided"
+
+
+ICONS = {
+    CheckState.HELD: ("tick", "muted"),
+    CheckState.BROKEN: ("warning", "unsure"),
+    CheckState.NOT_CHECKED: ("help", "muted"),
+}
+"""Icon and colour; a tick appears only for performed checks."""
+
+
+@frozen(kw_only=False)
+class VerdictCheck:
+    """One check of a verdict.
+
+    Attributes:
+        reason: The abstention reason it checks for.
+        text: The check with its value.
+        tip: Description of the check, in a sentence.
+        state: Result of the check.
+    """
+
+    reason: AbstentionReason
+    text: str
+    tip: str
+    state: CheckState
+
+
+class CheckChip(QToolButton):
+    """Shows a check; pressed while its evidence is highlighted.
+
+    Args:
+        theme: Colours and icons.
+        check: The check to show.
+    """
+
+    def __init__(self, theme: Theme, check: VerdictCheck) -> None:
+        super().__init__()
+        self._theme = theme
+        self.check = check
+        is_broken = check.state is CheckState.BROKEN
+        self.setProperty("kind", "reason" if is_broken else "ground")
+        self.setText(check.text)
+        self.setFont(font(SMALL, bold=is_broken))
+        self.setCheckable(True)
+        self.setIconSize(QSize(em(0.8), em(0.8)))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        state = tr(check.state.value)
+        self.setAccessibleName(f"{check.text}: {state}")
+        self.setToolTip(plain_tip(f"{check.tip}\n{tr('Click to highlight it on the picture.')}"))
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a small width, so that it fits a narrow card; the tooltip has the full text."""
+        return QSize(em(LEAST_EM), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the chip, its text elided where there is too little room."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        if (lacking := self.sizeHint().width() - self.width()) > 0:
+            room = max(self.fontMetrics().horizontalAdvance(self.text()) - lacking, 0)
+            cut = Qt.TextElideMode.ElideRight
+            option.text = self.fontMetrics().elidedText(self.text(), cut, room)
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+
+    def _dress(self) -> None:
+        is_broken = self.check.state is CheckState.BROKEN
+        name, role = ICONS[self.check.state]
+        icon = self._theme.icon(name, role)
+        if is_broken:
+            pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())
+            icon.addPixmap(pressed, QIcon.Mode.Normal, QIcon.State.On)
+        self.setIcon(icon)
+
 
 BAR_EM = 0.32
 
@@ -62,32 +163,24 @@ class JudgedRelation:
     adjusted: str = ""
 
 
-class ShareBar(QWidget):
+class ShareBar(PaintedWidget):
     """Shows a fraction in [0, 1] as a thin bar."""
 
     def __init__(self, theme: Theme, share: float, name: str) -> None:
-        super().__init__()
-        self._theme = theme
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        super().__init__(theme, accessibleName=f"{name}: {share:.2f}", sizePolicy=policy)
         self._share = share
-        self.setAccessibleName(f"{name}: {share:.2f}")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(5), em())
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the groove and the filled part."""
         height = em(BAR_EM)
         groove = QRectF(0, (self.height() - height) / 2, self.width(), height)
-        painter.setBrush(self._theme.colour("line"))
-        painter.drawRoundedRect(groove, height / 2, height / 2)
+        draw_rounded(painter, groove, self._theme.colour("line"))
         groove.setWidth(groove.width() * self._share)
-        painter.setBrush(self._theme.colour("muted"))
-        painter.drawRoundedRect(groove, height / 2, height / 2)
-        painter.end()
+        draw_rounded(painter, groove, self._theme.colour("muted"))
 
 
 class VerdictNumbers(QWidget):
@@ -97,11 +190,7 @@ class VerdictNumbers(QWidget):
         super().__init__()
         self._theme = theme
         self._verdict = verdict
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(em(0.6))
-        self._grid.setVerticalSpacing(em(0.1))
-        self._grid.setColumnStretch(1, 1)
+        self._grid = grid(self, (0.6, 0.1))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -157,13 +246,13 @@ class VerdictCard(QFrame):
             .format(run=judged.run, relation=judged.relation, outcome=verdict.outcome.value)
             .strip()
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.8), em(0.7), em(0.8), em(0.8))
-        column.setSpacing(em(0.45))
-        column.addLayout(self._heading())
-        column.addWidget(TextLabel(judged.explanation))
-        if not brief:
-            self._add_details(column)
+        column(
+            *(self._heading(), TextLabel(judged.explanation)),
+            *(() if brief else self._details()),
+            within=self,
+            gap=0.45,
+            edges=(0.8, 0.7, 0.8, 0.8),
+        )
 
     @property
     def content(self) -> tuple[JudgedRelation, bool]:
@@ -188,38 +277,28 @@ class VerdictCard(QFrame):
 
     def show_picked(self, picked: bool) -> None:
         """Show whether this relation is selected."""
-        kind = "picked" if picked else "card"
-        if self.property("kind") != kind:
-            self.setProperty("kind", kind)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        restyle(self, "kind", "picked" if picked else "card")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.picked.emit()
         super().mousePressEvent(event)
 
-    def _add_details(self, column: QVBoxLayout) -> None:
+    def _details(self) -> Iterator[Part]:
         judged = self._judged
         if judged.threshold:
-            button = QPushButton(judged.threshold)
-            button.clicked.connect(self._request_threshold)
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+            yield at_left(push_button(judged.threshold, self._request_threshold))
         if judged.checks:
-            column.addWidget(self._check_chips())
+            yield self._check_chips()
         if judged.adjusted:
-            column.addWidget(TextLabel(judged.adjusted, Tone.MUTED))
+            yield TextLabel(judged.adjusted, Tone.MUTED)
         confidence = tr("Confidence {share}").format(share=f"{judged.verdict.confidence:.2f}")
-        column.addWidget(Disclosure(confidence, VerdictNumbers(self._theme, judged.verdict)))
+        yield Disclosure(confidence, VerdictNumbers(self._theme, judged.verdict))
 
     def _check_chips(self) -> QWidget:
         self._chips = tuple(CheckChip(self._theme, check) for check in self._judged.checks)
-        chips = QWidget()
-        lines = FlowLayout(em(0.3))
-        chips.setLayout(lines)
         for chip in self._chips:
-            reason = chip.check.reason
-            chip.toggled.connect(partial(self._pick_ground, reason))
-            lines.addWidget(chip)
+            chip.toggled.connect(partial(self._pick_ground, chip.check.reason))
+        chips = flow(*self._chips, gap=0.3)
         RovingFocus(chips, ALONG_THE_LINE).lead(self._chips)
         return chips
 
@@ -232,21 +311,52 @@ class VerdictCard(QFrame):
         self.ground_picked.emit(reason if lit else None)
 
     def _heading(self) -> QHBoxLayout:
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        outcome = self._judged.verdict.outcome
-        word = PlainLabel(outcome.value)
-        word.setFont(font(LARGE, bold=True))
-        word.setProperty("tone", LOOKS[outcome].role)
-        words.addWidget(word)
-        about = (
-            f"{self._judged.run}: {self._judged.relation}"
-            if self._judged.run
-            else self._judged.relation
-        )
-        words.addWidget(TextLabel(about, Tone.MUTED))
-        row = QHBoxLayout()
-        row.setSpacing(em(0.6))
-        row.addWidget(OutcomeMark(self._theme, outcome), 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        return row
+        about = ": ".join(filter(None, (self._judged.run, self._judged.relation)))
+        label, outcome = TextLabel(about, Tone.MUTED), self._judged.verdict.outcome
+        return _heading(self._theme, outcome, font(LARGE, bold=True), label, gap=0.6)
+
+
+@frozen(kw_only=False)
+class BriefVerdict:
+    """Content of a tile.
+
+    Attributes:
+        title: Origin of the verdict.
+        outcome: The outcome.
+        remark: A short additional note.
+        is_new: Whether it differs from the verdict it is compared with.
+    """
+
+    title: str
+    outcome: Outcome
+    remark: str
+    is_new: bool = False
+
+
+class VerdictTile(QFrame):
+    """Shows one verdict; another verdict needs a new tile. Emits nothing.
+
+    Args:
+        theme: Colours and icons.
+        brief: Content of the tile.
+    """
+
+    def __init__(self, theme: Theme, brief: BriefVerdict) -> None:
+        super().__init__()
+        self.setProperty("kind", "picked" if brief.is_new else "card")
+        self.setAccessibleName(f"{brief.title}: {brief.outcome.value}, {brief.remark}")
+        title = TextLabel(brief.title, Tone.MUTED, small=True)
+        remark = TextLabel(brief.remark, Tone.MUTED, small=True)
+        said = _heading(theme, brief.outcome, font(bold=True), remark, gap=0.4)
+        column(title, said, SPACE, within=self, gap=0.15, edges=(0.5, 0.35, 0.5, 0.45))
+
+
+def _heading(
+    theme: Theme, outcome: Outcome, letters: QFont, below: QWidget, gap: float
+) -> QHBoxLayout:
+    """Return the mark and the word of an outcome, with a label below the word."""
+    word = PlainLabel(outcome.value)
+    word.setFont(letters)
+    word.setProperty("tone", LOOKS[outcome].role)
+    words = column(word, below, gap=0)
+    return row(at_top(OutcomeMark(theme, outcome)), grow(words), gap=gap)

@@ -1,12 +1,13 @@
 """The relations of a run, one per line, each with its outcome mark."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import clear, grid
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 
@@ -35,21 +36,14 @@ class ClaimList(QWidget):
         super().__init__()
         self._theme = theme
         self._claims: tuple[Claim, ...] = ()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(em(0.4))
-        self._grid.setVerticalSpacing(em(0.1))
-        self._grid.setColumnStretch(1, 1)
+        self._grid = grid(self, (0.4, 0.1))
 
     def show_claims(self, claims: tuple[Claim, ...]) -> None:
         """Set the relations."""
         if claims == self._claims:
             return
         self._claims = claims
-        while (item := self._grid.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        clear(self._grid)
         for number, claim in enumerate(claims):
             if claim.outcome is not None:
                 mark = OutcomeMark(self._theme, claim.outcome)

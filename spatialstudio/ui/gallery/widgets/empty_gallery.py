@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.theme.metrics import (
     LARGE,
@@ -10,6 +10,8 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import Placed, centred, column
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
@@ -54,14 +56,14 @@ class EmptyGallery(QWidget):
         self._sentence = TextLabel(tone=Tone.MUTED)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setFixedWidth(em(SENTENCE_EM))
-        self._button = QPushButton()
-        self._button.clicked.connect(self.action_picked)
-        column = QVBoxLayout(self)
-        column.setSpacing(em(0.6))
-        column.addStretch(2)
-        for part in (EmptyGrid(theme), self._title, self._sentence, self._button):
-            column.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+        self._button = push_button("", self.action_picked)
+        parts = (EmptyGrid(theme), self._title, self._sentence, self._button)
+        column(
+            *(Placed(stretch=2), *map(centred, parts), Placed(stretch=3)),
+            within=self,
+            gap=0.6,
+            edges=None,
+        )
 
     def show_words(self, title: str, sentence: str, action: str = "") -> None:
         """Set the texts; an empty action hides the button."""

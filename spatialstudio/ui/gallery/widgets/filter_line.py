@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QListView, QWidget
 
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.fields import TextLine
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -20,11 +20,16 @@ class CompletingLine(TextLine):
     left_downwards = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(
+            placeholderText=tr("cat  verdict:fail  relation:left  pos<0.6  stars>=3"),
+            clearButtonEnabled=True,
+        )
         self._words = QStringListModel(self)
-        self._completer = QCompleter(self._words, self)
-        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._completer.setMaxVisibleItems(MOST_OFFERS)
+        self._completer = QCompleter(
+            *(self._words, self),
+            caseSensitivity=Qt.CaseSensitivity.CaseInsensitive,
+            maxVisibleItems=MOST_OFFERS,
+        )
         self._popup = QListView()
         self._completer.setPopup(self._popup)
         self._completer.setWidget(self)
@@ -87,19 +92,13 @@ class FilterLine(QWidget):
         super().__init__()
         self._line = CompletingLine()
         self._line.setAccessibleName(tr("Filter"))
-        self._line.setPlaceholderText(tr("cat  verdict:fail  relation:left  pos<0.6  stars>=3"))
-        self._line.setClearButtonEnabled(True)
         self._line.textChanged.connect(self._tell)
         self._line.left_downwards.connect(self.left_downwards)
         self._shown: str | None = None
         self._problem = TextLabel(tone=Tone.MUTED, small=True)
         self._problem.hide()
         self.setFocusProxy(self._line)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.2))
-        column.addWidget(self._line)
-        column.addWidget(self._problem)
+        column(self._line, self._problem, within=self, gap=0.2)
 
     @property
     def line(self) -> str:

@@ -34,6 +34,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import draw_text, painting
 from spatialstudio.ui.widgets.texts import tr
 
 
@@ -166,9 +167,7 @@ class RunGrid(PictureGrid):
         self._stale: set[int] = set()
         self._selection = GridSelection()
         self._pressed: tuple[QPointF, int, bool] | None = None
-        self._asking = QTimer(self)
-        self._asking.setSingleShot(True)
-        self._asking.setInterval(0)
+        self._asking = QTimer(self, singleShot=True, interval=0)
         self._asking.timeout.connect(self._ask_for_faces)
         self.setAccessibleName(tr("Runs"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -205,10 +204,7 @@ class RunGrid(PictureGrid):
         self._keys = cells.ids
         near = self._keys[min(before, len(self._keys) - 1)] if self._keys else None
         self._selection.keep(self._keys, near)
-        self._lay_out()
-        if anchor is not None and anchor[0] in self._keys:
-            top = self._rows.place(self._keys.index(anchor[0])).top()
-            self.verticalScrollBar().setValue(round(top) - anchor[1])
+        self._lay_out(anchor)
         self._tell_screen_readers()
 
     def show_face(self, key: int, face: TileFace) -> None:
@@ -241,26 +237,22 @@ class RunGrid(PictureGrid):
         self._asking.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        origin = self._origin()
-        painter.translate(origin)
-        part = QRectF(event.rect()).translated(-origin)
+        with painting(self.viewport()) as painter:
+            painter.translate(self._origin())
+            self._draw(painter, QRectF(event.rect()).translated(-self._origin()))
+
+    def _draw(self, painter: QPainter, part: QRectF) -> None:
+        """Draw a part of the layout."""
         for section, top in zip(self._sections, self._rows.headings, strict=True):
             if part.top() - em(HEADING_EM) <= top <= part.bottom():
                 self._draw_heading(painter, section, top)
         for row in self._rows.rows_between(part.top() - em(CAPTION_EM + 1), part.bottom() + em(1)):
             for tile, place in enumerate(self._rows.places(row), self._rows.rows[row].start):
                 self._draw_tile(painter, tile, place)
-        painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay the rows out again, keeping the first visible tile at the top."""
-        anchor = self._first_visible()
-        self._lay_out()
-        if anchor is not None:
-            top = self._rows.place(self._keys.index(anchor[0])).top()
-            self.verticalScrollBar().setValue(round(top) - anchor[1])
+        self._lay_out(self._first_visible())
         super().resizeEvent(event)
 
     def scrollContentsBy(self, _across: int, down: int) -> None:
@@ -328,24 +320,17 @@ class RunGrid(PictureGrid):
         now, last = self._keys.index(self.current), len(self._keys) - 1
         row = self._tile_height() + em(CAPTION_EM + GAP_EM)
         visible_rows = max(int(self.viewport().height() / row), 1)
-        match event.key():
-            case Qt.Key.Key_Left:
-                return max(now - 1, 0)
-            case Qt.Key.Key_Right:
-                return min(now + 1, last)
-            case Qt.Key.Key_Up:
-                return self._rows.above_or_below(now, -1)
-            case Qt.Key.Key_Down:
-                return self._rows.above_or_below(now, 1)
-            case Qt.Key.Key_PageUp:
-                return self._rows.above_or_below(now, -visible_rows)
-            case Qt.Key.Key_PageDown:
-                return self._rows.above_or_below(now, visible_rows)
-            case Qt.Key.Key_Home:
-                return 0
-            case Qt.Key.Key_End:
-                return last
-        return None
+        targets = {
+            Qt.Key.Key_Left: max(now - 1, 0),
+            Qt.Key.Key_Right: min(now + 1, last),
+            Qt.Key.Key_Up: self._rows.above_or_below(now, -1),
+            Qt.Key.Key_Down: self._rows.above_or_below(now, 1),
+            Qt.Key.Key_PageUp: self._rows.above_or_below(now, -visible_rows),
+            Qt.Key.Key_PageDown: self._rows.above_or_below(now, visible_rows),
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }
+        return targets.get(Qt.Key(event.key()))
 
     def _pick(self, tile: int, *, stretched: bool = False) -> None:
         if stretched:
@@ -388,7 +373,8 @@ class RunGrid(PictureGrid):
             heading=em(HEADING_EM),
         )
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, anchor: tuple[int, int] | None) -> None:
+        """Lay the tiles out, with the key of a tile at its offset from the top."""
         starts = [section.start for section in self._sections]
         self._rows = justify(self._cells.ratios, starts, self._sizes())
         bar, visible = self.verticalScrollBar(), self.viewport().height()
@@ -397,20 +383,20 @@ class RunGrid(PictureGrid):
         bar.setSingleStep(em(STEP_EM))
         self.viewport().update()
         self._asking.start()
+        if anchor is not None and anchor[0] in self._keys:
+            top = self._rows.place(self._keys.index(anchor[0])).top()
+            bar.setValue(round(top) - anchor[1])
 
     def _origin(self) -> QPointF:
         return QPointF(em(SIDE_EM), -self.verticalScrollBar().value())
 
     def _update_tile(self, key: int) -> None:
         """Redraw one tile if visible."""
-        seen = self._visible()
-        for tile in seen:
+        out = em(1)
+        for tile in self._visible():
             if self._keys[tile] == key:
-                place = self._rows.place(tile).translated(self._origin())
-                out = em(1)
-                self.viewport().update(
-                    place.adjusted(-out, -out, out, out + em(CAPTION_EM)).toRect()
-                )
+                drawn = self.place_of(key).adjusted(-out, -out, out, out + em(CAPTION_EM))
+                self.viewport().update(drawn.toRect())
 
     def _visible(self, beyond: float = 0.0) -> range:
         """Return the visible tiles, and those within ``beyond`` viewport heights."""
@@ -446,8 +432,7 @@ class RunGrid(PictureGrid):
         return bool(count) and badge.contains(position - self._origin())
 
     def _draw_tile(self, painter: QPainter, tile: int, place: QRectF) -> None:
-        cell = self._cells[tile]
-        key = cell.id
+        cell, key = self._cells[tile], self._keys[tile]
         state = TileState(
             stack=cell.stacked,
             is_open=cell.is_open,
@@ -463,6 +448,5 @@ class RunGrid(PictureGrid):
         low = Qt.AlignmentFlag.AlignBottom
         drawn = painter.boundingRect(line, low, section.title)
         painter.drawText(line, low, section.title)
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        painter.drawText(line.adjusted(drawn.width() + em(0.6), 0, 0, 0), low, section.remark)
+        rest = line.adjusted(drawn.width() + em(0.6), 0, 0, 0)
+        draw_text(painter, rest, section.remark, (font(SMALL), self._theme.colour("muted")), low)

@@ -1,5 +1,6 @@
 """A tile of the gallery: thumbnail, verdict, seed and marks."""
 
+from itertools import cycle
 from math import cos, pi, sin
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt
@@ -8,6 +9,7 @@ from PySide6.QtGui import (
     QImage,
     QPainter,
     QPainterPath,
+    QPainterStateGuard,
     QPen,
     QPixmap,
     QPolygonF,
@@ -22,6 +24,7 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
+from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, elided, painting
 from spatialstudio.ui.widgets.texts import tr
 
 CAPTION_EM = 1.5
@@ -131,16 +134,14 @@ class TilePainter(QObject):
         pixmap = QPixmap(pixels)
         pixmap.setDevicePixelRatio(scale)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         place = QRectF(QPointF(0, 0), size)
-        if face.picture is None:
-            self._draw_empty(painter, place)
-            self._draw_missing(painter, place, face)
-        else:
-            self._draw_picture(painter, place, face, face.picture)
-        self._draw_caption(painter, place, face)
-        painter.end()
+        with painting(pixmap) as painter:
+            if face.picture is None:
+                self._draw_empty(painter, place)
+                self._draw_missing(painter, place, face)
+            else:
+                self._draw_picture(painter, place, face, face.picture)
+            self._draw_caption(painter, place, face)
         self._kept[key] = (face, pixmap)
         return pixmap
 
@@ -151,12 +152,11 @@ class TilePainter(QObject):
         size = QSizeF(picture.size()).scaled(place.size(), expanded)
         whole = QRectF(QPointF(0, 0), size)
         whole.moveCenter(place.center())
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.setClipPath(_rounded(place))
-        painter.setOpacity(REJECTED_OPACITY if face.is_rejected else 1.0)
-        painter.drawImage(whole, picture)
-        painter.restore()
+        with QPainterStateGuard(painter):
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.setClipPath(_rounded(place))
+            painter.setOpacity(REJECTED_OPACITY if face.is_rejected else 1.0)
+            painter.drawImage(whole, picture)
 
     def _draw_ground(self, painter: QPainter, place: QRectF, state: TileState) -> None:
         if not (state.is_chosen or state.is_current or state.is_open):
@@ -164,20 +164,14 @@ class TilePainter(QObject):
         out = em(MARGIN_EM)
         ground = place.adjusted(-out, -out, out, em(CAPTION_EM) + out / 2)
         colour = self._theme.colour("line" if state.is_chosen else "hover")
-        painter.setPen(QPen(self._theme.colour("accent"), 2) if state.is_current else colour)
-        painter.setBrush(colour)
-        painter.drawRoundedRect(ground, em(ROUNDING_EM), em(ROUNDING_EM))
+        edge = QPen(self._theme.colour("accent"), 2) if state.is_current else colour
+        draw_rounded(painter, ground, colour, edge, em(ROUNDING_EM))
 
     def _draw_sheets(self, painter: QPainter, place: QRectF) -> None:
         """Draw the edge of a stacked sheet under the picture."""
         painter.setPen(QPen(self._theme.colour("faint"), 1.2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        up = em(0.2)
-        inset = em(0.5)
-        painter.drawLine(
-            QPointF(place.left() + inset, place.top() - up),
-            QPointF(place.right() - inset, place.top() - up),
-        )
+        edge = place.adjusted(em(0.5), -em(0.2), -em(0.5), 0)
+        painter.drawLine(edge.topLeft(), edge.topRight())
 
     def _draw_empty(self, painter: QPainter, place: QRectF) -> None:
         painter.fillPath(_rounded(place), self._theme.colour("sunken"))
@@ -187,25 +181,18 @@ class TilePainter(QObject):
         inner = place.adjusted(em(0.5), em(0.5), -em(0.5), -em(0.5))
         corner = QPointF(inner.center().x() - side / 2, inner.top() + inner.height() * 0.1)
         self._icon.paint(painter, QRectF(corner, QSize(side, side)).toRect())
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
         words = inner.adjusted(0, inner.height() * 0.1 + side, 0, 0)
         title = tr("The file is missing") if face.is_missing else tr("Cannot be read")
-        middle = Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap
-        wraps_anywhere = Qt.TextFlag.TextWrapAnywhere
-        painter.drawText(words, middle, title)
+        look, middle = (font(SMALL), self._theme.colour("muted")), Qt.AlignmentFlag.AlignHCenter
+        draw_text(painter, words, title, look, middle | Qt.TextFlag.TextWordWrap)
         below = words.adjusted(0, em(2.4), 0, 0)
         if below.height() > em(1):
-            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | wraps_anywhere, face.place)
+            painter.drawText(below, middle | Qt.TextFlag.TextWrapAnywhere, face.place)
 
     def _draw_badge(self, painter: QPainter, place: QRectF, text: str) -> None:
         badge = self.badge(place, int(text))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("raised", 0.92))
-        painter.drawRoundedRect(badge, badge.height() / 2, badge.height() / 2)
-        painter.setFont(font(SMALL, bold=True))
-        painter.setPen(self._theme.colour("text"))
-        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)
+        draw_rounded(painter, badge, self._theme.colour("raised", 0.92))
+        draw_text(painter, badge, text, (font(SMALL, bold=True), self._theme.colour("text")))
 
     def _draw_caption(self, painter: QPainter, place: QRectF, face: TileFace) -> None:
         line = QRectF(place.left(), place.bottom(), place.width(), em(CAPTION_EM))
@@ -219,28 +206,24 @@ class TilePainter(QObject):
         if face.is_rejected:
             right -= em(1)
             self._draw_cross(painter, QRectF(right, line.center().y() - em(0.3), em(0.6), em(0.6)))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("warning"))
         for _ in range(face.stars):
             right -= em(STAR_EM)
             centre = QPointF(right + em(STAR_EM / 2), line.center().y())
-            self._draw_star(painter, centre, em(STAR_EM / 2))
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
+            painter.drawPolygon(star(centre, em(STAR_EM / 2)))
+        letters = font(SMALL)
         room = QRectF(left, line.top(), max(right - em(0.2) - left, 0), line.height())
-        measure = QFontMetricsF(painter.font())
+        measure = QFontMetricsF(letters)
         texts = (f"{face.caption}  {face.tags}".rstrip(), face.caption, face.brief)
         fitting = (text for text in texts if measure.horizontalAdvance(text) <= room.width())
-        text = next(fitting, face.brief)
-        elided = measure.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)
+        text = elided(next(fitting, face.brief), letters, room.width())
+        look = letters, self._theme.colour("muted")
+        draw_text(painter, room, text, look, Qt.AlignmentFlag.AlignVCenter)
 
     def _dress(self) -> None:
         self._kept.clear()
         self._icon = self._theme.icon("warning", "muted")
-
-    def _draw_star(self, painter: QPainter, centre: QPointF, radius: float) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("warning"))
-        painter.drawPolygon(star(centre, radius))
 
     def _draw_cross(self, painter: QPainter, place: QRectF) -> None:
         painter.setPen(QPen(self._theme.colour("bad"), em(0.12), c=Qt.PenCapStyle.RoundCap))
@@ -250,12 +233,10 @@ class TilePainter(QObject):
 
 def star(centre: QPointF, radius: float) -> QPolygonF:
     """Return a five-pointed star, one point up."""
-    corners = []
-    for corner in range(2 * POINTS):
-        reach = radius * (INNER if corner % 2 else 1.0)
-        angle = corner * pi / POINTS
-        corners.append(QPointF(centre.x() + reach * sin(angle), centre.y() - reach * cos(angle)))
-    return QPolygonF(corners)
+    angles = (corner * pi / POINTS for corner in range(2 * POINTS))
+    reaches = cycle((radius, radius * INNER))
+    steps = (QPointF(sin(a), -cos(a)) * reach for a, reach in zip(angles, reaches, strict=False))
+    return QPolygonF([centre + step for step in steps])
 
 
 def _rounded(place: QRectF) -> QPainterPath:

@@ -1,20 +1,20 @@
 """A row of stars, set by a click or a key."""
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 
 from spatialstudio.domain.library import MOST_STARS
 from spatialstudio.ui.gallery.widgets.run_tile import star
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget
 from spatialstudio.ui.widgets.texts import tr
 
 STEP_EM = 1.3
 RADIUS_EM = 0.55
 
 
-class StarRow(QWidget):
+class StarRow(PaintedWidget):
     """Shows 0 to ``MOST_STARS`` stars; emits ``stars_picked`` with the user's rating.
 
     A click on the last filled star clears the rating.
@@ -23,13 +23,13 @@ class StarRow(QWidget):
     stars_picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(
+            theme,
+            accessibleName=tr("Stars"),
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+            sizePolicy=FIXED,
+        )
         self._stars = 0
-        self.setAccessibleName(tr("Stars"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     @property
     def stars(self) -> int:
@@ -45,9 +45,8 @@ class StarRow(QWidget):
         self.setAccessibleDescription(tr("{count} of 5 stars").format(count=stars))
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the stars, filled up to the rating."""
         for place in range(MOST_STARS):
             centre = QPointF(em(STEP_EM) * (place + 0.5), self.height() / 2)
             is_full = place < self._stars
@@ -58,7 +57,6 @@ class StarRow(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(self._theme.colour("accent"))
             painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), em(0.3), em(0.3))
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         picked = min(int(event.position().x() // em(STEP_EM)) + 1, MOST_STARS)

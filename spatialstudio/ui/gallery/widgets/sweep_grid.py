@@ -1,14 +1,16 @@
 """The grid of a sweep: pictures in rows and columns, with axis labels."""
 
 from collections.abc import Sequence
+from itertools import product
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QMarginsF, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPainterStateGuard,
     QPaintEvent,
     QResizeEvent,
 )
@@ -23,6 +25,7 @@ from spatialstudio.ui.gallery.widgets.run_tile import (
 )
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import draw_text, painting
 from spatialstudio.ui.widgets.texts import tr
 
 NARROWEST_EM, WIDEST_EM = 6.0, 16.0
@@ -120,19 +123,16 @@ class SweepGrid(PictureGrid):
         return QRectF(left, top, width, height)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         inner = QRectF(self.viewport().rect()).adjusted(self._side() - em(0.4), em(HEAD_EM), 0, 0)
-        painter.save()
-        painter.setClipRect(inner.adjusted(0, -em(0.4), 0, 0))
-        for row, keys in enumerate(self._table.keys):
-            for column, key in enumerate(keys):
-                self._draw_cell(painter, row, column, key)
-        painter.restore()
-        if self._table.keys:
-            self._draw_columns(painter)
-            self._draw_rows(painter)
-        painter.end()
+        with painting(self.viewport()) as painter:
+            with QPainterStateGuard(painter):
+                painter.setClipRect(inner.adjusted(0, -em(0.4), 0, 0))
+                for row, keys in enumerate(self._table.keys):
+                    for column, key in enumerate(keys):
+                        self._draw_cell(painter, row, column, key)
+            if self._table.keys:
+                self._draw_columns(painter)
+                self._draw_rows(painter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -186,11 +186,9 @@ class SweepGrid(PictureGrid):
         return max(min(row, last_row), 0), max(min(column, last_column), 0)
 
     def _cell_at(self, position: QPointF) -> tuple[int, int] | None:
-        for row, keys in enumerate(self._table.keys):
-            for column in range(len(keys)):
-                if self.place_of(row, column).adjusted(0, 0, 0, em(CAPTION_EM)).contains(position):
-                    return row, column
-        return None
+        cells = product(range(len(self._table.rows)), range(len(self._table.columns)))
+        caption = QMarginsF(0, 0, 0, em(CAPTION_EM))
+        return next((c for c in cells if (self.place_of(*c) + caption).contains(position)), None)
 
     def _scroll_to(self) -> None:
         place = self.place_of(*self._cell).adjusted(0, 0, 0, em(CAPTION_EM + GAP_EM))
@@ -283,9 +281,8 @@ class SweepGrid(PictureGrid):
         *,
         is_title: bool = False,
     ) -> None:
-        painter.setFont(font(bold=is_title))
-        painter.setPen(self._theme.colour("text" if is_title else "muted"))
-        painter.drawText(line, align | Qt.AlignmentFlag.AlignVCenter, text)
+        look = font(bold=is_title), self._theme.colour("text" if is_title else "muted")
+        draw_text(painter, line, text, look, align | Qt.AlignmentFlag.AlignVCenter)
 
 
 def keys_of(table: SweepTable) -> Sequence[int]:

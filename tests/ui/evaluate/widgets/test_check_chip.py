@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.domain.verdict import AbstentionReason
-from spatialstudio.ui.evaluate.widgets.check_chip import (
+from spatialstudio.ui.evaluate.widgets.verdict_card import (
     CheckChip,
     CheckState,
     VerdictCheck,

@@ -4,8 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QLabel
 
-from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram
-from spatialstudio.ui.evaluate.widgets.depth_plot import DepthProfile
+from spatialstudio.ui.evaluate.widgets.depth_histogram import DepthHistogram, DepthProfile
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 

@@ -5,13 +5,13 @@ from PySide6.QtCore import QPointF, Qt
 from spatialstudio.domain.evidence import MarginBand
 from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Box
-from spatialstudio.ui.evaluate.widgets.evidence_marks import (
+from spatialstudio.ui.evaluate.widgets.evidence_overlay import (
     BandMark,
     BoxMark,
     BoxStyle,
+    EvidenceOverlay,
     EvidenceScene,
 )
-from spatialstudio.ui.evaluate.widgets.evidence_overlay import EvidenceOverlay
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.picture_layers import PictureScene
 

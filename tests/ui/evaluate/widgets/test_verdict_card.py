@@ -10,12 +10,13 @@ from spatialstudio.domain.verdict import (
     Outcome,
     Verdict,
 )
-from spatialstudio.ui.evaluate.widgets.check_chip import (
+from spatialstudio.ui.evaluate.widgets.verdict_card import (
     CheckChip,
     CheckState,
+    JudgedRelation,
+    VerdictCard,
     VerdictCheck,
 )
-from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 

@@ -5,8 +5,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtWidgets import QToolButton
 
-from spatialstudio.ui.gallery.widgets.compare_canvas import ComparedPicture, CompareWay
-from spatialstudio.ui.gallery.widgets.compare_view import CompareView
+from spatialstudio.ui.gallery.widgets.compare_view import ComparedPicture, CompareView, CompareWay
 from spatialstudio.ui.widgets.picture_region import WHOLE
 
 LEFT = Qt.MouseButton.LeftButton
