@@ -191,16 +191,25 @@ class DockLayout:
     def _restore(self, workspace: Workspace, layout: QByteArray) -> bool:
         """Restore a stored layout; return False if it does not contain all docks.
 
-        The docks must not be placed yet; see ``_clear_tabs``.
+        The docks must not be placed yet; see ``_clear_tabs``. Docks of plugins that the layout does
+        not contain are added at their planned place.
         """
         for plan in workspace.docks:
             self._frame_of(plan).setParent(self._window)
             self._make_in_place(plan)
-        docks = [self._docks[plan.id] for plan in workspace.docks]
-        if self._window.restoreState(layout, LAYOUT_VERSION):
-            nowhere = Qt.DockWidgetArea.NoDockWidgetArea
-            return all(self._window.dockWidgetArea(dock) is not nowhere for dock in docks)
-        return False
+        if not self._window.restoreState(layout, LAYOUT_VERSION):
+            return False
+        nowhere = Qt.DockWidgetArea.NoDockWidgetArea
+        left_out = [
+            plan
+            for plan in workspace.docks
+            if self._window.dockWidgetArea(self._docks[plan.id]) is nowhere
+        ]
+        if not all(plan.plugin for plan in left_out):
+            return False
+        for plan in left_out:
+            self._place(plan)
+        return True
 
     def _make_in_place(self, plan: DockPlan) -> None:
         """Build a dock's content in place: Qt restyles all that is reparented."""
@@ -209,20 +218,24 @@ class DockLayout:
 
     def _arrange(self, workspace: Workspace) -> None:
         for plan in workspace.docks:
-            dock = self._frame_of(plan)
-            dock.setFloating(False)
-            if plan.is_across:
-                self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
-            else:
-                self._window.addDockWidget(plan.area, dock)
-            self._make_in_place(plan)
-            if (front := self._front_of(plan)) != plan:
-                self._window.tabifyDockWidget(self._docks[front.id], dock)
-            dock.setVisible(self._is_wanted(plan))
+            self._place(plan)
         self.size_docks()
         for plan in workspace.docks:
             if self._front_of(plan) == plan:
                 self._docks[plan.id].raise_()
+
+    def _place(self, plan: DockPlan) -> None:
+        """Add a dock at its planned place."""
+        dock = self._frame_of(plan)
+        dock.setFloating(False)
+        if plan.is_across:
+            self._window.addDockWidget(plan.area, dock, Qt.Orientation.Vertical)
+        else:
+            self._window.addDockWidget(plan.area, dock)
+        self._make_in_place(plan)
+        if (front := self._front_of(plan)) != plan:
+            self._window.tabifyDockWidget(self._docks[front.id], dock)
+        dock.setVisible(self._is_wanted(plan))
 
     def _cramped_now(self) -> tuple[str, ...]:
         is_low = self._window.height() < em(LOW_WINDOW_EM)

@@ -20,6 +20,7 @@ from spatialstudio.plugin_api import (
 )
 from spatialstudio.ui.framework.panel_api import Panel
 from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.framework.workspace import RIGHT
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.window import workspaces
 from spatialstudio.ui.window.settings_pages import PluginsPage
@@ -173,6 +174,22 @@ def test_the_settings_list_plugins_and_why_others_are_disabled(installed, contex
     assert "Old 0.1 is disabled" in words
     assert "It is too old." in words
     page.deleteLater()
+
+
+def test_a_new_panel_joins_the_layout_that_the_user_arranged(window_of, studio, monkeypatch):
+    before = window_of(studio)
+    inspect = next(each for each in before._workspaces if each.id == "inspect")
+    before.use_workspace(inspect)
+    moved = before._dock_layout.make(inspect.docks[0])
+    before.addDockWidget(RIGHT, moved)
+    before._dock_layout.keep_layout()
+    monkeypatch.setattr(Studio, "plugins", INSTALLED)
+    after = window_of(studio)
+    after.use_workspace(next(each for each in after._workspaces if each.id == "inspect"))
+    docks = {dock.objectName(): dock for dock in after.findChildren(QDockWidget)}
+    assert after.dockWidgetArea(docks[inspect.docks[0].id]) is RIGHT
+    assert after.dockWidgetArea(docks["plugin-exitingpanel"]) is RIGHT  # with its neighbour
+    assert not docks["plugin-hellopanel"].isHidden()
 
 
 def test_plugins_are_turned_off_for_the_next_start(qtbot, context):
