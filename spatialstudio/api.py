@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
     from spatialstudio.domain.arrays import RgbImage
-    from spatialstudio.domain.generation import GuidanceSettings
+    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.judge_choice import JudgeSetChoice
     from spatialstudio.domain.ports import ModelCard
     from spatialstudio.domain.scene import RelationType, SceneGraph
@@ -66,16 +66,18 @@ CHOSEN_APART = ("method_id", "strength", "options")
 """Fields of ``GuidanceSettings`` that are separate arguments of ``guide``."""
 
 
-def read(prompt: str) -> SceneGraph:
+def read(prompt: str, *, extractor: str | None = None) -> SceneGraph:
     """Parse a prompt into its objects, relations, and notes about text that was not understood.
 
     Args:
         prompt: English text, as passed to a diffusers pipeline.
+        extractor: Id of a relation extractor, such as that of a plugin; None for the grammar.
 
     Raises:
         PromptError: The prompt is empty or too long.
+        PluginError: The extractor is unknown, or failed.
     """
-    return _studio().parse_prompt(prompt)
+    return _studio().parse_prompt(prompt, extractor)
 
 
 @contextmanager
@@ -309,8 +311,13 @@ def _block(
 
     def begin_call(plan: CallPlan) -> ReportStep:
         call = RecordedCall(plan.scene, plan.guidance, plan.pictures)
-        calls.append(call)
-        return call.events.append
+
+        def report_step(events: tuple[StepEvent, ...]) -> None:
+            if not call.events:  # a call that is refused is not recorded
+                calls.append(call)
+            call.events.append(events)
+
+        return report_step
 
     run = Run(scene, chooser.notes, calls)
     guided = GuidedPipeline(model, scene, chooser.choose, capture, begin_call)
@@ -395,6 +402,8 @@ class _GuidanceChooser:
             self.notes += (
                 "There is nothing to guide: the pipeline draws as it does without guidance.",
             )
+        elif self._method != UNGUIDED and self.choose(self._card.steps).strength == 0:
+            self.notes += ("The strength is 0: the pipeline draws as it does without guidance.",)
 
     def _check(self, scene: SceneGraph) -> None:
         """Check that the settings are valid for the pipeline."""

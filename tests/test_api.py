@@ -20,6 +20,7 @@ from spatialstudio.domain.errors import (
     EmptyMapError,
     ImageError,
     NoDetectorChosen,
+    OutOfMemory,
     PluginError,
     PromptError,
     RequestError,
@@ -163,6 +164,101 @@ def test_names_only_draws_the_objects_without_the_relation(pipe, draw):
         named = draw()
     assert run.prompt == "a dog and a car"
     np.testing.assert_allclose(named, draw("a dog and a car"), atol=1e-4)
+
+
+def test_embeddings_cannot_stand_for_the_names_alone(pipe, draw):
+    words, nothing = pipe.encode_prompt(PROMPT, "cpu", 1, True)
+    with guide(pipe, PROMPT, names_only=True), pytest.raises(RequestError, match="embeddings"):
+        draw(None, prompt_embeds=words, negative_prompt_embeds=nothing)
+
+
+def test_inference_mode_is_refused_with_guidance_and_allowed_without(pipe, draw):
+    plain = draw()
+    with guide(pipe, PROMPT), torch.inference_mode(), pytest.raises(RequestError) as refusal:
+        draw()
+    assert "inference_mode" in refusal.value.message
+    with watch(pipe, PROMPT) as run, torch.inference_mode():
+        assert np.array_equal(draw(), plain)
+    assert len(run.steps) == 2
+
+
+class PassingOn(StableDiffusionPipeline):
+    """A user's pipeline that passes arguments on."""
+
+    def __call__(self, *args, shout=False, **kwargs):
+        self.has_shouted = shout
+        return super().__call__(*args, **kwargs)
+
+
+def test_a_subclass_may_pass_arguments_on(pipe, draw):
+    with guide(pipe, PROMPT, **STRONG) as plain:
+        guided = draw()
+    own = PassingOn(**pipe.components, requires_safety_checker=False)
+    own.set_progress_bar_config(disable=True)
+    settings = {
+        "num_inference_steps": 2,
+        "generator": torch.Generator().manual_seed(7),
+        "output_type": "np",
+    }
+    with guide(own, PROMPT, **STRONG) as run:
+        image = own(PROMPT, 64, 64, shout=True, **settings).images
+    assert np.array_equal(image, guided)
+    assert own.has_shouted
+    assert len(run.steps) == len(plain.steps) == 2
+
+
+def test_a_refused_call_is_not_recorded(pipe, draw):
+    with guide(pipe, PROMPT) as run:
+        draw()
+        with pytest.raises(ValueError, match="divisible by 8"):
+            draw(height=63)
+    assert [len(pictures[0].steps) for pictures in run.calls] == [2]
+    assert run.steps
+
+
+def test_too_little_memory_is_said_in_a_sentence(pipe, draw, monkeypatch):
+    def fail(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
+
+    monkeypatch.setattr(pipe.vae, "decode", fail)
+    with guide(pipe, PROMPT), pytest.raises(OutOfMemory) as error:
+        draw()
+    assert error.value.hint
+
+
+def test_invalid_numbers_are_recorded_without_guidance(pipe, draw, monkeypatch):
+    step = pipe.scheduler.step
+
+    def spoil(*args, **kwargs):
+        sample, *others = step(*args, **kwargs)
+        return (sample * float("nan"), *others)
+
+    monkeypatch.setattr(pipe.scheduler, "step", spoil)
+    with watch(pipe, PROMPT) as run:
+        draw(output_type="latent")
+    assert np.isnan(run.pos[RELATION][1])
+    with guide(pipe, PROMPT), pytest.raises(BackendError, match="invalid numbers"):
+        draw(output_type="latent")
+
+
+def test_no_strength_is_noted(pipe):
+    with guide(pipe, PROMPT, strength=0) as run:
+        pass
+    assert run.notes == ("The strength is 0: the pipeline draws as it does without guidance.",)
+
+
+def test_weights_that_are_replaced_in_a_call_take_gradients_again(pipe, draw, monkeypatch):
+    layer = pipe.unet.conv_out
+    run = layer.forward
+
+    def replace_weights(inputs):
+        layer.bias = torch.nn.Parameter(layer.bias.detach(), layer.bias.requires_grad)
+        return run(inputs)
+
+    monkeypatch.setattr(layer, "forward", replace_weights)
+    with guide(pipe, PROMPT):
+        draw()
+    assert all(weights.requires_grad for weights in pipe.unet.parameters())
 
 
 def test_options_of_a_method_are_settings(pipe, draw):

@@ -1,6 +1,7 @@
 """Conversion of the attention of one pass to maps and PoS of a scene."""
 
 from collections.abc import Mapping, Sequence
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ import torch
 from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.diffusion.attention_tap import LayerWatch, LevelMeans
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
+from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.scene import MentionId, Relation, RelationId, TokenSpan
 from spatialstudio.science.pos.attention_maps import WordAttention, mention_maps
@@ -27,6 +29,9 @@ class AttentionReader:
         whole_text: Positions of all words, for losses in which words compete; empty for losses
             on mentions only.
         decoder: Layers of further levels, for losses that read them.
+
+    Attributes:
+        allows_invalid: Whether NaN and infinite values are read instead of raising.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class AttentionReader:
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self.guided = tuple(r for r in self.relations if r.is_guided)
         self._smooths_maps = smooths_maps
+        self.allows_invalid = False
         self._places: dict[MentionId, list[int]] = {}
         for span in spans:
             places = [self.columns.index(index) for index in span.indices]
@@ -70,7 +76,8 @@ class AttentionReader:
         """
         means = zip(taken.means(), self._levels, strict=True)
         columns, *decoder = (_as_maps(mean, layers, latent_size) for mean, layers in means)
-        refuse_invalid(columns.detach())
+        if not self.allows_invalid:
+            refuse_invalid(columns.detach())
         return WordAttention(
             columns, self._places, is_smoothed=self._smooths_maps, decoder=tuple(decoder)
         )
@@ -92,20 +99,24 @@ class AttentionReader:
             BackendError: The attention holds NaN or infinite values.
         """
         columns = _as_maps(taken.first().detach(), self._levels[0], latent_size)
-        refuse_invalid(columns)
+        if not self.allows_invalid:
+            refuse_invalid(columns)
         return self._snapshot(columns.numpy(force=True))
 
     def _snapshot(self, columns: npt.NDArray[np.float32]) -> AttentionSnapshot:
         return AttentionSnapshot(maps=mention_maps(columns, self._places), layers=self._names)
 
     def pos(self, snapshot: AttentionSnapshot) -> dict[RelationId, float]:
-        """Return the PoS of each relation that can be measured on 2D maps."""
+        """Return the PoS of each relation that can be measured on 2D maps; NaN on invalid maps."""
         return {
-            relation.id: float(
-                relation_pos(relation.type, [snapshot.maps[end] for end in relation.ends])
-            )
+            relation.id: self._pos_of(relation, [snapshot.maps[end] for end in relation.ends])
             for relation in self.relations
         }
+
+    def _pos_of(self, relation: Relation, maps: Sequence[FloatMap]) -> float:
+        if self.allows_invalid and not all(np.isfinite(each).all() for each in maps):
+            return nan
+        return float(relation_pos(relation.type, maps))
 
     def guided_pos(self, pos: Mapping[RelationId, float]) -> dict[RelationId, float]:
         """Return the entries of ``pos`` that belong to guided relations."""

@@ -143,6 +143,7 @@ class GuidanceHook:
         guidance: None for no guidance; requires a reader.
         token: Checked before every model call.
         finish_step: Called with each step when it ends.
+        allows_invalid: Whether NaN and infinite latents are recorded instead of raising.
 
     Attributes:
         has_moved: Whether guidance has updated any picture so far.
@@ -154,7 +155,10 @@ class GuidanceHook:
         guidance: Guidance | None,
         token: CancelToken,
         finish_step: FinishStep,
+        *,
+        allows_invalid: bool = False,
     ) -> None:
+        self._allows_invalid = allows_invalid
         self.has_moved = False
         self._reader = reader
         self._guidance = guidance
@@ -327,7 +331,8 @@ class GuidanceHook:
                 sample = sample - shift
                 move_along(self._scheduler, shift)
         result = step(output, timestep, sample, *args, **kwargs)
-        refuse_invalid(result[0])
+        if not self._allows_invalid:
+            refuse_invalid(result[0])
         self._end_call(Prediction(output, timestep, sample))
         return _with_finished(result)
 

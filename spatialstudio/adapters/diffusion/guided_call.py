@@ -55,6 +55,7 @@ class CallPlan:
         pictures: Pictures per call, >= 1.
         smaller_maps: Whether coarser layers are read, to save memory.
         guidance_scale: Classifier-free guidance scale, for the hint on NaN or infinite values.
+        allows_invalid: Whether NaN and infinite values are recorded instead of raising.
     """
 
     run_id: RequestId
@@ -65,6 +66,7 @@ class CallPlan:
     pictures: int = 1
     smaller_maps: bool = False
     guidance_scale: float = SCALE_OFF
+    allows_invalid: bool = False
 
 
 class GuidedCall:
@@ -95,7 +97,9 @@ class GuidedCall:
         guidance = make_guidance(plan)
         is_read = guidance is not None or plan.capture.attention_every > 0
         reader = self._reader(guidance) if self.spans and is_read else None
-        self._hook = GuidanceHook(reader, guidance, token, self._finish_step)
+        self._hook = GuidanceHook(
+            reader, guidance, token, self._finish_step, allows_invalid=plan.allows_invalid
+        )
 
     @contextmanager
     def attached(self) -> Iterator[None]:
@@ -122,7 +126,7 @@ class GuidedCall:
         is_whole = guidance is not None and guidance.loss.reads_whole_text
         reads_decoder = guidance is not None and guidance.reads_decoder
         whole_text = text_positions(model.streams, plan.scene.prompt.text) if is_whole else ()
-        return AttentionReader(
+        reader = AttentionReader(
             model.layers_to_read(smaller=plan.smaller_maps),
             in_denoiser(model.streams, self.spans),
             plan.scene.relations,
@@ -130,6 +134,8 @@ class GuidedCall:
             whole_text=whole_text,
             decoder=model.decoder_to_read(smaller=plan.smaller_maps) if reads_decoder else (),
         )
+        reader.allows_invalid = plan.allows_invalid
+        return reader
 
     def _finish_step(self, step: DenoisingStep, prediction: Prediction) -> None:
         scheduler = self._model.pipeline.scheduler
@@ -188,12 +194,10 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
     Raises:
         RequestError: The guidance method is not known.
     """
-    settings, scene = plan.guidance, plan.scene
-    if settings.method_id == UNGUIDED:
+    settings = plan.guidance
+    if not will_guide(plan.scene, settings):
         return None
     method = method_named(settings.method_id)
-    if not (scene.mentions and has_work(scene, settings.method_id)):
-        return None
     takes_turns = settings.one_by_one and method.needs_relations
     with GUIDANCE_METHODS.failures_named(method.id):
         loss = method.make_loss(settings)
@@ -206,6 +210,18 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
         corrects_prediction=method.corrects_prediction,
         reads_decoder=method.reads_decoder,
     )
+
+
+def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:
+    """Return True if the settings have a method, and the scene something to guide.
+
+    Raises:
+        RequestError: The guidance method is not known.
+    """
+    if settings.method_id == UNGUIDED:
+        return False
+    method_id = method_named(settings.method_id).id
+    return bool(scene.mentions) and has_work(scene, method_id)
 
 
 def is_due(step: int, every: int) -> bool:

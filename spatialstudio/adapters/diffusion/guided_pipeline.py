@@ -5,24 +5,25 @@ determines what the call draws. Patches of denoiser and scheduler last for a sin
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from importlib.util import find_spec
-from inspect import BoundArguments, Signature, signature
+from inspect import BoundArguments, Parameter, Signature, signature
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
 
+from spatialstudio.adapters.device import memory_errors_explained
 from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.guided_call import (
     CallPlan,
     GuidedCall,
     ReportStep,
-    make_guidance,
+    will_guide,
 )
 from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
 from spatialstudio.adapters.diffusion.token_spans import token_spans
@@ -43,6 +44,7 @@ BeginCall: TypeAlias = Callable[[CallPlan], ReportStep]
 """Called before each pipeline call with its plan; returns the step callback."""
 
 PROMPT = "prompt"
+PASSED_ON = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 OTHER_PROMPTS = ("prompt_2", "prompt_3")
 FIXED_ARGUMENTS = ("system_prompt", "complex_human_instruction")
 """Texts around the prompt; a different value would shift the prompt's words."""
@@ -145,13 +147,15 @@ class GuidedPipeline:
         """Make one call of the pipeline.
 
         Args:
-            run: ``__call__`` of the pipeline's original class.
+            run: ``__call__`` of the pipeline's original class, called with the arguments by name.
             given: The user's arguments.
 
         Raises:
-            RequestError: The call has a different prompt, several prompts, or arguments that change
-                how the prompt is read.
-            BackendError: The attention cannot be read, or values became NaN or infinite.
+            RequestError: The call has a different prompt, several prompts, arguments that change
+                how the prompt is read, or is to be guided in ``torch.inference_mode``.
+            BackendError: The attention cannot be read, or values of a guided call became NaN or
+                infinite.
+            OutOfMemory: The device has too little memory.
         """
         _check_denoiser(self._model.denoiser)
         usual = given.signature
@@ -163,6 +167,12 @@ class GuidedPipeline:
         guidance = self._choose(steps)
         text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
         _check_reading(model.pipeline, usual, arguments, text)
+        is_guided = will_guide(scene, guidance)
+        if is_guided and torch.is_inference_mode_enabled():
+            raise RequestError(
+                "Guidance needs gradients, which torch.inference_mode turns off.",
+                hint="Call the pipeline outside torch.inference_mode, or use watch.",
+            )
         plan = CallPlan(
             run_id=new_request_id(),
             scene=scene,
@@ -171,12 +181,13 @@ class GuidedPipeline:
             capture=self._capture,
             pictures=_picture_count(arguments),
             guidance_scale=float(arguments.get("guidance_scale") or SCALE_OFF),
+            allows_invalid=not is_guided,
         )
         call = GuidedCall(model, plan, _NeverCancelled(), self._begin_call(plan))
         if scene.prompt.text != text:
             given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
-        is_guided = make_guidance(plan) is not None
-        with _without_gradients(model.denoiser) if is_guided else nullcontext(), call.attached():
+        frozen_weights = _without_gradients(model.denoiser) if is_guided else nullcontext()
+        with memory_errors_explained(), frozen_weights, call.attached():
             return run(*given.args, **given.kwargs)
 
     def _scene_drawn(
@@ -190,6 +201,11 @@ class GuidedPipeline:
         known = self._scene.prompt.text
         prompt = arguments.get(PROMPT)
         if prompt is None:
+            if names_only:
+                raise RequestError(
+                    "With names_only, the pipeline cannot be called with embeddings.",
+                    hint="Pass the prompt as text, or leave out names_only.",
+                )
             return scene.prompt.text, scene
         texts = {prompt} if isinstance(prompt, str) else set(prompt)
         if len(texts) != 1:
@@ -220,13 +236,35 @@ def _guided_class(plain: Any) -> Any:
     @wraps(plain.__call__)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            given = signature(plain.__call__).bind(self, *args, **kwargs)
+            given, further = _bound(plain, self, args, kwargs)
         except TypeError:
             return plain.__call__(self, *args, **kwargs)  # raises the pipeline's own error
-        return _BLOCKS[self][-1].call(plain.__call__, given)
+        return _BLOCKS[self][-1].call(partial(plain.__call__, **further), given)
 
     names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__}
     return type(plain.__name__, (plain,), {"__call__": call, PLAIN_CLASS: plain, **names})
+
+
+def _bound(
+    plain: Any, pipeline: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[BoundArguments, Mapping[str, Any]]:
+    """Return the arguments of a call, and those that only a user's subclass knows.
+
+    A subclass may pass arguments on as ``*args`` and ``**kwargs``: their names and defaults are
+    then those of the pipeline class of diffusers.
+
+    Raises:
+        TypeError: The arguments do not fit.
+    """
+    own = signature(plain.__call__)
+    own.bind(pipeline, *args, **kwargs)
+    if all(each.kind not in PASSED_ON for each in own.parameters.values()):
+        return own.bind(pipeline, *args, **kwargs), {}
+    names = [each for each in plain.__mro__ if each.__name__ in FAMILIES]
+    usual = signature(names[0].__call__)
+    known = {name: value for name, value in kwargs.items() if name in usual.parameters}
+    further = {name: value for name, value in kwargs.items() if name not in known}
+    return usual.bind(pipeline, *args, **known), further
 
 
 def _within(scene: SceneGraph, text: str, start: int) -> SceneGraph:
@@ -307,15 +345,20 @@ def _check_reading(
 @contextmanager
 def _without_gradients(denoiser: torch.nn.Module) -> Iterator[None]:
     """Freeze the weights and disable gradient checkpointing; restore both afterwards."""
-    trained = [weights for weights in denoiser.parameters() if weights.requires_grad]
+    trained = {name for name, weights in denoiser.named_parameters() if weights.requires_grad}
     try:
         with keep_checkpointing(denoiser):
-            for weights in trained:
-                weights.requires_grad_(False)
+            _set_gradients(denoiser, trained, wanted=False)
             for module in denoiser.modules():
                 if getattr(module, "gradient_checkpointing", False):
                     module.gradient_checkpointing = False  # type: ignore[assignment]
             yield
     finally:
-        for weights in trained:
-            weights.requires_grad_(True)
+        _set_gradients(denoiser, trained, wanted=True)
+
+
+def _set_gradients(denoiser: torch.nn.Module, names: Collection[str], *, wanted: bool) -> None:
+    """Set whether weights take gradients, by name: offloading replaces the weights in a call."""
+    for name, weights in denoiser.named_parameters():
+        if name in names:
+            weights.requires_grad_(wanted)
