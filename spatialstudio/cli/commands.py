@@ -194,7 +194,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Evaluate one image or many."""
     only, *others = options.paths
     is_many = others or only.is_dir() or options.prompts
-    is_special = options.checker or options.set or options.judges or options.da != DA_PRESET
+    is_special = options.checker or options.set or options.metrics or options.da != DA_PRESET
     asks_others = options.questions or options.assertions or options.da_set
     chooses_models = judge_choice(options) != DEFAULT_JUDGE_SET
     if is_many or is_special or asks_others or chooses_models or options.csv or options.out:

@@ -106,7 +106,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio.extractor_id = options.extractor
     judging = studio.judging
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
-    metrics = choose_metrics(options.judges.split(",")) if options.judges else all_metrics()
+    metrics = choose_metrics(options.metrics.split(",")) if options.metrics else all_metrics()
     da_models = DaModelChoice(
         reader_id=options.assertions,
         answerer_id=options.questions,

@@ -196,12 +196,13 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
     faults = "; ".join(f"{name}: {', '.join(own)}" for name, own in published_faults().items())
     names = ", ".join(metric.id for metric in METRICS)
     parser.add_argument(
-        "--judges",
+        "--metrics",
         metavar="NAMES",
         help=f"of {names}, joined by commas; all by default. The metrics of "
         'other benchmarks are as published; "visor:mended" goes without its faults, "hrs:FAULT" '
         f"without one of them ({faults})",
     )
+    parser.add_argument("--judges", dest="metrics", help=argparse.SUPPRESS)  # the former name
     parser.add_argument(
         "--questions",
         choices=adapter_ids("answerer"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.cli.parser import build_parser
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.window.command_table import TABLE
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,12 @@ def test_every_terminal_command_has_its_row():
     listed = re.findall(r"^\| `([\w-]+)", page("terminal.md"), re.MULTILINE)
     offered = re.findall(r"^    ([a-z][a-z-]+)\b", build_parser().format_help(), re.MULTILINE)
     assert sorted(listed) == sorted(offered)
+
+
+def test_every_guidance_method_has_its_row():
+    listed = re.findall(r"^\| ([^|]+?) \|", page("methods.md"), re.MULTILINE)
+    names = [method.label for method in GUIDANCE_METHODS]
+    assert [name for name in names if not any(name in row for row in listed)] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")

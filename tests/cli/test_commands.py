@@ -359,7 +359,7 @@ def is_judged(done):
     return any(outcome in done.out for outcome in ("PASS:", "FAIL:", "UNDECIDABLE:"))
 
 
-@pytest.mark.parametrize("more", [[], ["--judges", "checker"]], ids=["one", "many"])
+@pytest.mark.parametrize("more", [[], ["--metrics", "checker"]], ids=["one", "many"])
 def test_a_picture_that_no_sticker_model_drew_is_not_judged_by_default(terminal, foreign, more):
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, *more)
     assert done.code != 0

@@ -104,7 +104,7 @@ def test_chosen_metrics_answer_and_are_named(terminal, folder):
     assert {"visor", "hrs"} <= set(picture["verdicts"][0])
     assert "geneval" not in picture["verdicts"][0]
     assert set(answer["figures"]) == {"checker", "visor", "hrs", "hrs_mended"}
-    assert terminal(*words, "--judges", "visor:clip").code == 2
+    assert terminal(*words, "--metrics", "visor:clip").code == 2
 
 
 def test_single_settings_can_be_changed(terminal, folder):

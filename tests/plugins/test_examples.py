@@ -260,7 +260,7 @@ def figure(tmp_path_factory):
 
 
 def test_the_detector_and_the_metric_judge_a_drawn_figure(environment, figure):
-    judges = ("--detector", "colour-areas", "--judges", "centroids,visor")
+    judges = ("--detector", "colour-areas", "--metrics", "centroids,visor")
     answer = environment.studio("evaluate", figure, "--prompt", FIGURE_PROMPT, *judges)
     (row,) = answer["pictures"]
     assert row["models"]["detector"] == "colour-areas"
