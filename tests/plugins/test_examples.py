@@ -1,7 +1,8 @@
 """Each example of ``plugins/`` is installed as a package of its own, and used as its readme says.
 
 One environment serves all tests. It sees the checkout and the libraries of the tests, and holds the
-seven examples and a package of broken plugins, built and installed by pip.
+seven examples and a package of broken plugins, each built by its backend and installed by pip. The
+commands of the terminal share a process of this environment, as loading torch takes seconds.
 """
 
 import json
@@ -83,12 +84,32 @@ ADDITIONS = {
 }
 
 
+BUILD_WHEELS = """
+import os, sys
+from hatchling.build import build_wheel
+for project in sys.argv[2:]:
+    os.chdir(project)
+    build_wheel(sys.argv[1])
+"""
+TERMINAL = """
+import io, json, sys
+from contextlib import redirect_stdout
+from spatialstudio.cli.commands import run
+for line in sys.stdin:
+    with redirect_stdout(io.StringIO()) as answer:
+        code = run(json.loads(line))
+    print(json.dumps([code, answer.getvalue()]), flush=True)
+"""
+
+
 class Environment:
     """A Python environment in which packages are installed and the program is run."""
 
     def __init__(self, folder):
         venv.create(folder / "env", symlinks=True, with_pip=False)
         self._folder = folder
+        self._variables = os.environ | {"SPATIAL_STUDIO_HOME": str(folder / "home")}
+        self._terminal = None
         programs = ("bin/python", "Scripts/python.exe")
         self._python = next(path for each in programs if (path := folder / "env" / each).exists())
         (packages,) = (folder / "env").rglob("site-packages")
@@ -98,23 +119,44 @@ class Environment:
 
     def install(self, *projects):
         """Build the packages and install them, without anything that they need."""
-        options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
+        wheels = self._folder / "wheels"
+        wheels.mkdir()
+        self._run([sys.executable, "-c", BUILD_WHEELS, str(wheels), *map(str, projects)])
+        options = ("--no-deps", "--no-index", "--no-compile", "--quiet")
         command = ["-m", "pip", "--python", str(self._python), "install", *options]
-        self._run([sys.executable, *command, *map(str, projects)])
+        self._run([sys.executable, *command, *map(str, wheels.iterdir())])
 
     def python(self, *arguments):
         """Run Python and return what it prints."""
         return self._run([str(self._python), "-P", *arguments]).stdout
 
     def studio(self, *arguments):
-        """Run a command of the program and return its answer."""
-        return json.loads(self.python("-m", "spatialstudio", *arguments, "--json"))
+        """Run a command of the terminal in a process for all commands; return its answer."""
+        if self._terminal is None:
+            self._terminal = subprocess.Popen(
+                [str(self._python), "-P", "-c", TERMINAL],
+                cwd=self._folder,
+                env=self._variables,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        self._terminal.stdin.write(json.dumps([*arguments, "--json"]) + "\n")
+        self._terminal.stdin.flush()
+        code, answer = json.loads(self._terminal.stdout.readline())
+        assert code == 0, answer
+        return json.loads(answer)
+
+    def close(self):
+        """End the process of the terminal."""
+        if self._terminal is not None:
+            self._terminal.communicate(timeout=LONGEST_S)
 
     def _run(self, command):
         done = subprocess.run(
             command,
             cwd=self._folder,
-            env=os.environ | {"SPATIAL_STUDIO_HOME": str(self._folder / "home")},
+            env=self._variables,
             capture_output=True,
             text=True,
             timeout=LONGEST_S,
@@ -134,7 +176,8 @@ def environment(tmp_path_factory):
     (broken / "exits.py").write_text("raise SystemExit(7)\n")
     environment = Environment(folder)
     environment.install(*EXAMPLES, broken)
-    return environment
+    yield environment
+    environment.close()
 
 
 @pytest.fixture(scope="module")
@@ -157,19 +200,24 @@ def test_an_example_is_short_and_has_a_readme_and_a_test(example):
     assert any(path.name.startswith("test_") for path in files)
 
 
-def test_the_tests_of_the_examples_pass_where_they_are_installed(environment):
-    told = environment.python(
-        "-m",
-        "pytest",
-        "-q",
-        "-c",
-        str(ROOT / "pyproject.toml"),
-        "-p",
-        "no:cacheprovider",
-        f"--rootdir={ROOT}",
-        *map(str, EXAMPLES),
-    )
-    assert "passed" in told
+IN_WINDOW = ROOT / "tests/plugins/in_window.py"
+
+
+@pytest.fixture(scope="module")
+def passed(environment):
+    """The names of the files whose tests passed where the examples are installed."""
+    options = ("-v", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider")
+    files = map(str, (*EXAMPLES, IN_WINDOW))
+    lines = environment.python("-m", "pytest", *options, f"--rootdir={ROOT}", *files).splitlines()
+    return {Path(line.split("::")[0]).name for line in lines if " PASSED" in line}
+
+
+def test_the_tests_of_the_examples_pass_where_they_are_installed(passed):
+    assert {f"test_{path.name}.py" for path in EXAMPLES} <= passed
+
+
+def test_the_window_uses_each_example(passed):
+    assert IN_WINDOW.name in passed
 
 
 def test_examples_are_listed_and_broken_plugins_are_disabled_with_the_reason(environment):
@@ -190,17 +238,16 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 
 if __name__ == "__main__":
-    studio, changes = Studio.open("process"), Queue()
+    studio, events = Studio.open("process"), Queue()
     studio.judges = JudgeSetChoice(detector_id="colour-areas")
-    studio.bus.subscribe(studio.session.apply_event)
-    studio.bus.subscribe(changes.put)
+    studio.bus.subscribe(events.put)
     studio.start()
     path, prompt = sys.argv[1:]
     studio.pictures.judge(Path(path), studio.pictures.scene_shown(Path(path), prompt))
     run = None
     while run is None or not run.is_over:
-        change = changes.get(timeout=300)
-        run = change.run if isinstance(change, RunChanged) else run
+        for change in studio.apply_event(events.get(timeout=300)):
+            run = change.run if isinstance(change, RunChanged) else run
     studio.close()
     print(*{each.detector_id for each in run.evaluation.perception.detections})
 """
@@ -215,7 +262,8 @@ print(json.dumps([loaded, {each.name: each.reason for each in plugins.disabled}]
 
 
 def test_the_extractor_reads_a_prompt(environment):
-    answer = environment.studio("parse", "red cup | above | dog", "--extractor", "triples")
+    words = ("parse", "red cup | above | dog", "--extractor", "triples", "--json")
+    answer = json.loads(environment.python("-m", "spatialstudio", *words))
     (relation,) = answer["relations"]
     assert (relation["relation"], relation["subject"], relation["object"]) == (
         "above",
@@ -271,19 +319,3 @@ def test_the_detector_and_the_metric_judge_a_drawn_figure(environment, figure):
 
 def test_the_process_that_runs_the_models_knows_the_plugins(environment, figure):
     assert environment.python("-c", JUDGE_IN_A_PROCESS, figure, FIGURE_PROMPT) == "colour-areas\n"
-
-
-def test_the_window_uses_each_example(environment):
-    checks = ROOT / "tests/plugins/in_window.py"
-    told = environment.python(
-        "-m",
-        "pytest",
-        "-q",
-        "-c",
-        str(ROOT / "pyproject.toml"),
-        "-p",
-        "no:cacheprovider",
-        f"--rootdir={ROOT}",
-        str(checks),
-    )
-    assert "passed" in told
