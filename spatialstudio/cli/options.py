@@ -27,7 +27,7 @@ from spatialstudio.domain.generation import (
     sampler_named,
 )
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
-from spatialstudio.domain.options import Option, OptionKind
+from spatialstudio.domain.options import Option, OptionKind, OptionValue
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt_syntax import with_negative
 from spatialstudio.domain.run_settings import Preset, with_values
@@ -427,11 +427,19 @@ def with_guidance(
         ),
         savings=tuple(options.save_memory),
         device=options.device,
-        **{option.id: getattr(options, option.id) for option in SAMPLING_OPTIONS},
+        **_chosen_options(options),
         guidance_scale=request.guidance_scale if scale is None else scale,
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         capture=replace(request.capture, detail=options.keep_attention),
     )
+
+
+def _chosen_options(options: argparse.Namespace) -> dict[str, OptionValue]:
+    """Return the options of a run that differ from their defaults, by id."""
+    chosen = {option.id: getattr(options, option.id) for option in SAMPLING_OPTIONS}
+    return {
+        each.id: chosen[each.id] for each in SAMPLING_OPTIONS if chosen[each.id] != each.default
+    }
 
 
 def assigned(text: str) -> tuple[str, str]:

@@ -150,7 +150,9 @@ def _add_extractor(parser: argparse.ArgumentParser) -> None:
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
     _add_extractor(parser)
-    parser.add_argument("--model", metavar="ID", help="model (default: the embedded one)")
+    parser.add_argument(
+        "--model", metavar="ID", help="model, or a checkpoint file (default: the embedded one)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="random seed")
     parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
     parser.add_argument("--width", type=int, help="pixels; the model's own by default")

@@ -25,6 +25,9 @@ RequestId = NewType("RequestId", str)
 
 MAX_SEED = 2**32 - 1
 
+PREDICTION_TYPES = ("epsilon", "v_prediction")
+"""What denoisers are trained to predict, as diffusers names it: the noise, or the velocity."""
+
 UNGUIDED = "none"
 PSG = "psg"
 """Id of the default guidance method."""
@@ -153,6 +156,8 @@ class SamplingSettings:
         device: Where to draw, as a ``DeviceCard`` names it; empty for the fastest there is.
         dtype: Number format of the weights, one of ``NUMBER_FORMATS``; empty for the model's own.
         loras: LoRAs that change the model; weights of one named twice add up.
+        prediction_type: What the denoiser predicts, one of ``PREDICTION_TYPES``; empty for what the
+            model's configuration states.
 
     A field that an ``Option`` describes gets its flag in the terminal, its field in the form, its
     check, sweep and row in comparisons from that description.
@@ -175,6 +180,18 @@ class SamplingSettings:
         )
     )
     loras: tuple[LoraUse, ...] = field(default=(), metadata=SPARSE)
+    prediction_type: str = described_by(
+        Option(
+            id="prediction_type",
+            label="Prediction",
+            help="what a checkpoint was trained to predict: noise (epsilon) or velocity "
+            "(v_prediction); default: what its file states, else what is usual for its family",
+            kind=OptionKind.CHOICE,
+            default="",
+            choices=("", *PREDICTION_TYPES),
+        ),
+        is_sparse=True,
+    )
 
 
 SAMPLING_OPTIONS = options_of(SamplingSettings)

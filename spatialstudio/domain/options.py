@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 
 OptionValue: TypeAlias = bool | int | float | str
 
@@ -141,9 +141,15 @@ class Option:
         return int(value) if self.kind is OptionKind.INT else float(value)
 
 
-def described_by(option: Option) -> Any:
-    """Return the dataclass field of a setting that an option describes; it has the option's id."""
-    return field(default=option.default, metadata={"option": option})
+def described_by(option: Option, *, is_sparse: bool = False) -> Any:
+    """Return the dataclass field of a setting that an option describes; it has the option's id.
+
+    Args:
+        option: The option.
+        is_sparse: Whether files leave the default out, as they did before the setting existed.
+    """
+    sparse = SPARSE if is_sparse else {}
+    return field(default=option.default, metadata={"option": option, **sparse})
 
 
 def options_of(kind: Any) -> tuple[Option, ...]:

@@ -144,8 +144,8 @@ class ModelCard:
         family: Name of the model family of a single file: "Stable Diffusion XL"; empty if unknown.
         prediction_type: What the denoiser predicts, one of ``PREDICTION_TYPES``, if the user can
             choose it; else empty, and the model's configuration decides.
-        is_prediction_stated: Whether the file states its prediction type; False for the default of
-            its family.
+        is_prediction_known: Whether the file or the user states the prediction type; False for the
+            default of the family.
         ends_in_noise: Whether its noise schedule is rescaled to end in pure noise.
     """
 
@@ -167,7 +167,7 @@ class ModelCard:
     samplers: tuple[str, ...] = ()
     family: str = ""
     prediction_type: str = ""
-    is_prediction_stated: bool = False
+    is_prediction_known: bool = False
     ends_in_noise: bool = False
 
 
@@ -179,6 +179,28 @@ class ModelCatalog(Protocol):
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Return the errors of the damaged folders by folder name."""
+
+    def read_file(self, file: Path) -> ModelCard:
+        """Return the card of a single file anywhere on this machine.
+
+        Raises:
+            ModelNotFound: It is damaged, of a kind that cannot draw, or cannot be completed.
+        """
+
+    def open_file(self, file: Path) -> ModelCard:
+        """Return the card of a single file like ``read_file``, and list it from now on.
+
+        Raises:
+            ModelNotFound: See ``read_file``.
+            StoreError: The choice cannot be written.
+        """
+
+    def choose_prediction(self, model_id: str, prediction_type: str) -> None:
+        """Store the prediction type of a model, which its card has from now on.
+
+        Raises:
+            StoreError: The choice cannot be written.
+        """
 
 
 class GenerationBackend(Protocol):

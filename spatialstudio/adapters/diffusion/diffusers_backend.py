@@ -285,7 +285,8 @@ class _Drawing:
         token: CancelToken,
         report: ReportEvent,
     ) -> None:
-        loaded.set_scheduler(request.sampling.scheduler_id)
+        sampling = request.sampling
+        loaded.set_scheduler(sampling.scheduler_id, sampling.prediction_type)
         if request.sampling.guidance.names_only:
             request = replace(request, scene=objects_only(request.scene))
         self._request = request

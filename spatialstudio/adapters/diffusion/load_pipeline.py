@@ -22,7 +22,7 @@ from spatialstudio.adapters.diffusion.families import (
 )
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, refuse_invalid
-from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS
+from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS, is_flow
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.tokenizers import read_tokenizers
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
@@ -168,6 +168,10 @@ FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
 """Overrides for schedulers configured for pixels: latents exceed [-1, 1] and are not clipped, and
 PNDM starts as in Stable Diffusion, with one extra call instead of nine."""
 
+ENDS_IN_NOISE: Mapping[str, Any] = {"rescale_betas_zero_snr": True, "timestep_spacing": "trailing"}
+"""Scheduler settings of models trained with zero terminal SNR (Lin et al. 2023,
+arXiv:2305.08891)."""
+
 SIGNS_OF_DAMAGE = (
     OSError,
     ValueError,
@@ -197,15 +201,23 @@ class LoadedPipeline(GuidablePipeline):
     own_scheduler: Any
     weights_hash: Future[str]
 
-    def set_scheduler(self, scheduler_id: str) -> None:
+    def set_scheduler(self, scheduler_id: str, prediction_type: str = "") -> None:
         """Replace the pipeline's scheduler with a new one.
 
         Args:
             scheduler_id: diffusers class name; empty for the model's own.
+            prediction_type: What the denoiser predicts, one of ``PREDICTION_TYPES``; empty for what
+                the model's scheduler states.
 
         Raises:
-            RequestError: The model does not support this scheduler.
+            RequestError: The model does not support this scheduler or prediction type.
         """
+        if prediction_type and is_flow(self.own_scheduler):
+            raise RequestError(
+                "The model predicts a flow, so its prediction type cannot be chosen.",
+                hint="Leave the prediction type at the model's default.",
+            )
+        changes = {"prediction_type": prediction_type} if prediction_type else {}
         kinds = {type(self.own_scheduler).__name__: type(self.own_scheduler)}
         if scheduler_id:
             others = [kind for kind in self.own_scheduler.compatibles if kind not in EDM_SAMPLERS]
@@ -217,7 +229,8 @@ class LoadedPipeline(GuidablePipeline):
                 hint=f"Choose one of {', '.join(sorted(kinds))}.",
             )
         try:
-            self.pipeline.scheduler = kind.from_config({**FOR_LATENTS, **self.own_scheduler.config})
+            config = {**FOR_LATENTS, **self.own_scheduler.config}
+            self.pipeline.scheduler = kind.from_config(config, **changes)
         except ImportError as error:
             raise RequestError(
                 f'The sampler "{scheduler_id}" needs a library that is not installed.',
@@ -272,11 +285,15 @@ def load_pipeline(
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):  # for old folders
             pipeline = read_pipeline(pipeline_class, model, dtype)
+        _check_weights(pipeline)
     except SIGNS_OF_DAMAGE as error:
         if is_out_of_memory(error):
             raise
         raise damaged(model, error) from error
     pipeline.set_progress_bar_config(disable=True)
+    if model.ends_in_noise:
+        scheduler = pipeline.scheduler
+        pipeline.scheduler = scheduler.from_config(scheduler.config, **ENDS_IN_NOISE)
     weights_hash = hash_beside(files_read(model))
     loaded = LoadedPipeline(
         pipeline, family, model.folder, device, pipeline.scheduler, weights_hash
@@ -290,6 +307,17 @@ def load_pipeline(
     else:
         pipeline.to(device)
     return loaded
+
+
+def _check_weights(pipeline: Any) -> None:
+    """Reject a pipeline of which the libraries found a weight in no file.
+
+    Raises:
+        NotImplementedError: A weight has no values; diffusers raises the same for its own models.
+    """
+    modules = (part for part in pipeline.components.values() if isinstance(part, torch.nn.Module))
+    if any(weight.is_meta for part in modules for weight in part.parameters()):
+        raise NotImplementedError
 
 
 def load_streams(model: ModelCard) -> tuple[TextStream, ...]:
@@ -355,6 +383,11 @@ def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
         model: The model.
         error: Exception raised while reading it; None if something is missing.
     """
+    if isinstance(error, NotImplementedError):
+        return ModelNotFound(
+            f'The model "{model.id}" is damaged: weights are missing from its files.',
+            hint="Download it again from its maker.",
+        )
     if error is not None and is_explained(error):
         return unusable(f'model "{model.id}"', error)
     return ModelNotFound(

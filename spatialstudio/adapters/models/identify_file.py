@@ -23,9 +23,10 @@ from spatialstudio.adapters.models.model_settings import (
 )
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import PREDICTION_TYPES
 from spatialstudio.domain.safe_files import open_regular
 
-EPSILON, V_PREDICTION = "epsilon", "v_prediction"
+EPSILON, V_PREDICTION = PREDICTION_TYPES
 SD_1, SD_2, SDXL = "Stable Diffusion 1.5", "Stable Diffusion 2.1", "Stable Diffusion XL"
 
 FIRST_BYTES = 64

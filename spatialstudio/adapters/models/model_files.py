@@ -34,6 +34,7 @@ from spatialstudio.adapters.models.identify_file import (
     FileKind,
     identify_file,
 )
+from spatialstudio.adapters.models.model_choices import ModelChoices
 from spatialstudio.adapters.models.model_kinds import (
     MODEL_KINDS,
     UNET,
@@ -59,6 +60,7 @@ from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
+    is_one_of,
     is_regular,
     read_regular,
 )
@@ -109,7 +111,8 @@ class Advice:
 def build(surroundings: Surroundings) -> "ModelFolders":
     """Create the catalog of the model folders."""
     shipped = surroundings.resources / CHECKPOINTS
-    return ModelFolders(surroundings.model_folders, hub_caches(), shipped)
+    choices = ModelChoices(surroundings.settings)
+    return ModelFolders(surroundings.model_folders, hub_caches(), shipped, choices)
 
 
 def hub_caches() -> tuple[Path, ...]:
@@ -129,22 +132,66 @@ class ModelFolders:
         roots: Folders that hold model folders and single files, by priority.
         caches: Hugging Face caches; unsupported content is skipped.
         shipped: Folder of configurations that complete single files; None for the program's.
+        choices: The user's opened files and prediction types; None for none.
     """
 
     def __init__(
-        self, roots: Sequence[Path], caches: Sequence[Path] = (), shipped: Path | None = None
+        self,
+        roots: Sequence[Path],
+        caches: Sequence[Path] = (),
+        shipped: Path | None = None,
+        choices: ModelChoices | None = None,
     ) -> None:
         self._roots = tuple(roots)
         self._caches = tuple(caches)
         self._shipped = shipped or resources_folder() / CHECKPOINTS
+        self._choices = choices or ModelChoices(None)
 
     def cards(self) -> tuple[ModelCard, ...]:
         """List the models, except damaged ones; of two with the same id the first counts."""
         cards: dict[str, ModelCard] = {}
         for _, found in self._found():
             if isinstance(found, ModelCard):
-                cards.setdefault(found.id, found)
-        return tuple(cards.values())
+                is_twin = found.id in cards and found.folder in self._choices.files
+                name = f"{found.id} ({found.folder.parent.name})" if is_twin else found.id
+                cards.setdefault(name, replace(found, id=name))
+        predictions = self._choices.prediction_types
+        return tuple(_with_prediction(card, predictions.get(card.id)) for card in cards.values())
+
+    def read_file(self, file: Path) -> ModelCard:
+        """Read the card of a single file anywhere on this machine, with the user's choices.
+
+        Raises:
+            ModelNotFound: It is damaged, of a kind that cannot draw, or cannot be completed.
+        """
+        for card in self.cards():
+            if is_one_of(file, [card.folder]):
+                return card
+        card = read_file_card(file.absolute(), self._bases(), self._shipped)
+        taken = {each.id for each in self.cards()}
+        if card.id in taken:
+            card = replace(card, id=f"{card.id} ({file.absolute().parent.name})")
+        return _with_prediction(card, self._choices.prediction_types.get(card.id))
+
+    def open_file(self, file: Path) -> ModelCard:
+        """Read the card of a single file, and list it from now on.
+
+        Raises:
+            ModelNotFound: See ``read_file``.
+            StoreError: The choice cannot be written.
+        """
+        card = self.read_file(file)
+        if all(card.folder != each for each in self._files()):
+            self._choices.add_file(card.folder)
+        return card
+
+    def choose_prediction(self, model_id: str, prediction_type: str) -> None:
+        """Store the prediction type of a model, which its card has from now on.
+
+        Raises:
+            StoreError: The choice cannot be written.
+        """
+        self._choices.choose_prediction(model_id, prediction_type)
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Return the errors of damaged folders and files by name."""
@@ -152,13 +199,19 @@ class ModelFolders:
 
     def _found(self) -> tuple[tuple[str, ModelCard | ModelNotFound], ...]:
         """Read all models; each card or error comes with its folder, file or hub name."""
-        folders = [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
+        folders = self._folders()
         bases = [card for _, card in folders if isinstance(card, ModelCard)]
-        files = [
+        files: list[tuple[str, ModelCard | ModelNotFound]] = [
             (_name_of(file), _file_card_or_damage(file, bases, self._shipped))
             for file in self._files()
         ]
         return (*folders, *files)
+
+    def _folders(self) -> list[tuple[str, ModelCard | ModelNotFound]]:
+        return [(name, _card_or_damage(folder, name)) for name, folder in self._named_folders()]
+
+    def _bases(self) -> list[ModelCard]:
+        return [card for _, card in self._folders() if isinstance(card, ModelCard)]
 
     def _named_folders(self) -> Iterator[tuple[str, Path]]:
         for root in self._roots:
@@ -171,6 +224,7 @@ class ModelFolders:
     def _files(self) -> Iterator[Path]:
         for root in self._roots:
             yield from sorted(each for each in root.glob("*.*") if each.suffix in FILE_SUFFIXES)
+        yield from self._choices.files
 
     def _downloads(self) -> Iterator[tuple[str, Path]]:
         for cache in self._caches:
@@ -273,9 +327,16 @@ def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCa
         native_size=content.native_size or native,
         samplers=samplers_beside(base.samplers[0], begins_in_noise=content.ends_in_noise),
         prediction_type=prediction,
-        is_prediction_stated=bool(content.prediction_type),
+        is_prediction_known=bool(content.prediction_type),
         ends_in_noise=content.ends_in_noise,
     )
+
+
+def _with_prediction(card: ModelCard, chosen: str | None) -> ModelCard:
+    """Return a card with the user's prediction type, if the model offers the choice."""
+    if not (chosen and card.prediction_type):
+        return card
+    return replace(card, prediction_type=chosen, is_prediction_known=True)
 
 
 def _can_complete(card: ModelCard) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
@@ -24,6 +25,14 @@ from spatialstudio.domain.ports import ModelCard, ModelCatalog
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guidance_preset
 
+FILE_SUFFIXES = frozenset({".safetensors", ".ckpt", ".gguf", ".pt", ".pth"})
+
+
+def is_model_file(path: Path) -> bool:
+    """Return True if a path is an existing file with the suffix of model weights."""
+    return path.suffix.lower() in FILE_SUFFIXES and path.is_file()
+
+
 NO_MODEL_HINT = "Put a diffusers folder or a safetensors file into the models folder."
 
 
@@ -37,6 +46,7 @@ class ModelList:
     def __init__(self, catalog: Callable[[], ModelCatalog]) -> None:
         self._catalog = catalog
         self._cards: tuple[ModelCard, ...] | None = None
+        self._files: dict[str, ModelCard] = {}
 
     @property
     def cards(self) -> tuple[ModelCard, ...]:
@@ -54,14 +64,20 @@ class ModelList:
         return self._cards
 
     def card(self, model_id: str | None = None) -> ModelCard:
-        """Return a model's card; None for the first model.
+        """Return a model's card.
+
+        Args:
+            model_id: Id of a model, or the path of a single file; None for the first model.
 
         Raises:
             ModelNotFound: There is no such model, or its files are damaged.
         """
-        for card in self.cards:
+        for card in (*self.cards, *self._files.values()):
             if model_id in (None, card.id):
                 return card
+        if model_id and is_model_file(Path(model_id)):
+            card = self._catalog().read_file(Path(model_id))
+            return self._files.setdefault(card.id, card)
         if damage := self.damaged.get(model_id or ""):
             raise damage
         names = ", ".join(card.id for card in self.cards)
@@ -69,6 +85,28 @@ class ModelList:
             f'There is no model "{model_id}".' if model_id else "No model is available.",
             hint=f"Known are: {names}." if names else NO_MODEL_HINT,
         )
+
+    def open_file(self, file: Path) -> ModelCard:
+        """Add a single file to the list, also for the next start, and return its card.
+
+        Raises:
+            ModelNotFound: It is damaged, or no picture can be drawn with it.
+            StoreError: The list cannot be written.
+        """
+        card = self._catalog().open_file(file)
+        self.find()
+        return card
+
+    def choose_prediction(self, model_id: str, prediction_type: str) -> None:
+        """Store what a model predicts, if it offers the choice and it differs from the current one.
+
+        Raises:
+            StoreError: The choice cannot be written.
+        """
+        current = self.card(model_id).prediction_type
+        if current and prediction_type not in ("", current):
+            self._catalog().choose_prediction(model_id, prediction_type)
+            self.find()
 
     def known_objects(self, model_id: str | None = None) -> Mapping[str, str]:
         """Return the objects that a model knows, by name; empty if unrestricted or without a model.
@@ -137,7 +175,9 @@ def usual_settings(model: ModelCard) -> RunSettings:
         width=model.native_size,
         height=model.native_size,
         sampling=SamplingSettings(
-            steps=model.steps, guidance=choose_guidance(PSG, model, model.steps)
+            steps=model.steps,
+            guidance=choose_guidance(PSG, model, model.steps),
+            prediction_type=model.prediction_type,
         ),
     )
 
@@ -153,6 +193,7 @@ def with_model(settings: RunSettings, model: ModelCard) -> RunSettings:
         steps=usual.sampling.steps,
         scheduler_id=sampler if sampler in model.samplers else "",
         guidance=usual.sampling.guidance,
+        prediction_type=model.prediction_type,
         guidance_scale=None,
         preset=usual.preset,
     )

@@ -142,6 +142,7 @@ def request_of(
             seed=seed,
             guidance=guidance if is_guided else plain.sampling.guidance,
             loras=(*sampling.loras, *plain.sampling.loras),
+            prediction_type=sampling.prediction_type or plain.sampling.prediction_type,
         ),
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         capture=replace(

@@ -68,7 +68,13 @@ def new_request(
         scene=scene,
         backend_id=model.backend_id,
         model=ModelRef(id=model.id, revision=model.revision),
-        sampling=SamplingSettings(seed=seed, steps=steps, guidance=guidance, loras=loras),
+        sampling=SamplingSettings(
+            seed=seed,
+            steps=steps,
+            guidance=guidance,
+            loras=loras,
+            prediction_type=model.prediction_type,
+        ),
         guidance_scale=model.guidance_scale,
     )
 

@@ -60,6 +60,10 @@ CHOOSE_MODEL = Command(
     tip="Open the list of the models on this machine",
     starts_group=True,
 )
+OPEN_MODEL = Command(
+    *("open_model", Menu.RUN, "Open a model file…"),
+    tip="Add a single-file checkpoint (safetensors) to the model list",
+)
 FIND_MODELS = Command(
     *("find_models", Menu.RUN, "Refresh the model list"),
     tip="Find models added or removed since the start",
@@ -77,5 +81,5 @@ COMMANDS = (
     *(CANCEL, CANCEL_SWEEP, STOP_AFTER, CLEAR_QUEUE, RETRY),
     *(BASELINE, NEW_SEED),
     *(LAYOUTS, TAKE_SETTINGS, SAVE_SETTINGS, OPEN_SETTINGS),
-    *(CHOOSE_MODEL, FIND_MODELS, MODELS_FOLDER),
+    *(CHOOSE_MODEL, OPEN_MODEL, FIND_MODELS, MODELS_FOLDER),
 )

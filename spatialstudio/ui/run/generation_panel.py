@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from spatialstudio.application.compose.layouts import things_of
 from spatialstudio.application.error_reports import report_on
@@ -53,6 +54,8 @@ from spatialstudio.ui.run.presenters import (
     estimate_now,
     format_choices,
     model_choices,
+    prediction_choices,
+    prediction_note,
     sampler_choices,
 )
 from spatialstudio.ui.run.settings_files import SettingsFiles
@@ -220,6 +223,7 @@ class GenerationPanel(Panel):
         actions.bind(commands.TAKE_SETTINGS, self._take_settings)
         actions.bind(compose_commands.LAYOUTS, self._offer_layouts)
         actions.bind(commands.CHOOSE_MODEL, self._choose_model)
+        actions.bind(commands.OPEN_MODEL, self._ask_for_model)
         actions.bind(commands.FIND_MODELS, self._find_models)
 
     def _switch_baseline(self, on: bool) -> None:
@@ -275,9 +279,19 @@ class GenerationPanel(Panel):
         settings = self._drawable(settings)
         before, self._settings = self._settings, settings
         self._studio.storage.drafts.keep_settings(settings)
+        self._keep_prediction(settings)
         self._show()
         if before is None or before.model_id != settings.model_id:
             self._context.window_signals.model_picked.emit(settings.model_id)
+
+    def _keep_prediction(self, settings: RunSettings) -> None:
+        """Store the prediction type for the model, so that it is used the next time as well."""
+        try:
+            self._studio.model_list.choose_prediction(
+                settings.model_id, settings.sampling.prediction_type
+            )
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Storing the prediction type")))
 
     def _reuse_seed(self, run: OpenRun) -> None:
         settings = self._settings
@@ -335,6 +349,29 @@ class GenerationPanel(Panel):
         message = tr("Found: {names}.") if new else tr("No other model was found.")
         self._context.toasts.tell(message.format(names=", ".join(new)))
 
+    def open_model(self, file: Path) -> None:
+        """Add a single file to the models and choose it; report why it cannot be used."""
+        try:
+            card = self._studio.model_list.open_file(file)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Opening the model")))
+            return
+        if self._settings is None:
+            self._settings = self._first_settings()
+        self._show_models()
+        self._pick_model(card.id)
+        words = tr("{model} was added: {family}, {size}.")
+        size = size_in_words(card.size_bytes)
+        family = card.family or card.pipeline_class
+        self._context.toasts.tell(words.format(model=card.title, family=family, size=size))
+
+    def _ask_for_model(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileName(
+            self.window(), tr("Open a model file"), "", tr("Checkpoints (*.safetensors)")
+        )
+        if chosen:
+            self.open_model(Path(chosen))
+
     def _choose_model(self) -> None:
         """Open the list of models, wherever the user is."""
         self._context.window_signals.workspace_asked.emit(GENERATE)
@@ -376,6 +413,11 @@ class GenerationPanel(Panel):
             presets=presets_of(settings.sampling.guidance.method_id, model),
             last_step=last_guided_step(settings),
             samplers=sampler_choices(model, settings.sampling.scheduler_id),
+        )
+        self._form.show_predictions(
+            prediction_choices(model),
+            settings.sampling.prediction_type or model.prediction_type,
+            prediction_note(model, settings),
         )
         self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
         self._show_devices()

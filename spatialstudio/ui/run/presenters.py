@@ -123,8 +123,38 @@ def model_choices(
         damaged: Errors of unusable models, by name.
     """
     none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
-    usable = tuple(Choice(id=card.id, title=card.title) for card in models)
+    usable = tuple(
+        Choice(id=card.id, title=card.title, tip=_checkpoint_in_words(card)) for card in models
+    )
     return (usable or none) + _unusable(damaged)
+
+
+def _checkpoint_in_words(model: ModelCard) -> str:
+    """Return "Stable Diffusion XL, 6.5 GB" for a single file; else an empty text."""
+    return f"{model.family}, {size_in_words(model.size_bytes)}" if model.family else ""
+
+
+PREDICTIONS: Mapping[str, str] = {"epsilon": "noise (epsilon)", "v_prediction": "velocity (v)"}
+
+
+def prediction_choices(model: ModelCard) -> tuple[Choice, ...]:
+    """Return the prediction types of a model; empty if the model offers no choice."""
+    if not model.prediction_type:
+        return ()
+    return tuple(Choice(id=name, title=tr(title)) for name, title in PREDICTIONS.items())
+
+
+def prediction_note(model: ModelCard, settings: RunSettings) -> str:
+    """Return a note on a prediction type that is assumed; empty if the file or the user states it.
+
+    Args:
+        model: The model.
+        settings: The current settings.
+    """
+    is_assumed = settings.sampling.prediction_type in ("", model.prediction_type)
+    if not model.prediction_type or model.is_prediction_known or not is_assumed:
+        return ""
+    return tr("Not stated in the file. If pictures are noise, choose the other one.")
 
 
 def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.evaluate.pictures import ForeignPicture
+from spatialstudio.application.models.model_lists import is_model_file
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.compose.prompt_panel import PromptPanel
@@ -196,8 +197,11 @@ class MainWindow(QMainWindow):
         open_settings(self.context, self._appearance, self, page)
 
     def open_path(self, path: Path) -> None:
-        """Open a dropped or chosen path: a run's files or folder, or any picture."""
+        """Open a dropped or chosen path: a run's files or folder, any picture, or a model file."""
         self.context.toasts.clear()
+        if is_model_file(path):
+            self.generation.open_model(path)
+            return
         self.context.reading.read(
             Subject.STAGE,
             tr("Opening {name}").format(name=path.name),

@@ -97,7 +97,7 @@ def open_clip_weights(encoder, prefix, *, spare_layer=False):
     if spare_layer:
         last = f"encoder.layers.{count - 1}."
         repeated = {
-            name.replace(last, f"encoder.layers.{count}."): weight
+            name.replace(last, f"encoder.layers.{count}."): weight.clone()
             for name, weight in state.items()
             if name.startswith(last)
         }
@@ -115,7 +115,7 @@ def open_clip_weights(encoder, prefix, *, spare_layer=False):
         elif "k_proj" not in name and "v_proj" not in name:
             is_turned = name == "text_projection.weight"
             weights[prefix + renamed(name, OPEN_CLIP)] = weight.T if is_turned else weight
-    weights[f"{prefix}logit_scale"] = state["final_layer_norm.bias"][:1].reshape(())
+    weights[f"{prefix}logit_scale"] = state["final_layer_norm.bias"][0].clone()
     return weights
 
 

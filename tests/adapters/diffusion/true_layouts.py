@@ -1,12 +1,12 @@
 """Checkpoints in the layout of their makers: names and shapes of every weight, as one file.
 
-``layout_of`` derives a layout from the shipped configurations on the meta device; ``write_sparse``
-writes it as a sparse file of zeros, which takes no space; ``single_file.save_single_file`` writes
-the weights of a pipeline.
+``layout_of`` derives a layout from the shipped configurations on the meta device;
+``tests.sparse_weights.write_sparse`` writes it as a file. ``shrink_shipped`` and ``random_parts``
+make small checkpoints that draw.
 """
 
 import json
-import math
+import shutil
 
 import diffusers
 import torch
@@ -18,7 +18,6 @@ from spatialstudio.domain.resources import resources_folder
 from tests.adapters.diffusion.single_file import original_weights
 
 SHIPPED = resources_folder() / "checkpoints"
-SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "F8_E4M3": 1, "U8": 1, "I8": 1}
 
 
 def parts_of(base, device="meta"):
@@ -47,16 +46,36 @@ def layout_of(base, dtype="F16"):
     return layout
 
 
-def write_sparse(file, layout, metadata=None, *, cut=0):
-    """Write a safetensors file of zeros; ``cut`` leaves out bytes at its end."""
-    header, end = {}, 0
-    if metadata:
-        header["__metadata__"] = metadata
-    for name, (dtype, shape) in layout.items():
-        start, end = end, end + SIZES[dtype] * math.prod(shape)
-        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
-    content = json.dumps(header).encode()
-    with file.open("wb") as target:
-        target.write(len(content).to_bytes(8, "little") + content)
-        target.truncate(8 + len(content) + end - cut)
-    return file
+SMALL = {
+    "unet": {"sample_size": 8, "norm_num_groups": 8},
+    "vae": {"block_out_channels": [16] * 4, "norm_num_groups": 8, "sample_size": 64},
+    "text_encoder": {"num_hidden_layers": 2, "intermediate_size": 64},
+    "text_encoder_2": {"num_hidden_layers": 2, "intermediate_size": 64},
+}
+HEADS = {"stable-diffusion-1.5": 4}
+
+
+def shrink_shipped(target):
+    """Copy the shipped configurations with fewer channels and text layers, and as many blocks.
+
+    Names, numbers of blocks, and widths of the text stay, by which checkpoints are identified.
+    """
+    shutil.copytree(SHIPPED, target)
+    for config in target.glob("*/*/config.json"):
+        values = read_settings(config) | SMALL[config.parent.name]
+        if config.parent.name == "unet":
+            levels = len(values["block_out_channels"])
+            values["block_out_channels"] = [32, *[64] * (levels - 1)]
+            heads = [2, *[4] * (levels - 1)]
+            values["attention_head_dim"] = HEADS.get(config.parent.parent.name, heads)
+        config.write_text(json.dumps(values), encoding="utf-8")
+    return target
+
+
+def random_parts(base):
+    """Instantiate the models of a folder of configurations with random weights in float16."""
+    torch.manual_seed(0)
+    parts = parts_of(base, "cpu")
+    for part in parts.values():
+        part.half()
+    return parts

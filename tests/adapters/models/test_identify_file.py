@@ -15,7 +15,8 @@ from spatialstudio.adapters.models.identify_file import (
 )
 from spatialstudio.adapters.models.model_files import ModelFolders, read_file_card
 from spatialstudio.domain.errors import ModelNotFound
-from tests.adapters.diffusion.true_layouts import SHIPPED, layout_of, parts_of, write_sparse
+from tests.adapters.diffusion.true_layouts import SHIPPED, layout_of, parts_of
+from tests.sparse_weights import write_sparse
 
 UNET = "model.diffusion_model."
 FIRST_WEIGHT = f"{UNET}input_blocks.0.0.weight"
@@ -72,7 +73,7 @@ def test_a_checkpoint_is_listed_with_family_size_and_default_prediction_type(
     (card,) = ModelFolders([file.parent]).cards()
     assert (card.id, card.family, card.native_size) == ("model", family, side)
     assert card.size_bytes == file.stat().st_size
-    assert (card.prediction_type, card.is_prediction_stated) == (prediction, False)
+    assert (card.prediction_type, card.is_prediction_known) == (prediction, False)
     assert card.base.name == FOLDERS[family]
 
 
@@ -96,7 +97,7 @@ def test_the_prediction_type_is_read_from_metadata(layouts, file, family, metada
 def test_marks_of_sdxl_trainers_state_v_prediction_and_zero_terminal_snr(layouts, file):
     write_sparse(file, layouts[SDXL] | {"v_pred": ("F32", (0,)), "ztsnr": ("F32", (0,))})
     card = read_file_card(file, ())
-    assert (card.prediction_type, card.is_prediction_stated) == (V_PREDICTION, True)
+    assert (card.prediction_type, card.is_prediction_known) == (V_PREDICTION, True)
     assert card.ends_in_noise
     assert "HeunDiscreteScheduler" not in card.samplers
 

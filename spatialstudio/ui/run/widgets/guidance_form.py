@@ -61,8 +61,8 @@ LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
 MOST_BETWEEN = 100
 MOST_CANDIDATES = 64
-OFFERED_APART = frozenset({"dtype"})
-"""Options whose choices depend on the device."""
+OFFERED_APART = frozenset({"dtype", "prediction_type"})
+"""Options whose choices depend on the device or the model."""
 OPTIONS_FROM = 2
 """Grid row of the method's first option, below the method and its preset."""
 LOWEST_GOAL, NEVER = 0.51, 1.0

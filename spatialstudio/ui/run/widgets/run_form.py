@@ -63,6 +63,9 @@ class RunForm(QWidget):
         super().__init__()
         self._settings: RunSettings | None = None
         self._model = ChoiceField(tr("Model"))
+        self._prediction = ChoiceField(tr("Prediction type"))
+        self._prediction.setToolTip(tr("What the checkpoint was trained to predict"))
+        self._note = TextLabel(tone=Tone.MUTED, small=True)
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
         self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
         self._sampler = ChoiceField(tr("Sampler"))
@@ -139,6 +142,19 @@ class RunForm(QWidget):
         self._strength.show_strength(settings.sampling.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
+    def show_predictions(self, choices: tuple[Choice, ...], chosen: str, note: str) -> None:
+        """Offer prediction types below the model.
+
+        Args:
+            choices: Prediction types; none hides the field.
+            chosen: Id of one of them.
+            note: Text below the field; empty for none.
+        """
+        self._prediction.show_choices(choices, chosen)
+        self._note.setText(note)
+        self._form.setRowVisible(self._prediction, bool(choices))
+        self._form.setRowVisible(self._note, bool(note))
+
     def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
         """Offer what pictures can be drawn on.
 
@@ -174,6 +190,9 @@ class RunForm(QWidget):
         self._size.size_picked.connect(self._pick_size)
         self._sampler.choice_picked.connect(
             lambda name: self._edit(tr("change sampler"), scheduler_id=name)
+        )
+        self._prediction.choice_picked.connect(
+            lambda name: self._edit(tr("change prediction type"), prediction_type=name)
         )
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("change seed"), seed=seed))
         self._seed_mode.mode_picked.connect(self._pick_mode)
@@ -216,7 +235,7 @@ class RunForm(QWidget):
         return both
 
     def _lay_out(self) -> None:
-        form = QFormLayout(self._rows)
+        form = self._form = QFormLayout(self._rows)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(em(0.6))
         form.setVerticalSpacing(em(0.45))
@@ -225,6 +244,7 @@ class RunForm(QWidget):
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         fields: tuple[tuple[str, QWidget], ...] = (
             (tr("Model"), self._model),
+            (tr("Predicts"), self._prediction),
             (tr("Size"), self._size),
             (tr("Steps"), self._counts()),
             (tr("Sampler"), self._sampler),
@@ -234,6 +254,9 @@ class RunForm(QWidget):
         )
         for name, field in fields:
             form.addRow(_label(name, field), field)
+            if field is self._prediction:
+                form.addRow("", self._note)
+        self.show_predictions((), "", "")
         own = (field for _name, field in fields if field is not self._model)
         self._parts = (*own, self._strength, self._baseline, self._guidance)
         column = QVBoxLayout(self)
