@@ -48,6 +48,8 @@ class Saving(Enum):
     """The VAE decodes the image in tiles."""
     OFFLOAD = "offload"
     """Parts of the model stay in CPU memory until they are needed."""
+    OFFLOAD_LAYERS = "offload layers"
+    """Each layer stays in CPU memory until it is needed: least memory, but slow."""
     PROCESSOR = "processor"
     """The image is generated on the CPU."""
 

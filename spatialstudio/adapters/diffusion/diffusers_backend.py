@@ -247,7 +247,7 @@ class DiffusersBackend:
             if self._loaded is None or self._loaded_as != wanted:
                 self._loaded = None  # free the previous model before loading the next
                 own = replace(model, dtype=wanted.dtype)
-                self._loaded = load_pipeline(own, wanted.device, offloads=wanted.offloads)
+                self._loaded = load_pipeline(own, wanted.device, offload=wanted.offload)
                 self._loaded_as = wanted
             return self._loaded
 
@@ -261,6 +261,10 @@ class DiffusersBackend:
         return self._streams[1]
 
 
+OFFLOADS = (Saving.OFFLOAD_LAYERS, Saving.OFFLOAD)
+"""Ways of keeping weights in main memory; the first that is chosen counts."""
+
+
 @frozen(kw_only=False)
 class _Wanted:
     """Load options for a request; an empty ``dtype`` selects the device's default."""
@@ -268,11 +272,11 @@ class _Wanted:
     folder: Path
     device: torch.device
     dtype: str
-    offloads: bool
+    offload: Saving | None
 
     def is_like(self, other: "_Wanted") -> bool:
         """Return True if folder and device match; dtype and offloading may differ."""
-        return replace(self, offloads=other.offloads, dtype=other.dtype) == other
+        return replace(self, offload=other.offload, dtype=other.dtype) == other
 
 
 class _Drawing:
@@ -350,8 +354,8 @@ class _Drawing:
 def _wanted(request: GenerationRequest, model: ModelCard) -> _Wanted:
     asked = request.sampling
     device = pick_device("cpu" if Saving.PROCESSOR in asked.savings else asked.device)
-    offloads = Saving.OFFLOAD in asked.savings and device.type != "cpu"
-    return _Wanted(model.folder, device, asked.dtype or model.dtype, offloads)
+    chosen = (each for each in OFFLOADS if each in asked.savings and device.type != "cpu")
+    return _Wanted(model.folder, device, asked.dtype or model.dtype, next(chosen, None))
 
 
 def _estimate(

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch import nn
 
 from spatialstudio.adapters.diffusion.attention_layers import (
     AttentionLayer,
@@ -107,10 +108,13 @@ class GuidablePipeline:
     @cached_property
     def part_sizes(self) -> tuple[int, ...]:
         """Size of the weights of each component, bytes."""
-        return tuple(
-            sum(weight.numel() * weight.element_size() for weight in part.parameters())
-            for part in self.modules
-        )
+        return tuple(map(size_of_weights, self.modules))
+
+    @property
+    def largest_layer(self) -> int:
+        """Size of the largest layer of all components, bytes."""
+        layers = (layer for part in self.modules for layer in part.modules())
+        return max(size_of_weights(layer, is_deep=False) for layer in layers)
 
     @cached_property
     def streams(self) -> tuple[TextStream, ...]:
@@ -126,3 +130,9 @@ class GuidablePipeline:
     def decode_preview(self) -> DecodePreview:
         """Decodes clean latents to a small picture."""
         return preview_decoder(self.pipeline.vae)
+
+
+def size_of_weights(module: nn.Module, *, is_deep: bool = True) -> int:
+    """Return the size of a module's weights, bytes; without those of its children unless deep."""
+    weights = module.parameters(recurse=is_deep)
+    return sum(weight.numel() * weight.element_size() for weight in weights)

@@ -41,6 +41,7 @@ from spatialstudio.adapters.models.model_settings import is_explained, unusable
 from spatialstudio.adapters.models.pipeline_classes import import_pipeline
 from spatialstudio.adapters.models.weight_hashes import hash_beside
 from spatialstudio.adapters.models.weight_limits import held_to_weights
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import (
     BackendError,
     ModelNotFound,
@@ -265,14 +266,15 @@ def import_libraries() -> None:
 
 
 def load_pipeline(
-    model: ModelCard, device: torch.device, *, offloads: bool = False
+    model: ModelCard, device: torch.device, *, offload: Saving | None = None
 ) -> LoadedPipeline:
     """Load a model with frozen weights, in the data type that suits the device.
 
     Args:
         model: The model to load.
         device: Device to run on.
-        offloads: Whether idle components stay in main memory.
+        offload: ``OFFLOAD`` keeps idle components in main memory, ``OFFLOAD_LAYERS`` idle layers;
+            None keeps everything on the device.
 
     Raises:
         ModelNotFound: The folder is missing or damaged, or holds no safetensors.
@@ -302,8 +304,10 @@ def load_pipeline(
         part.requires_grad_(False).eval()
         if isinstance(part, diffusers.ModelMixin) and next(part.parameters()).dtype is not dtype:
             part.to(dtype)  # diffusers leaves SD3 in the data type of its file
-    if offloads:
+    if offload is Saving.OFFLOAD:
         pipeline.enable_model_cpu_offload(device=device)
+    elif offload is Saving.OFFLOAD_LAYERS:
+        pipeline.enable_sequential_cpu_offload(device=device)
     else:
         pipeline.to(device)
     return loaded

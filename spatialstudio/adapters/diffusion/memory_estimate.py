@@ -20,6 +20,7 @@ from diffusers.models.resnet import ResnetBlock2D
 from spatialstudio.adapters.device import DTYPES, available_memory_bytes
 from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.diffusion.denoiser_call import BatchOrder
+from spatialstudio.adapters.diffusion.guidable_pipeline import size_of_weights
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
 from spatialstudio.adapters.diffusion.text_streams import TextStream
@@ -121,10 +122,8 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
     """
     height, width = picture_size(loaded, request)
     latent_size = loaded.latent_size(height, width)
-    sizes = loaded.part_sizes
-    waits = Saving.OFFLOAD in request.sampling.savings
     item = _item_bytes(loaded, request)
-    stored = max(sizes) if waits else sum(sizes)
+    stored = _stored_bytes(loaded, request)
     return MemoryEstimate(
         weights_bytes=stored * item // loaded.denoiser.dtype.itemsize,
         guiding_bytes=_guiding_bytes(loaded, request, latent_size),
@@ -132,6 +131,19 @@ def estimate_memory(loaded: LoadedPipeline, request: GenerationRequest) -> Memor
         decoding_bytes=_decoding_bytes(loaded, request, height, width),
         encoding_bytes=encoding_bytes(loaded, item),
     )
+
+
+def _stored_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
+    """Return the peak size of the weights on the device.
+
+    Where layers are offloaded, a guiding pass still holds the denoiser's weights for its gradient.
+    """
+    savings = request.sampling.savings
+    if Saving.OFFLOAD_LAYERS in savings:
+        has_gradient = request.sampling.guidance.method_id != UNGUIDED
+        is_held = has_gradient and Saving.SEARCH not in savings
+        return size_of_weights(loaded.denoiser) if is_held else loaded.largest_layer
+    return max(loaded.part_sizes) if Saving.OFFLOAD in savings else sum(loaded.part_sizes)
 
 
 def ways_to_fit(
@@ -171,6 +183,7 @@ def usable_savings(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[
         Saving.SEARCH: is_guided,
         Saving.TILING: hasattr(loaded.pipeline.vae, "enable_tiling"),
         Saving.OFFLOAD: has_accelerator,
+        Saving.OFFLOAD_LAYERS: has_accelerator,
     }
     return tuple(saving for saving in Saving if usable.get(saving, False))
 

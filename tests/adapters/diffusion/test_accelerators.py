@@ -58,7 +58,9 @@ def test_guidance_raises_pos_in_every_number_format(own_backend, family, tiny_re
     assert guided[-2].pos["r1"] > free[-2].pos["r1"]
 
 
-@pytest.mark.parametrize("saving", [Saving.OFFLOAD, Saving.TILING, Saving.PROCESSOR])
+@pytest.mark.parametrize(
+    "saving", [Saving.OFFLOAD, Saving.OFFLOAD_LAYERS, Saving.TILING, Saving.PROCESSOR]
+)
 def test_every_saving_draws(own_backend, family, tiny_request, saving):
     tiny, card = family
     request = asked(tiny_request, tiny, guidance=STRONG, savings=(saving,))

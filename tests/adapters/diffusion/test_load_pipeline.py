@@ -10,6 +10,7 @@ from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline, load_streams
 from spatialstudio.adapters.models.model_files import ModelFolders, read_card
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
+from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import ModelNotFound, RequestError
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import with_values
@@ -177,7 +178,7 @@ def test_a_model_in_the_hubs_cache_is_found_and_loaded(cache, pipeline):
 
 
 def test_a_model_whose_parts_wait_off_the_device_is_loaded(whole):
-    loaded = load_pipeline(read_card(whole), torch.device("cuda"), offloads=True)
+    loaded = load_pipeline(read_card(whole), torch.device("cuda"), offload=Saving.OFFLOAD)
     parts = [loaded.pipeline.unet, loaded.pipeline.vae, loaded.pipeline.text_encoder]
     assert [part.device.type for part in parts] == ["cpu"] * 3
     assert all(hasattr(part, "_hf_hook") for part in parts)

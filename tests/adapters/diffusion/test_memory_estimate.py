@@ -69,6 +69,7 @@ def test_weights_are_counted_to_the_byte(loaded, tiny_request):
         (Saving.SMALLER_MAPS, "guiding_bytes"),
         (Saving.SEARCH, "guiding_bytes"),
         (Saving.OFFLOAD, "weights_bytes"),
+        (Saving.OFFLOAD_LAYERS, "weights_bytes"),
         (Saving.TILING, "decoding_bytes"),
     ],
     ids=lambda each: getattr(each, "value", each),

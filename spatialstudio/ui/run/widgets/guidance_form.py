@@ -48,6 +48,7 @@ SAVINGS = {
     (Saving.SEARCH,): "Noise search instead of gradients",
     (Saving.TILING,): "Tiled decoding",
     (Saving.OFFLOAD,): "Offload parts to RAM",
+    (Saving.OFFLOAD_LAYERS,): "Offload every layer to RAM (slow)",
     (Saving.PROCESSOR,): "Use the CPU",
 }
 FORMATS = {
