@@ -7,6 +7,7 @@ deleted in turn. SDXL takes 7 GB of disk and, in bfloat16, about 10 GB of memory
 """
 
 import argparse
+import math
 import resource
 import sys
 import tempfile
@@ -14,10 +15,10 @@ import time
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.models.model_files import ModelFolders
+from spatialstudio.adapters.models.model_settings import HEADER_LENGTH_BYTES
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
@@ -28,9 +29,9 @@ from spatialstudio.domain.generation import (
 )
 from tests.adapters.diffusion.true_layouts import SHIPPED, layout_of
 from tests.fakes import events_of, scene_of
+from tests.sparse_weights import write_sparse
 
 TORCH = {"F16": torch.float16, "F32": torch.float32, "I64": torch.int64}
-DEVIATION = 0.02
 FOLDERS = ("stable-diffusion-1.5", "stable-diffusion-2.1", "stable-diffusion-xl")
 
 
@@ -56,17 +57,20 @@ def read_options():
 
 
 def write_random(file, layout):
-    """Write weights whose norms are one, and others small and random: nothing becomes infinite."""
+    """Write weights that keep the variance of their input, tensor by tensor."""
     generator = torch.Generator().manual_seed(0)
-    weights = {}
-    for name, (dtype, shape) in layout.items():
-        values = torch.zeros(shape, dtype=TORCH[dtype])
-        if len(shape) > 1 and dtype == "F16":
-            values.normal_(0, DEVIATION, generator=generator)
-        elif name.endswith(("norm.weight", "norm1.weight", "norm2.weight", "norm3.weight")):
-            values.fill_(1)
-        weights[name] = values
-    save_file(weights, file)
+    write_sparse(file, layout)
+    with file.open("r+b") as target:
+        target.seek(
+            HEADER_LENGTH_BYTES + int.from_bytes(target.read(HEADER_LENGTH_BYTES), "little")
+        )
+        for name, (dtype, shape) in layout.items():
+            values = torch.zeros(shape, dtype=TORCH[dtype])
+            if len(shape) > 1 and dtype == "F16":
+                values.normal_(0, math.prod(shape[1:]) ** -0.5, generator=generator)
+            elif name.endswith("weight"):
+                values.fill_(1)
+            target.write(values.numpy().tobytes())
 
 
 def draw(file, options):
