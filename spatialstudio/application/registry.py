@@ -26,6 +26,7 @@ from spatialstudio.domain.ports import (
     Detector,
     GenerationBackend,
     ImageFiles,
+    LoraCatalog,
     ModelCatalog,
     ObjectLister,
     PerceptionCatalog,
@@ -125,6 +126,10 @@ class Registry:
     def model_catalog(self, adapter_id: str) -> ModelCatalog:
         """Return a catalog of models."""
         return cast("ModelCatalog", self._get("model_catalog", adapter_id))
+
+    def lora_catalog(self, adapter_id: str) -> LoraCatalog:
+        """Return a catalog of LoRAs."""
+        return cast("LoraCatalog", self._get("lora_catalog", adapter_id))
 
     def backend(self, adapter_id: str) -> GenerationBackend:
         """Return a generation backend."""

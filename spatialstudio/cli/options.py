@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,9 +30,10 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
 from spatialstudio.domain.options import Option, OptionKind, OptionValue
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.prompt_syntax import with_negative
+from spatialstudio.domain.prompt_syntax import MOST_WEIGHT, with_negative
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
+from spatialstudio.domain.scene import LoraUse
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 
 E = TypeVar("E", bound=Enum)
@@ -333,6 +335,14 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         help="classifier-free guidance scale; 1 is off (default: the model's)",
     )
     sampling.add_argument("--negative", default="", metavar="TEXT", help="negative prompt")
+    sampling.add_argument(
+        "--lora",
+        type=lora_use,
+        action="append",
+        default=[],
+        metavar="NAME[:WEIGHT]",
+        help='LoRA to draw with, as "<lora:NAME:WEIGHT>" in the prompt; can be repeated',
+    )
     for option in SAMPLING_OPTIONS:
         _add_option(sampling, option)
 
@@ -426,6 +436,7 @@ def with_guidance(
             checkpointing=options.checkpointing,
         ),
         savings=tuple(options.save_memory),
+        loras=(*options.lora, *request.sampling.loras),
         device=options.device,
         **_chosen_options(options),
         guidance_scale=request.guidance_scale if scale is None else scale,
@@ -440,6 +451,22 @@ def _chosen_options(options: argparse.Namespace) -> dict[str, OptionValue]:
     return {
         each.id: chosen[each.id] for each in SAMPLING_OPTIONS if chosen[each.id] != each.default
     }
+
+
+def lora_use(text: str) -> LoraUse:
+    """Split "name:0.8" into the name and weight of a LoRA.
+
+    Raises:
+        ArgumentTypeError: The name is empty, or the weight is no number in [-10, 10].
+    """
+    name, _, weight = text.rpartition(":") if ":" in text else (text, "", "1")
+    try:
+        factor = float(weight)
+    except ValueError:
+        factor = nan
+    if not name or not abs(factor) <= MOST_WEIGHT:
+        raise ArgumentTypeError(f'"{text}" is not a LoRA and its weight, such as "style:0.8"')
+    return LoraUse(name=name, weight=factor)
 
 
 def assigned(text: str) -> tuple[str, str]:

@@ -373,11 +373,13 @@ class ModelSetup:
         attention: Names of the diffusers attention processors, then of the kernels available on
             the device.
         weights_sha256: Hash of the weight file; of several files, hash of their hashes in order.
+        loras: Hash of the file of each LoRA that changed the model, by name.
     """
 
     dtype: str = ""
     attention: str = ""
     weights_sha256: str = ""
+    loras: Mapping[str, str] | None = field(default=None, metadata=SPARSE)
 
 
 @frozen(eq=False)

@@ -203,6 +203,39 @@ class ModelCatalog(Protocol):
         """
 
 
+@frozen
+class LoraCard:
+    """Description of a LoRA, read without loading its weights.
+
+    Attributes:
+        name: Name in the prompt and in requests: the file's, without its ending.
+        file: The safetensors file.
+        family: Models that it was trained for, "Stable Diffusion XL"; empty if unknown.
+        size_bytes: Size of the file.
+        numbers: Number of its weights.
+    """
+
+    name: str
+    file: Path
+    family: str
+    size_bytes: int
+    numbers: int
+
+
+class LoraCatalog(Protocol):
+    """Lists the LoRAs on disk."""
+
+    def cards(self) -> tuple[LoraCard, ...]:
+        """Return the usable LoRAs by name."""
+
+    def card(self, name: str) -> LoraCard:
+        """Return the LoRA of a name.
+
+        Raises:
+            ModelNotFound: There is no such LoRA, or its file cannot be used.
+        """
+
+
 class GenerationBackend(Protocol):
     """Generates images. Loads its model on first use and keeps it loaded for later requests."""
 

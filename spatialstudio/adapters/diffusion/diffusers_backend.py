@@ -37,6 +37,13 @@ from spatialstudio.adapters.diffusion.load_pipeline import (
     load_pipeline,
     load_streams,
 )
+from spatialstudio.adapters.diffusion.loras import (
+    ActiveLora,
+    active_loras,
+    lora_bytes,
+    lora_hashes,
+    with_loras,
+)
 from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, out_of_memory, tiled
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
 from spatialstudio.adapters.diffusion.patched import patched_attribute
@@ -47,6 +54,7 @@ from spatialstudio.adapters.diffusion.token_spans import (
     token_spans,
 )
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
+from spatialstudio.adapters.models.lora_files import LoraFolders
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import ATTENTION_FOLDER, ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate, Saving
@@ -67,6 +75,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import (
     CancelToken,
+    LoraCatalog,
     ModelCard,
     Surroundings,
 )
@@ -108,7 +117,10 @@ KERNELS: Mapping[str, Callable[[], bool]] = {
 
 
 def model_setup(
-    denoiser: torch.nn.Module, device: torch.device, weights: Future[str]
+    denoiser: torch.nn.Module,
+    device: torch.device,
+    weights: Future[str],
+    loras: Mapping[str, str] | None = None,
 ) -> ModelSetup:
     """Return the compute setup of a model; waits for the hash of its weights.
 
@@ -116,12 +128,14 @@ def model_setup(
         denoiser: The module that is called once per step.
         device: The device it runs on.
         weights: Hash of the weights; left out if the files are gone by now.
+        loras: Hash of each LoRA by name.
     """
     dtype = next(denoiser.parameters()).dtype
     return ModelSetup(
         dtype=name_of(dtype),
         attention=_attention(denoiser, device),
         weights_sha256="" if weights.exception() else weights.result(),
+        loras=loras,
     )
 
 
@@ -137,7 +151,7 @@ def build(surroundings: Surroundings) -> "DiffusersBackend":
     """Create the backend and import its libraries; the first request loads a model."""
     import_libraries()
     cache = surroundings.cache or Path(tempfile.gettempdir())
-    return DiffusersBackend(cache / ATTENTION_FOLDER)
+    return DiffusersBackend(cache / ATTENTION_FOLDER, LoraFolders(surroundings.model_folders))
 
 
 class DiffusersBackend:
@@ -145,12 +159,14 @@ class DiffusersBackend:
 
     Args:
         archives: Root for attention archives; one subfolder per run, named by its id.
+        loras: Where LoRAs are found; none by default.
     """
 
     id = "diffusers"
 
-    def __init__(self, archives: Path) -> None:
+    def __init__(self, archives: Path, loras: LoraCatalog | None = None) -> None:
         self._archives = archives
+        self._loras = loras or LoraFolders(())
         self._streams: tuple[Path, Sequence[TextStream]] | None = None
         self._loaded: LoadedPipeline | None = None
         self._loaded_as: _Wanted | None = None
@@ -201,7 +217,7 @@ class DiffusersBackend:
         dtype = pick_dtype(wanted.device, model.size_bytes, wanted.dtype)
         request = with_values(request, dtype=name_of(dtype))
         archive = plan_archive(loaded, request, request.sampling.steps, Path())
-        return _estimate(loaded, request, archive)
+        return _estimate(loaded, request, archive, active_loras(request, self._loras, loaded))
 
     def generate(
         self,
@@ -227,9 +243,13 @@ class DiffusersBackend:
         try:
             with memory_errors_explained():
                 loaded = self._ready(model, wanted)
+                loras = active_loras(request, self._loras, loaded)
                 is_tiled = Saving.TILING in request.sampling.savings
-                with tiled(loaded.pipeline.vae, is_wanted=is_tiled):
-                    drawing = _Drawing(request, loaded, token, report)
+                with (
+                    tiled(loaded.pipeline.vae, is_wanted=is_tiled),
+                    with_loras(loaded, loras),
+                ):
+                    drawing = _Drawing(request, loaded, loras, token, report)
                     image = drawing.draw(self._archives / request.id)
         except OutOfMemory as error:
             free_memory(device)
@@ -239,7 +259,9 @@ class DiffusersBackend:
             image=image,
             seconds=time.perf_counter() - started,
             peak_memory_bytes=peak_memory_bytes(device),
-            setup=model_setup(loaded.denoiser, loaded.device, loaded.weights_hash),
+            setup=model_setup(
+                loaded.denoiser, loaded.device, loaded.weights_hash, lora_hashes(loras)
+            ),
         )
 
     def _ready(self, model: ModelCard, wanted: "_Wanted") -> LoadedPipeline:
@@ -286,6 +308,7 @@ class _Drawing:
         self,
         request: GenerationRequest,
         loaded: LoadedPipeline,
+        loras: Sequence[ActiveLora],
         token: CancelToken,
         report: ReportEvent,
     ) -> None:
@@ -295,6 +318,7 @@ class _Drawing:
             request = replace(request, scene=objects_only(request.scene))
         self._request = request
         self._loaded = loaded
+        self._loras = loras
         self._token = token
         self._report_event = report
         self._total_steps = loaded.count_steps(request.sampling.steps)
@@ -322,7 +346,7 @@ class _Drawing:
                 device=str(loaded.device),
                 attention_files=archive.files,
                 text_layers=text_layers(loaded, request),
-                memory=_estimate(loaded, request, archive),
+                memory=_estimate(loaded, request, archive, self._loras),
             )
         )
         scheduler = loaded.pipeline.scheduler
@@ -359,7 +383,12 @@ def _wanted(request: GenerationRequest, model: ModelCard) -> _Wanted:
 
 
 def _estimate(
-    loaded: LoadedPipeline, request: GenerationRequest, archive: AttentionArchive
+    loaded: LoadedPipeline,
+    request: GenerationRequest,
+    archive: AttentionArchive,
+    loras: Sequence[ActiveLora],
 ) -> MemoryEstimate:
     kept = sum(file.size_bytes for file in archive.files)
-    return replace(estimate_memory(loaded, request), disk_bytes=kept)
+    memory = estimate_memory(loaded, request)
+    added = lora_bytes(loras, loaded.denoiser.dtype.itemsize)
+    return replace(memory, disk_bytes=kept, weights_bytes=memory.weights_bytes + added)

@@ -88,6 +88,9 @@ def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:
     yield from _change(
         "weights", _short(old.setup.weights_sha256), _short(new.setup.weights_sha256)
     )
+    loras, others = old.setup.loras or {}, new.setup.loras or {}
+    for name in sorted(loras.keys() & others.keys()):
+        yield from _change(f'LoRA "{name}"', _short(loras[name]), _short(others[name]))
     yield from _change("code of Spatial Studio", _short(old.code_sha256), _short(new.code_sha256))
 
 

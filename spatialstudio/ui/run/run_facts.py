@@ -60,6 +60,8 @@ def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
         value = option.in_words(getattr(sampling, option.id))
         if value and option.id not in STATED_BY_SETUP:
             yield tr(option.label), value
+    if sampling.loras:
+        yield tr("LoRAs"), ", ".join(f"{each.name} {each.weight:g}" for each in sampling.loras)
 
 
 def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:

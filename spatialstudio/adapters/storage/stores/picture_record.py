@@ -18,7 +18,7 @@ Version 1 had no hashes and a shorter environment. A change to the format of the
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -43,12 +43,14 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.picture_settings import EmbeddedTexts
+from spatialstudio.domain.prompt_syntax import drawn_prompt
 from spatialstudio.domain.safe_files import parse_limited
-from spatialstudio.domain.scene import Relation, RelationId
+from spatialstudio.domain.scene import LoraUse, Prompt, Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2
 SHORT_HASH = 10
+SHORT_LORA_HASH = 12
 """Characters of a model hash in the format of other programs."""
 
 
@@ -217,9 +219,11 @@ def _verdict_json(verdict: Verdict) -> Json:
 def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int, int]) -> str:
     request = record.request
     prompt, weights = request.scene.prompt, record.environment.setup.weights_sha256
+    loras = record.environment.setup.loras or {}
+    hashes = ", ".join(f"{name}: {each[:SHORT_LORA_HASH]}" for name, each in loras.items())
     return a1111.write(
-        prompt.text,
-        prompt.negative,
+        _with_tags(prompt, request.sampling.loras),
+        prompt.negative_as_typed,
         {
             "Steps": request.sampling.steps,
             "Sampler": request.sampling.scheduler_id or "default",
@@ -227,11 +231,20 @@ def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int
             "Seed": request.sampling.seed,
             "Model": request.model.id,
             **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
+            **({"Lora hashes": hashes} if hashes else {}),
             "Version": f"{CREATOR} {record.environment.app}",
             "Spatial": json.dumps(_brief(record, verdicts), ensure_ascii=False),
         },
         size=(size[1], size[0]),
     )
+
+
+def _with_tags(prompt: Prompt, loras: Sequence[LoraUse]) -> str:
+    """Return the prompt as typed, with tags for the LoRAs that it does not name."""
+    named = drawn_prompt(prompt.as_typed).loras
+    others = [each for each in loras if each not in named]
+    tags = [f"<lora:{each.name}:{each.weight:g}>" for each in others]
+    return " ".join([prompt.as_typed, *tags])
 
 
 def _brief(record: RunRecord, verdicts: Mapping[str, Json]) -> Mapping[str, Any]:
