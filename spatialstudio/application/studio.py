@@ -14,6 +14,7 @@ from spatialstudio.application.compose.read_prompt import (
     read_thing,
 )
 from spatialstudio.application.compose.token_counter import TokenCounter
+from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_choices
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
@@ -103,6 +104,7 @@ class Studio:
             self.judge_defaults.draws_stickers,
         )
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
+        self._wildcards = Wildcards(paths.settings / FOLDER)
         self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID))
         self.pictures = Pictures(
             self.session,
@@ -243,7 +245,7 @@ class Studio:
         Raises:
             PromptError: The prompt is empty or too long.
         """
-        return read_prompt(text, self._registry.extractor(extractor_id or self.extractor_id))
+        return self._read(text, None, extractor_id or self.extractor_id)
 
     def parse_for_model(self, text: str, model_id: str | None = None) -> SceneGraph:
         """Read a prompt with the objects that a model knows.
@@ -251,8 +253,18 @@ class Studio:
         Raises:
             PromptError: The prompt is empty, or names an object that the model cannot generate.
         """
-        extractor = self._registry.extractor(self.extractor_id)
-        return read_prompt(text, extractor, self.model(model_id).known_objects or None)
+        return self._read(text, self.model(model_id).known_objects, self.extractor_id)
+
+    def _read(
+        self, text: str, known_objects: Mapping[str, str] | None, extractor_id: str
+    ) -> SceneGraph:
+        """Read a prompt, of each choice its first alternative."""
+        extractor = self._registry.extractor(extractor_id)
+        if not has_choices(text):
+            return read_prompt(text, extractor, known_objects or None)
+        plain = self._wildcards.resolved(text, None)
+        scene = read_prompt(plain.text, extractor, known_objects or None)
+        return plain.restored(scene, replace(scene.prompt, text=text))
 
     def thing_named(self, name: str, model_id: str | None = None) -> ObjectMention:
         """Read the name of one object that a model knows; its id and span belong to no scene.
@@ -278,7 +290,7 @@ class Studio:
         try:
             self.storage.drafts.keep_prompt(text, model_id)
             known = self.model_list.known_objects(model_id)
-            scene = read_prompt(text, self._registry.extractor(self.extractor_id), known or None)
+            scene = self._read(text, known, self.extractor_id)
             self.use_scene(keep_hand(scene, self.session.last_scene))
         except StudioError as error:
             self.session.set_scene(None, error=report_on(error, "Reading the prompt"))
@@ -327,7 +339,8 @@ class Studio:
             PromptError: There is no scene.
             ModelNotFound: There is no such model.
         """
-        scene, model = self._scene_to_draw(), self.model(model_id)
+        model = self.model(model_id)
+        scene = self._scene_to_draw(seed, model)
         return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
 
     def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
@@ -337,8 +350,11 @@ class Studio:
             PromptError: There is no scene.
             ModelNotFound: There is no such model.
         """
-        scene, model = self._scene_to_draw(), self.model(settings.model_id)
-        return tuple(request_of(scene, model, settings, seed) for seed in seeds_of(settings))
+        model = self.model(settings.model_id)
+        return tuple(
+            request_of(self._scene_to_draw(seed, model), model, settings, seed)
+            for seed in seeds_of(settings)
+        )
 
     def generate(self, request: GenerationRequest, *, with_baseline: bool = False) -> RequestId:
         """Generate, evaluate and store an image, and open its run in the session.
@@ -429,10 +445,17 @@ class Studio:
         run = self.storage.read_run(path)
         return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
 
-    def _scene_to_draw(self) -> SceneGraph:
-        if self.session.scene is None:
+    def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
+        """Return the current scene; with choices, the scene of the text that a seed chooses."""
+        scene = self.session.scene
+        if scene is None:
             raise PromptError("There is no prompt.", hint='Try "a cat left of a dog".')
-        return self.tokens.whole(self.session.scene)
+        template = scene.prompt.text
+        if not has_choices(template):
+            return self.tokens.whole(scene)
+        text = self._wildcards.resolved(template, seed).text
+        chosen = keep_hand(self._read(text, model.known_objects, self.extractor_id), scene)
+        return replace(chosen, prompt=replace(chosen.prompt, template=template))
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)

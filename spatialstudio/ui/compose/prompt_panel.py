@@ -152,7 +152,8 @@ class PromptPanel(Panel):
             case TokensRead(prompt=prompt) if prompt == self._asked:
                 self._show_tokens(event)
             case RunChanged(run=run) if run.request is not None and not run.is_over:
-                self._history.remember(run.scene.prompt.text)
+                drawn = run.scene.prompt
+                self._history.remember(drawn.template or drawn.as_typed)
 
     def _read_again(self) -> None:
         if self._asked:

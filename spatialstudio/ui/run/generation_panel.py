@@ -312,8 +312,9 @@ class GenerationPanel(Panel):
             self.problem_met.emit(report_on(error, tr("Applying the settings")))
             return
         scene = self._studio.session.scene
-        if scene is None or scene.prompt.text != run.scene.prompt.text:
-            self._context.window_signals.prompt_offered.emit(run.scene.prompt.text)
+        typed = run.scene.prompt.as_typed
+        if scene is None or scene.prompt.text != typed:
+            self._context.window_signals.prompt_offered.emit(typed)
         self._edit(tr("use picture's settings"), settings_of(run.request, model, self._settings))
 
     def _take_offered(self, offered: OfferedSettings) -> None:

@@ -29,7 +29,9 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     """Return the generation settings of a run, as names and values."""
     facts: list[tuple[str, str]] = []
     if (request := run.request) is not None:
-        guidance = request.sampling.guidance
+        guidance, prompt = request.sampling.guidance, request.scene.prompt
+        if prompt.typed or prompt.template:
+            facts.append((tr("Prompt"), prompt.as_typed))
         facts += [
             (tr("Seed"), str(request.sampling.seed)),
             (tr("Model"), request.model.id),
