@@ -20,7 +20,7 @@ Positions refer to the text as typed.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
@@ -95,6 +95,7 @@ class PlainPrompt:
         weights: Weights on spans of ``text``; spans of weight 1 are left out.
         loras: LoRAs named in the prompt, in order.
         notes: Notes on the removed syntax.
+        size: Length of the prompt as typed, without space at its end.
     """
 
     text: str
@@ -102,6 +103,7 @@ class PlainPrompt:
     weights: tuple[SpanWeight, ...] = ()
     loras: tuple[LoraUse, ...] = ()
     notes: tuple[Note, ...] = ()
+    size: int = 0
 
     def restored(self, scene: SceneGraph, prompt: Prompt) -> SceneGraph:
         """Map a scene graph of ``text`` back to the prompt as typed, and add the notes."""
@@ -126,6 +128,14 @@ class PlainPrompt:
     def typed_span(self, span: TextSpan) -> TextSpan:
         """Map a span of ``text`` to the prompt as typed."""
         return TextSpan(start=self.origins[span.start], stop=self.origins[span.stop - 1] + 1)
+
+    def typed_spans(self, tokens: Sequence[TextSpan]) -> tuple[TextSpan, ...]:
+        """Map the tokens of ``text`` to the prompt as typed; the last takes syntax at the end."""
+        if not tokens:
+            return ()
+        *spans, last = map(self.typed_span, tokens)
+        is_end = tokens[-1].stop >= len(self.text.rstrip())
+        return (*spans, replace(last, stop=max(last.stop, self.size)) if is_end else last)
 
     def _plain(self, span: TextSpan) -> TextSpan:
         start = bisect_left(self.origins, span.start)
@@ -167,7 +177,11 @@ def drawn_prompt(text: str) -> PlainPrompt:
     marked = _mark(text)
     plain, origins = marked.plain(DRAWN)
     return PlainPrompt(
-        text=plain, origins=origins, weights=marked.weights(plain, origins), loras=marked.loras
+        text=plain,
+        origins=origins,
+        weights=marked.weights(plain, origins),
+        loras=marked.loras,
+        size=len(text.rstrip()),
     )
 
 

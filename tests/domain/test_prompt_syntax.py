@@ -251,3 +251,11 @@ def test_a_prompt_of_syntax_alone_is_empty(read):
 def test_hostile_nesting_is_read_at_once(text):
     for found in (without_syntax(text), drawn_prompt(text)):
         assert len(found.text) == len(found.origins)
+
+
+def test_tokens_are_mapped_to_the_typed_prompt_with_syntax_at_its_end():
+    typed = "a (cat:1.3) <lora:x:1>"
+    plain = drawn_prompt(typed)
+    spans = plain.typed_spans((TextSpan(start=0, stop=1), TextSpan(start=2, stop=5)))
+    assert [each.of(typed) for each in spans] == ["a", "cat:1.3) <lora:x:1>"]
+    assert drawn_prompt("a cat").typed_spans((TextSpan(start=2, stop=5),))[0].stop == 5

@@ -56,9 +56,7 @@ class RegistryModelService:
         """Tokenize a prompt as a model does."""
         plain = drawn_prompt(prompt)
         readings = self._registry.backend(model.backend_id).read_tokens(plain.text, model)
-        return tuple(
-            replace(each, tokens=tuple(map(plain.typed_span, each.tokens))) for each in readings
-        )
+        return tuple(replace(each, tokens=plain.typed_spans(each.tokens)) for each in readings)
 
     def devices(self) -> tuple[DeviceCard, ...]:
         """Return the compute devices of all backends, fastest first."""
