@@ -123,15 +123,14 @@ def model_choices(
         damaged: Errors of unusable models, by name.
     """
     none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
-    usable = tuple(
-        Choice(id=card.id, title=card.title, tip=_checkpoint_in_words(card)) for card in models
-    )
+    usable = tuple(Choice(id=card.id, title=_model_in_words(card)) for card in models)
     return (usable or none) + _unusable(damaged)
 
 
-def _checkpoint_in_words(model: ModelCard) -> str:
-    """Return "Stable Diffusion XL, 6.5 GB" for a single file; else an empty text."""
-    return f"{model.family}, {size_in_words(model.size_bytes)}" if model.family else ""
+def _model_in_words(model: ModelCard) -> str:
+    """Return the title, for a single file with "Stable Diffusion XL" and "6.5 GB"."""
+    facts = (model.title, model.family, size_in_words(model.size_bytes))
+    return BETWEEN_FACTS.join(facts) if model.family else model.title
 
 
 PREDICTIONS: Mapping[str, str] = {"epsilon": "noise (epsilon)", "v_prediction": "velocity (v)"}
