@@ -45,7 +45,7 @@ from spatialstudio.domain.generation import GenerationRequest, RequestId, new_re
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
-from spatialstudio.domain.ports import ModelCard, PerceptionCard, Trainer
+from spatialstudio.domain.ports import LoraCard, ModelCard, PerceptionCard, Trainer
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.scene import (
     ObjectMention,
@@ -232,6 +232,11 @@ class Studio:
     def object_names(self) -> tuple[str, ...]:
         """Common object names for prompts, most likely first, independent of the model."""
         return self._registry.object_names(EXTRACTOR_ID)
+
+    @property
+    def loras(self) -> tuple[LoraCard, ...]:
+        """The LoRAs in the model folders, by name; reads their headers."""
+        return self._registry.lora_catalog(CATALOG_ID).cards()
 
     def parse_prompt(self, text: str, extractor_id: str | None = None) -> SceneGraph:
         """Read a prompt without restricting its objects.

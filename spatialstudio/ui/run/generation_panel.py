@@ -60,6 +60,7 @@ from spatialstudio.ui.run.presenters import (
 )
 from spatialstudio.ui.run.settings_files import SettingsFiles
 from spatialstudio.ui.run.sweep import Sweeping
+from spatialstudio.ui.run.widgets.fields import Choice
 from spatialstudio.ui.run.widgets.generate_footer import GenerateFooter
 from spatialstudio.ui.run.widgets.run_form import RunForm
 from spatialstudio.ui.widgets.texts import tr
@@ -195,6 +196,7 @@ class GenerationPanel(Panel):
         self._form.steps_picked.connect(self._pick_steps)
         self._form.method_picked.connect(self._pick_method)
         self._form.devices_wanted.connect(self._studio.devices.ask)
+        self._form.loras_wanted.connect(self._show_loras)
         self._context.window_signals.seed_offered.connect(self.use_seed)
         self._context.window_signals.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
@@ -423,6 +425,11 @@ class GenerationPanel(Panel):
         self._context.actions[commands.BASELINE].setChecked(settings.with_baseline)
         self._show_devices()
         self._estimate()
+
+    def _show_loras(self) -> None:
+        self._form.show_loras(
+            [Choice(id=card.name, title=card.name, tip=card.family) for card in self._studio.loras]
+        )
 
     def _show_devices(self) -> None:
         if (settings := self._settings) is not None:

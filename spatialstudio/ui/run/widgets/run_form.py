@@ -31,6 +31,7 @@ from spatialstudio.ui.run.widgets.fields import (
     count_field,
 )
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
+from spatialstudio.ui.run.widgets.lora_list import LoraList
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.fields import EditLine
@@ -58,6 +59,7 @@ class RunForm(QWidget):
     steps_picked = Signal(int)
     method_picked = Signal(str, object)
     devices_wanted = Signal()
+    loras_wanted = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -76,6 +78,8 @@ class RunForm(QWidget):
         self._negative = EditLine()
         self._negative.setAccessibleName(tr("Negative prompt"))
         self._negative.setPlaceholderText(tr("for example: fog, text"))
+        self._loras = LoraList()
+        self._loras.setToolTip(tr("Change the model for these pictures; also <lora:name:0.8>"))
         self._strength = StrengthSlider()
         self._baseline = QCheckBox(tr("Also draw the baseline"))
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
@@ -139,6 +143,7 @@ class RunForm(QWidget):
         self._seed_mode.show_mode(settings.seed_mode)
         if self._negative.text() != settings.negative:
             self._negative.setText(settings.negative)
+        self._loras.show_loras(settings.sampling.loras)
         self._strength.show_strength(settings.sampling.guidance.strength, recommended)
         self._guidance.show_settings(settings, presets, last_step)
 
@@ -154,6 +159,10 @@ class RunForm(QWidget):
         self._note.setText(note)
         self._form.setRowVisible(self._prediction, bool(choices))
         self._form.setRowVisible(self._note, bool(note))
+
+    def show_loras(self, choices: Sequence[Choice]) -> None:
+        """Offer LoRAs to add."""
+        self._loras.show_choices(choices)
 
     def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
         """Offer what pictures can be drawn on.
@@ -202,6 +211,8 @@ class RunForm(QWidget):
         self._negative.textEdited.connect(
             lambda text: self._edit(tr("change negative prompt"), negative=text)
         )
+        self._loras.names_wanted.connect(self.loras_wanted)
+        self._loras.loras_picked.connect(lambda loras: self._edit(tr("change LoRAs"), loras=loras))
         self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
         self._strength.strength_picked.connect(self._pick_strength)
 
@@ -251,6 +262,7 @@ class RunForm(QWidget):
             (tr("Seed"), self._seed),
             (tr("Next seed"), self._seed_mode),
             (tr("Negative prompt"), self._negative),
+            (tr("LoRAs"), self._loras),
         )
         for name, field in fields:
             form.addRow(_label(name, field), field)
