@@ -2,13 +2,12 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urlsplit
 
+from spatialstudio.adapters.system_keyring import stored_secret
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.servers import (
     ServerChoice,
@@ -24,7 +23,6 @@ KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
 """The key itself; the system keyring is used if unset."""
 PLAIN_HTTP_VARIABLE = "SPATIAL_STUDIO_LLM_PLAIN_HTTP"
 """Set to 1 to allow sending a key over plain http to another machine."""
-KEYRING_SERVICE = "Spatial Studio"
 SETTINGS_FILE = "language_model.toml"
 """In the user's settings folder: address or name of the server, and the model; never the key."""
 
@@ -83,10 +81,6 @@ class ServerSettings:
     def is_secret_safe(self) -> bool:
         """Whether a secret may be sent: encrypted, to this machine, or with the user's consent."""
         return self.allows_plain_http or not crosses_network_in_plain(self.url)
-
-
-class UnusableKeyring(Exception):  # noqa: N818 - a finding, told with the step that failed
-    """The keyring is missing or locked."""
 
 
 def read_presets(path: Path) -> Mapping[str, ServerPreset]:
@@ -150,47 +144,7 @@ def chosen_server(presets: Mapping[str, ServerPreset], folder: Path | None) -> S
 
 def key_of(url: str) -> str | None:
     """Return the key from the environment, or from the keyring for an address."""
-    if key := os.environ.get(KEY_VARIABLE):
-        return key
-    try:
-        with _keyring() as keyring:
-            return keyring.get_password(KEYRING_SERVICE, url) or None
-    except UnusableKeyring:
-        return None
-
-
-def keep_key(url: str, key: str) -> None:
-    """Store a key in the system keyring.
-
-    Raises:
-        UnusableKeyring: There is none.
-    """
-    with _keyring() as keyring:
-        keyring.set_password(KEYRING_SERVICE, url, key)
-
-
-def forget_key(url: str) -> None:
-    """Delete a key from the system keyring, if it is there."""
-    with suppress(UnusableKeyring), _keyring() as keyring:
-        keyring.delete_password(KEYRING_SERVICE, url)
-
-
-@contextmanager
-def _keyring() -> Iterator[ModuleType]:
-    """Yield the keyring, with all its errors translated to one.
-
-    Raises:
-        UnusableKeyring: The library or a backend is missing, locked or broken.
-    """
-    try:
-        import keyring  # slow: queries the system for backends
-        from keyring.errors import KeyringError
-    except ImportError as error:
-        raise UnusableKeyring from error
-    try:
-        yield keyring
-    except (KeyringError, OSError, RuntimeError) as error:
-        raise UnusableKeyring from error
+    return os.environ.get(KEY_VARIABLE) or stored_secret(url)
 
 
 def _kept_choice(path: Path) -> Mapping[str, str]:

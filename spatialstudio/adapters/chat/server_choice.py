@@ -13,16 +13,14 @@ from spatialstudio.adapters.chat.server import (
     SERVER_VARIABLE,
     SETTINGS_FILE,
     ServerSettings,
-    UnusableKeyring,
     chosen_server,
-    forget_key,
     is_address,
-    keep_key,
     key_of,
     read_presets,
     settings_of,
 )
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.system_keyring import UnusableKeyring, delete_secret, store_secret
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.domain.servers import ServerChoice, ServerPreset
@@ -79,9 +77,9 @@ class UserServerChoices:
             write_whole(self._folder / SETTINGS_FILE, "".join(lines).encode())
         try:
             if key:
-                keep_key(choice.url, key)
+                store_secret(choice.url, key)
             elif key is not None:
-                forget_key(choice.url)
+                delete_secret(choice.url)
         except UnusableKeyring as error:
             raise SettingsError(
                 "This system has no keyring to store the key.",

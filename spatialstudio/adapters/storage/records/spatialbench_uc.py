@@ -23,9 +23,8 @@ from pathlib import Path
 from reprlib import repr as short_repr
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
-
 from spatialstudio.adapters.durable_files import written_together
+from spatialstudio.adapters.safe_yaml import parse_yaml
 from spatialstudio.adapters.storage.records.spatialbench_report import write_report
 from spatialstudio.domain.benchmark import (
     BenchmarkItem,
@@ -66,7 +65,6 @@ from spatialstudio.domain.write_gate import FILE_GATE
 
 CONFIG_FILE = "checker_config.yaml"
 LARGEST_CONFIG_BYTES = 64 * 1024
-MOST_LEVELS = 16
 
 SHARES = {
     "margin": ("geometry", "margin"),
@@ -94,8 +92,8 @@ def read_checker_config(path: Path) -> CheckerSettings:
         SettingsError: It cannot be read or holds an invalid value.
     """
     try:
-        tables = _parsed(read_regular(path, LARGEST_CONFIG_BYTES).decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        tables = parse_yaml(read_regular(path, LARGEST_CONFIG_BYTES).decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
             f'The settings file "{path.name}" cannot be read.',
             hint="It must be a checker configuration of SpatialBench-UC, in YAML.",
@@ -111,22 +109,6 @@ def read_checker_config(path: Path) -> CheckerSettings:
         REPRODUCE, weights=_weights(tables), perturbations=_perturbations(tables), **shares
     )
     return settings if settings == REPRODUCE else replace(settings, preset=CHANGED_PRESET)
-
-
-def _parsed(text: str) -> Any:
-    """Parse YAML without aliases, which a few lines can expand a billion times.
-
-    Raises:
-        YAMLError: It is not YAML.
-        ValueError: It has aliases, is nested deeply, or holds an invalid number or date.
-    """
-    depth = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent) or depth > MOST_LEVELS:
-            raise ValueError("aliases, or nested too deeply")
-    return yaml.safe_load(text)
 
 
 def _at(tables: Mapping[str, Any], *names: str) -> Any:
