@@ -18,6 +18,7 @@ from spatialstudio.domain.errors import (
     failures_named,
 )
 from spatialstudio.domain.export import Exporter, ExportKind
+from spatialstudio.domain.hub import ModelHub
 from spatialstudio.domain.ports import (
     AdapterEntry,
     AssertionReader,
@@ -202,6 +203,10 @@ class Registry:
     def store(self, adapter_id: str) -> RunStore:
         """Return a store of run records."""
         return cast("RunStore", self._get("store", adapter_id))
+
+    def model_hub(self, adapter_id: str) -> ModelHub:
+        """Return the hub of downloadable models."""
+        return cast("ModelHub", self._get("model_hub", adapter_id))
 
     def discard(self, kind: str) -> None:
         """Drop the created adapters of a kind, so that they are created again on next use."""

@@ -44,6 +44,7 @@ from spatialstudio.adapters.models.model_kinds import (
 from spatialstudio.adapters.models.model_parts import (
     INDEX_FILE,
     check_parts,
+    is_partial,
     parts_in_use,
     read_index,
     weight_files,
@@ -53,6 +54,7 @@ from spatialstudio.adapters.models.model_settings import (
     read_settings,
     unusable,
 )
+from spatialstudio.adapters.models.program_folders import stored_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import samplers_beside
@@ -109,10 +111,12 @@ class Advice:
 
 
 def build(surroundings: Surroundings) -> "ModelFolders":
-    """Create the catalog of the model folders."""
+    """Create the catalog of the model folders, those of other programs included."""
+    others = stored_folders(surroundings.settings)
     shipped = surroundings.resources / CHECKPOINTS
     choices = ModelChoices(surroundings.settings)
-    return ModelFolders(surroundings.model_folders, hub_caches(), shipped, choices)
+    folders = (*surroundings.model_folders, *others)
+    return ModelFolders(folders, hub_caches(), shipped, choices)
 
 
 def hub_caches() -> tuple[Path, ...]:
@@ -379,6 +383,11 @@ def _base_beside(folder: Path) -> ModelCard:
 
 
 def _card_or_damage(folder: Path, name: str) -> ModelCard | ModelNotFound:
+    if name != folder.name and is_partial(folder):
+        return ModelNotFound(
+            f'The download of the model "{name}" is not finished.',
+            hint=f'Resume it on the Models page, or with "spatialstudio models get {name}".',
+        )
     try:
         revision = "" if name == folder.name else folder.name  # the hub's naming of snapshots
         return replace(read_card(folder, name), revision=revision)

@@ -20,6 +20,9 @@ from spatialstudio.adapters.models.model_settings import (
 INDEX_FILE = "model_index.json"
 TOKENIZER, TEXT_ENCODER = "tokenizer", "text_encoder"
 SHARD = re.compile(r"-\d+-of-\d+")
+SHARD_OF = re.compile(r"-\d+-of-(\d+)")
+CONFIG_FILE = "config.json"
+WEIGHT_PATTERNS = ("*.safetensors", "*.bin", "*.ckpt", "*.pt")
 LIBRARIES = frozenset({"diffusers", "transformers"})
 MAX_PARTS = 64
 SAFE_NAME = re.compile(r"[^/\\]+\.safetensors")
@@ -68,6 +71,45 @@ def parts_in_use(index: Mapping[str, Any]) -> dict[str, str]:
         for name, class_name in named.items()
         if not name.startswith(TOKENIZER) or name.replace(TOKENIZER, TEXT_ENCODER) in named
     }
+
+
+def is_partial(folder: Path) -> bool:
+    """Return True if an interrupted download has left out a part or weights of a model.
+
+    Args:
+        folder: A diffusers folder; another one is partial if links in it lead nowhere.
+    """
+    if any(path.is_symlink() and not path.exists() for path in folder.rglob("*")):
+        return True
+    if not (folder / INDEX_FILE).exists():
+        return _lacks_weights(folder)
+    try:
+        parts = parts_in_use(read_index(folder))
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        return False  # damaged
+    return any(
+        not (folder / part).is_dir()
+        or (not part.startswith(TOKENIZER) and _lacks_weights(folder / part))
+        for part in parts
+    )
+
+
+def _lacks_weights(part: Path) -> bool:
+    """Return True for a model without weights, or with only some of its shards."""
+    if not (part / CONFIG_FILE).exists():
+        return False  # a scheduler or an image processor
+    names = {file.name for pattern in WEIGHT_PATTERNS for file in part.glob(pattern)}
+    totals = {
+        (name[: found.start()], found.group(1))
+        for name in names
+        if (found := SHARD_OF.search(name))
+    }
+    counts = {stem: int(total) for stem, total in totals}
+    is_cut = any(
+        sum(name.startswith(stem) and bool(SHARD_OF.search(name)) for name in names) < total
+        for stem, total in counts.items()
+    )
+    return is_cut or not names
 
 
 def parts_left_out(index: Mapping[str, Any]) -> tuple[str, ...]:
