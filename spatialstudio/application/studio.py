@@ -24,6 +24,12 @@ from spatialstudio.application.events import EventBus
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.storyboard import Storyboard
 from spatialstudio.application.jobs.messages import Engine, GenerateJob
+from spatialstudio.application.models.downloads import (
+    HUB_ID,
+    Downloads,
+    Report,
+    RunningDownload,
+)
 from spatialstudio.application.models.model_lists import DeviceList, LayerList, ModelList
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.plugins import Plugins, installed_plugins, open_registry
@@ -42,6 +48,7 @@ from spatialstudio.domain.errors import (
     StudioError,
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
+from spatialstudio.domain.hub import DownloadPlan, ModelHub
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
@@ -124,6 +131,7 @@ class Studio:
             self.bus.publish,
             lambda: registry.discard("extractor"),
         )
+        self.downloads = Downloads(lambda: self.hub, self._start_download, self.bus.publish)
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
         self.layers = LayerList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
@@ -169,6 +177,11 @@ class Studio:
 
         is_sticker_picture = self.pictures.shows_stickers
         return Judging(self._registry, self.parse_prompt, self.parse_for_model, is_sticker_picture)
+
+    @property
+    def hub(self) -> ModelHub:
+        """Models on the hub and on this machine."""
+        return self._registry.model_hub(HUB_ID)
 
     @property
     def plugins(self) -> Plugins:
@@ -223,6 +236,7 @@ class Studio:
         """Stop all work, release resources; unfinished requests are offered at the next start."""
         self._second_reader.cancel()
         self.language_model.cancel()
+        self.downloads.close()
         self.storage.note_closing()
         self._engine.close()
         self.estimates.write(self.paths.cache / PACES)
@@ -470,3 +484,8 @@ class Studio:
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)
         self.storage.run_recorder.apply_event(report)
+
+    def _start_download(self, plan: DownloadPlan, report: Report) -> RunningDownload:
+        from spatialstudio.application.models.download_process import ChildDownload
+
+        return ChildDownload(self.paths.surroundings, plan, report)

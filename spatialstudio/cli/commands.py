@@ -33,6 +33,7 @@ from spatialstudio.cli.judging import (
     judge_records,
     sweep_records,
 )
+from spatialstudio.cli.models import models
 from spatialstudio.cli.options import judge_choice, with_guidance
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
@@ -247,6 +248,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "corruption-study": corruption_study,
     "runs": runs,
     "train-stickers": train_stickers,
+    "models": models,
     "doctor": doctor,
 }
 

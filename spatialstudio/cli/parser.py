@@ -9,6 +9,7 @@ from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
+from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
     add_guidance_options,
     add_judge_options,
@@ -98,6 +99,9 @@ def build_parser() -> argparse.ArgumentParser:
     add_runs_options(commands.add_parser("runs", help="find, export and check runs"), shared)
     _add_train(
         commands.add_parser("train-stickers", parents=[shared], help="train the embedded models")
+    )
+    add_models_options(
+        commands.add_parser("models", help="download, verify and remove models"), shared
     )
     commands.add_parser(
         "doctor", parents=[shared], help="show versions, models, plugins and missing libraries"

@@ -14,9 +14,11 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from spatialstudio.application.jobs.messages import Phase, PhaseChanged
+from spatialstudio.application.models.downloads import TransferRate, progress_in_words
 from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.generation import CandidateJudged, StepEvent
+from spatialstudio.domain.hub import DownloadProgress
 from spatialstudio.domain.write_gate import ANSWER_GATE
 
 BAR_WIDTH = 30
@@ -147,6 +149,7 @@ class ProgressBar:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._is_shown = self._stream is not None and self._stream.isatty()
+        self._rate = TransferRate()
 
     def apply_event(self, event: object) -> None:
         """Show the progress of an engine event."""
@@ -157,6 +160,10 @@ class ProgressBar:
                 done = BAR_WIDTH * (step + 1) // total
                 bar = "#" * done + "-" * (BAR_WIDTH - done)
                 self._draw(f"{LABELS[Phase.DENOISING]} [{bar}] {step + 1}/{total}")
+            case DownloadProgress(done_bytes=done, total_bytes=total):
+                rate = self._rate.add(done)
+                left = (total - done) / rate if rate > 0 else None
+                self._draw(progress_in_words(event, rate, left))
             case CandidateJudged(number=number, candidates=most, score=score):
                 self._draw(f"Picture {number} of {most} at most: PSE {score.pse:.2f}")
 

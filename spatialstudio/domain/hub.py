@@ -182,7 +182,8 @@ class InstalledModel:
         size_bytes: Bytes on disk.
         origin: Where it lies.
         revision: Commit on the hub; empty for other folders.
-        architecture: Class in its configuration, or the content of a single file; empty if unknown.
+        architecture: Class in its configuration, or the content of a single file in words; empty if
+            unknown.
         is_removable: Whether the studio may delete it.
         is_complete: Whether no file is missing.
     """

@@ -1,5 +1,8 @@
 """Keyrings for tests: one in memory, one that is locked."""
 
+from contextlib import contextmanager
+
+import keyring
 import keyring.backend
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
@@ -37,3 +40,14 @@ class LockedKeyring(keyring.backend.KeyringBackend):
 
     def delete_password(self, service, username):
         raise KeyringLocked
+
+
+@contextmanager
+def used(backend):
+    """Use a keyring for a while."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(backend)
+    try:
+        yield backend
+    finally:
+        keyring.set_keyring(before)

@@ -14,8 +14,8 @@ from spatialstudio.adapters.hub.hub_cache import (
     disk_usage,
     remove_folder,
 )
+from spatialstudio.adapters.models.identify_file import identify_file
 from spatialstudio.adapters.models.model_files import hub_caches
-from spatialstudio.adapters.models.model_kinds import other_content
 from spatialstudio.adapters.models.model_parts import INDEX_FILE, is_partial
 from spatialstudio.adapters.models.model_settings import (
     MAX_SETTINGS_BYTES,
@@ -34,6 +34,7 @@ from spatialstudio.adapters.system_keyring import (
     store_secret,
     stored_secret,
 )
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.hub import (
     MAIN_REVISION,
     CatalogueEntry,
@@ -323,9 +324,9 @@ def _architecture(folder: Path) -> str:
 
 
 def _content(file: Path) -> str:
-    """Name the content of a single file that is not a complete model; else empty."""
-    with suppress(*SIGNS_OF_DAMAGE):
-        return other_content(read_header(file).names) or ""
+    """Return the content of a single file in words; empty if it cannot be read."""
+    with suppress(ModelNotFound):
+        return identify_file(file).title
     return ""
 
 

@@ -40,7 +40,7 @@ class ChildProcess:
         self._process = context.Process(
             target=main, args=(commands, reports, build), name="spatialstudio-engine", daemon=True
         )
-        with _environment_for_children():
+        with environment_for_children():
             self._process.start()
         commands.close()
         reports.close()
@@ -81,7 +81,7 @@ class ChildProcess:
 
 
 @contextmanager
-def _environment_for_children() -> Iterator[None]:
+def environment_for_children() -> Iterator[None]:
     """Keep Python from adding the current folder to the search path of a new process."""
     before = set_variables(safe_variables(os.environ))
     try:

@@ -44,6 +44,7 @@ class WindowSignals(QObject):
         extractor_chosen: The relation extractor for prompts changed.
         judges_chosen: The judge set changed.
         server_reported: State of a language model's server, as an event of ``LanguageModel``.
+        models_reported: State of downloads and models, as an event of ``Downloads``.
     """
 
     prompt_offered = Signal(str)
@@ -61,3 +62,4 @@ class WindowSignals(QObject):
     extractor_chosen = Signal()
     judges_chosen = Signal()
     server_reported = Signal(object)
+    models_reported = Signal(object)

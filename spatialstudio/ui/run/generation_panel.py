@@ -10,6 +10,13 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from spatialstudio.application.compose.layouts import things_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import DevicesListed, MemoryEstimated
+from spatialstudio.application.models.downloads import (
+    DownloadPlanned,
+    DownloadsChanged,
+    ModelsChanged,
+    ModelsFound,
+    ModelsTaskEnded,
+)
 from spatialstudio.application.models.model_lists import usual_settings, with_model
 from spatialstudio.application.run.choose_settings import (
     last_guided_step,
@@ -156,6 +163,10 @@ class GenerationPanel(Panel):
         """Follow the scene, the queue, and which picture is looked at."""
         self._sweeping.handle(event)
         match event:
+            case ModelsChanged():
+                self._find_models(says_none=False)
+            case DownloadsChanged() | DownloadPlanned() | ModelsFound() | ModelsTaskEnded():
+                self._context.window_signals.models_reported.emit(event)
             case SceneChanged(error=error):
                 self._unreadable = error
                 self._estimate()
@@ -338,8 +349,8 @@ class GenerationPanel(Panel):
         choices = model_choices(self._studio.models, self._studio.model_list.damaged)
         self._form.show_models(choices, self._settings.model_id if self._settings else NO_MODEL)
 
-    def _find_models(self) -> None:
-        """Look again which models there are; what is set stays as far as its model does."""
+    def _find_models(self, *, says_none: bool = True) -> None:
+        """Search for models again; settings are preserved if their model still exists."""
         known = {card.id for card in self._studio.models}
         models = self._studio.model_list.find()
         if self._settings is None or not models:
@@ -350,7 +361,8 @@ class GenerationPanel(Panel):
             self._context.window_signals.model_picked.emit(self._settings.model_id)
         new = [card.title for card in models if card.id not in known]
         message = tr("Found: {names}.") if new else tr("No other model was found.")
-        self._context.toasts.tell(message.format(names=", ".join(new)))
+        if new or says_none:
+            self._context.toasts.tell(message.format(names=", ".join(new)))
 
     def open_model(self, file: Path) -> None:
         """Add a single file to the models and choose it; report why it cannot be used."""

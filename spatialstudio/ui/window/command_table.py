@@ -6,12 +6,14 @@ from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
+from spatialstudio.ui.models import commands as models_commands
 from spatialstudio.ui.run import commands as run_commands
 
 TABLE = (
     *framework_commands.COMMANDS,
     *compose_commands.COMMANDS,
     *run_commands.COMMANDS,
+    *models_commands.COMMANDS,
     *inspect_commands.COMMANDS,
     *replay_commands.COMMANDS,
     *evaluate_commands.COMMANDS,

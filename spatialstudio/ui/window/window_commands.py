@@ -29,6 +29,7 @@ from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery import commands as gallery_commands
+from spatialstudio.ui.models import commands as models_commands
 from spatialstudio.ui.run import commands as run_commands
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
@@ -87,6 +88,18 @@ def open_settings(context: WindowContext, looks: Appearance, window: QWidget, pa
     dialog = SettingsDialog(settings_pages(context, looks), window)
     dialog.show_page(page)
     dialog.open()
+
+
+def open_models(context: WindowContext, window: QWidget) -> None:
+    """Open the Models page, or show it again."""
+    from spatialstudio.ui.models.models_dialog import ModelsDialog
+
+    dialog = next(iter(window.findChildren(ModelsDialog)), None)
+    if dialog is None:
+        reported = context.window_signals.models_reported
+        dialog = ModelsDialog(context.studio.downloads, reported, window)
+    dialog.show()
+    dialog.raise_()
 
 
 def shown_settings(window: QWidget) -> tuple[str, ...]:
@@ -182,6 +195,7 @@ class WindowCommands(QObject):
                 framework_commands.OPEN_RUN: self._choose_run,
                 framework_commands.SHOW_FOLDER: self._show_folder,
                 run_commands.MODELS_FOLDER: self._show_models_folder,
+                models_commands.MODELS: partial(open_models, context, window),
                 framework_commands.SETTINGS: lambda: settings_asked.emit(""),
                 framework_commands.LIBRARY_FOLDER: lambda: settings_asked.emit(PICTURES_PAGE),
                 framework_commands.QUIT: window.close,

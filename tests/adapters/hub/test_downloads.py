@@ -1,12 +1,9 @@
 """Downloads from a fake hub with the real client: complete, or resumable and not listed."""
 
-import contextlib
 import logging
 
-import keyring
 import pytest
 
-from spatialstudio.adapters.hub.hub import HuggingFaceHub
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -18,16 +15,18 @@ from spatialstudio.domain.hub import (
     ModelOrigin,
     UnsuitableRepository,
 )
-from tests.adapters.hub.conftest import DETECTOR, DIFFUSERS, QUICK
-from tests.adapters.hub.fake_hub import (
+from tests.adapters.keyrings import LockedKeyring, MemoryKeyring, used
+from tests.hub_fakes import (
+    DETECTOR,
+    DIFFUSERS,
     FakeHub,
     altered,
     cut,
     html,
+    hub_in,
     stalls,
     status,
 )
-from tests.adapters.keyrings import LockedKeyring, MemoryKeyring
 
 TOKEN = "secret" + "-of-a-user"
 WANTED = [name for name in DIFFUSERS if not name.endswith((".md", ".bin"))]
@@ -232,8 +231,8 @@ def test_a_commit_that_vanished_is_planned_again(hub, fake):
     assert (get(hub) / "vae" / "more.json").exists()
 
 
-def test_no_network_is_named(cache, surroundings):
-    hub = HuggingFaceHub(surroundings, cache, "http://127.0.0.1:9", QUICK)
+def test_no_network_is_named(tmp_path):
+    hub = hub_in(tmp_path, "http://127.0.0.1:9")
     with pytest.raises(HubUnreachable, match="cannot be reached"):
         hub.plan("maker/model")
 
@@ -318,17 +317,6 @@ def test_an_account_without_access_is_named(hub, fake, monkeypatch):
         hub.plan("maker/gated")
 
 
-@contextlib.contextmanager
-def used(backend):
-    """Use a keyring for a while."""
-    before = keyring.get_keyring()
-    keyring.set_keyring(backend)
-    try:
-        yield backend
-    finally:
-        keyring.set_keyring(before)
-
-
 def test_a_token_in_the_keyring_opens_a_gated_model_and_nothing_else(hub, fake, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
@@ -356,9 +344,9 @@ def test_a_system_without_a_keyring_is_named(hub):
         hub.store_token(TOKEN)
 
 
-def test_a_token_is_not_sent_unencrypted_to_another_machine(surroundings, cache, monkeypatch):
+def test_a_token_is_not_sent_unencrypted_to_another_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    client = HuggingFaceHub(surroundings, cache, "http://mirror.example")._client()
+    client = hub_in(tmp_path, "http://mirror.example")._client()
     assert not client.has_token
 
 

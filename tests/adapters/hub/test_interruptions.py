@@ -12,8 +12,8 @@ import pytest
 
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.application.jobs.cancellation import CancelFlag
-from tests.adapters.hub.conftest import DIFFUSERS
 from tests.adapters.hub.test_downloads import WANTED, is_whole
+from tests.hub_fakes import DIFFUSERS
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]

@@ -1,4 +1,4 @@
-"""A hub on this machine that speaks the API of Hugging Face, well or badly.
+"""A hub on this machine that speaks the API of Hugging Face, well or badly, and small models.
 
 Small files come directly, large ones through a redirect to a storage address, as on the real hub.
 """
@@ -11,7 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from urllib.parse import unquote, urlsplit
 
+from spatialstudio.adapters.hub.hub import HuggingFaceHub
+from spatialstudio.adapters.hub.hub_client import Patience
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.resources import resources_folder
 
 LARGE_BYTES = 10_000
 PIECE_BYTES = 64 * 1024
@@ -257,3 +261,61 @@ def altered(change):
 def stalls(handler):
     """Answer nothing until the hub closes."""
     handler.server.closing.wait(30)
+
+
+QUICK = Patience(waits_s=(0.01,) * 3, short_waits_s=(0.01, 0.01))
+IMPATIENT = Patience(answer_s=0.2, waits_s=(0.01,), short_waits_s=())
+WEIGHTS = bytes(range(256)) * 2000
+
+
+def pickled(word):
+    """Return weights that differ by a word; nothing reads them."""
+    return word.encode() + WEIGHTS
+
+
+DIFFUSERS = {
+    "model_index.json": json.dumps(
+        {
+            "_class_name": "StableDiffusionPipeline",
+            "unet": ["diffusers", "UNet2DConditionModel"],
+            "vae": ["diffusers", "AutoencoderKL"],
+            "scheduler": ["diffusers", "DDIMScheduler"],
+            "tokenizer": ["transformers", "CLIPTokenizer"],
+            "text_encoder": ["transformers", "CLIPTextModel"],
+        }
+    ).encode(),
+    "unet/config.json": b'{"sample_size": 64, "in_channels": 4, "out_channels": 4}',
+    "unet/diffusion_pytorch_model.safetensors": pickled("unet"),
+    "vae/config.json": b'{"block_out_channels": [1, 2, 3, 4]}',
+    "vae/diffusion_pytorch_model.safetensors": pickled("vae"),
+    "scheduler/scheduler_config.json": b'{"_class_name": "DDIMScheduler"}',
+    "tokenizer/merges.txt": b"#version: 0.2\n",
+    "text_encoder/config.json": b"{}",
+    "text_encoder/model.safetensors": pickled("text encoder"),
+    "README.md": b"# A model\n",
+    "unet/diffusion_pytorch_model.bin": b"a pickle",
+}
+DETECTOR = {
+    "config.json": b'{"architectures": ["OwlViTForObjectDetection"]}',
+    "model.safetensors": pickled("detector"),
+    "pytorch_model.bin": b"a pickle",
+}
+
+
+def hub_in(folder, address, patience=QUICK):
+    """Return a hub whose cache and models folder lie in a folder."""
+    surroundings = Surroundings(
+        resources=resources_folder(),
+        model_folders=(resources_folder() / "models", folder / "models"),
+        cache=folder / "cache",
+        settings=folder / "settings",
+    )
+    return HuggingFaceHub(surroundings, folder / "hub", address, patience)
+
+
+def without_token_of_the_user(monkeypatch, folder):
+    """Keep the machine's own token and address out of a test, and let it reach the fake hub."""
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(folder / "no token"))

@@ -1,0 +1,1 @@
+"""The models on the hub and on this machine."""

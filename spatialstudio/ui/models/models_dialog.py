@@ -1,0 +1,356 @@
+"""The Models page: what can be downloaded, what is on this machine, and the downloads."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, SignalInstance
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from spatialstudio.application.models.downloads import (
+    DownloadPlanned,
+    Downloads,
+    DownloadsChanged,
+    DownloadState,
+    ModelsFound,
+    ModelsTaskEnded,
+)
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.hub import DownloadPlan
+from spatialstudio.ui.framework.confirmation import is_confirmed
+from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.models.presenters import (
+    TASKS,
+    ModelRow,
+    facts_of,
+    is_listed,
+    progress_words,
+    rows_of,
+)
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.fact_list import FactList
+from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+SIZE_EM = (62, 40)
+LIST_EM = 23
+PERMILLE = 1000
+NAME_ROLE = Qt.ItemDataRole.UserRole
+RESUMABLE = (DownloadState.PAUSED, DownloadState.FAILED)
+QUEUED = (DownloadState.WAITING, DownloadState.RUNNING)
+
+
+class ModelsDialog(QDialog):
+    """Lists models, and downloads, verifies and removes them; all work is asynchronous.
+
+    Args:
+        downloads: Queue of downloads, and the models on this machine.
+        reported: Signal of its events.
+        parent: The window.
+    """
+
+    def __init__(
+        self, downloads: Downloads, reported: SignalInstance, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Models"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._downloads = downloads
+        self._found: ModelsFound | None = None
+        self._plans: dict[str, DownloadPlan] = {}
+        self._named: list[str] = []
+        self._rows: dict[str, ModelRow] = {}
+        self._wanted = ""
+        """Name of the model whose download starts when the hub has stated its size."""
+        self._build()
+        self._lay_out()
+        self._connect()
+        reported.connect(self.show_event)
+        self._show_rows()
+        self._list.setCurrentRow(0)
+        downloads.look()
+        if downloads.is_offline:
+            self._tell(tr("Access to the hub is disabled by HF_HUB_OFFLINE."))
+
+    def show_event(self, event: object) -> None:
+        """Show the queue, an answer of the hub, or the models on this machine."""
+        match event:
+            case DownloadsChanged():
+                self._show_rows()
+            case ModelsFound():
+                self._found = event
+                self._token.setPlaceholderText(
+                    tr("A token is stored (hidden).") if event.has_token else tr("None")
+                )
+                self._show_rows()
+            case DownloadPlanned(plan=DownloadPlan() as plan):
+                self._show_plan(event.name, plan)
+            case DownloadPlanned(error=ErrorReport() as error):
+                self._wanted = ""
+                self._tell(f"{error.message} {error.hint}")
+                if event.needs_token:
+                    self._token.setFocus()
+            case ModelsTaskEnded(error=ErrorReport() as error):
+                self._tell(f"{error.message} {error.hint}")
+            case ModelsTaskEnded(message=message):
+                self._tell(message)
+
+    @property
+    def _row(self) -> ModelRow | None:
+        item = self._list.currentItem()
+        return self._rows.get(item.data(NAME_ROLE)) if item is not None else None
+
+    def _show_plan(self, name: str, plan: DownloadPlan) -> None:
+        self._plans[plan.repository] = plan
+        if name not in self._rows:
+            self._named.append(plan.repository)
+            self._search.clear()
+            self._show_rows()
+            self._select(plan.repository)
+        self._tell("")
+        self._show_details()
+        if self._wanted == name:
+            self._wanted = ""
+            self._start(plan)
+
+    def _start(self, plan: DownloadPlan) -> None:
+        """Start a download after the user has seen size, space and licence."""
+        if plan.is_complete:
+            self._tell(tr("The model is complete."))
+            return
+        row = self._rows[plan.repository]
+        facts = "\n".join(f"{name}: {value}" for name, value in facts_of(row, plan))
+        if is_confirmed(
+            self,
+            tr("Download {name}?").format(name=plan.repository),
+            facts,
+            tr("Download"),
+        ):
+            self._downloads.add(plan)
+
+    def _show_rows(self) -> None:
+        rows = rows_of(self._downloads.catalogue, self._found, self._downloads.entries, self._named)
+        self._rows = {row.name: row for row in rows}
+        task = self._task.currentData()
+        shown = [
+            row
+            for row in rows
+            if is_listed(
+                row, self._search.text(), task, only_installed=self._only_installed.isChecked()
+            )
+        ]
+        current = self._row
+        names = [row.name for row in shown]
+        items = [self._list.item(place) for place in range(self._list.count())]
+        if names != [item.data(NAME_ROLE) for item in items]:
+            self._list.clear()
+            for name in names:
+                item = QListWidgetItem()
+                item.setData(NAME_ROLE, name)
+                self._list.addItem(item)
+            self._select(current.name if current is not None else "")
+        for place, row in enumerate(shown):
+            words = f"{row.title}\n{tr(TASKS[row.task])}"
+            self._list.item(place).setText(words + (f" · {row.state}" if row.state else ""))
+        self._show_details()
+
+    def _select(self, name: str) -> None:
+        for place in range(self._list.count()):
+            if self._list.item(place).data(NAME_ROLE) == name:
+                self._list.setCurrentRow(place)
+                return
+        self._list.setCurrentRow(0)
+
+    def _show_details(self) -> None:
+        row = self._row
+        self._details.setVisible(row is not None)
+        if row is None:
+            return
+        download = row.download
+        state = download.state if download is not None else None
+        self._title.setText(row.title)
+        self._facts.show_facts(facts_of(row, self._plans.get(row.name)))
+        progress = download.progress if download is not None else None
+        is_moving = progress is not None and state is not DownloadState.DONE
+        self._bar.setVisible(is_moving)
+        if progress is not None and progress.total_bytes:
+            self._bar.setValue(round(PERMILLE * progress.done_bytes / progress.total_bytes))
+        self._progress.setText(progress_words(download))
+        is_queued = state in QUEUED
+        is_cut = state in RESUMABLE or row.unfinished is not None
+        self._get.setText(tr("Resume") if is_cut else tr("Download"))
+        self._get.setVisible(not is_queued and row.installed is None)
+        self._pause.setVisible(is_queued)
+        self._cancel.setVisible(is_queued or is_cut)
+        self._check.setVisible(row.installed is not None)
+        self._remove.setVisible(row.installed is not None and row.installed.is_removable)
+
+    def _ask(self) -> None:
+        if (row := self._row) is not None:
+            self._tell(tr("Asking the hub…"))
+            self._downloads.plan(row.name)
+
+    def _download(self) -> None:
+        if (row := self._row) is None:
+            return
+        if row.download is not None and row.download.state in RESUMABLE:
+            self._downloads.resume(row.name)
+        elif (plan := self._plans.get(row.name)) is not None:
+            self._start(plan)
+        else:
+            self._wanted = row.name
+            self._ask()
+
+    def _ask_by_name(self) -> None:
+        if name := self._repository.text().strip():
+            self._tell(tr("Asking the hub…"))
+            self._downloads.plan(name)
+
+    def _with_row(self, act: Callable[[str], None]) -> None:
+        if (row := self._row) is not None:
+            act(row.name)
+
+    def _delete(self) -> None:
+        if (row := self._row) is None or row.installed is None:
+            return
+        if is_confirmed(
+            self,
+            tr("Delete {name}?").format(name=row.name),
+            tr("Its files are deleted: {folder}").format(folder=row.installed.folder),
+            tr("Delete"),
+        ):
+            self._downloads.remove(row.name)
+
+    def _store_token(self) -> None:
+        self._downloads.store_token(self._token.text().strip())
+        self._token.clear()
+
+    def _choose_folder(self) -> None:
+        title = tr("Folder of ComfyUI or AUTOMATIC1111")
+        if folder := QFileDialog.getExistingDirectory(self, title):
+            self._downloads.use_folder(Path(folder))
+
+    def _tell(self, words: str) -> None:
+        self._status.setText(words)
+        self._status.setAccessibleDescription(words)
+
+    def _build(self) -> None:
+        self._search, self._repository, self._token = QLineEdit(), QLineEdit(), QLineEdit()
+        self._search.setPlaceholderText(tr("Search"))
+        self._search.setAccessibleName(tr("Search models"))
+        self._search.setClearButtonEnabled(True)
+        self._repository.setPlaceholderText(tr("maker/model"))
+        self._repository.setAccessibleName(tr("Repository on the hub"))
+        self._token.setEchoMode(QLineEdit.EchoMode.Password)
+        self._token.setAccessibleName(tr("Token of the hub"))
+        self._task = ComboBox()
+        self._task.setAccessibleName(tr("Task"))
+        self._task.addItem(tr("All tasks"), None)
+        for task, name in TASKS.items():
+            self._task.addItem(tr(name), task)
+        self._only_installed = QCheckBox(tr("Installed"))
+        self._list = QListWidget()
+        self._list.setAccessibleName(tr("Models"))
+        self._list.setMinimumWidth(em(LIST_EM))
+        self._title = TextLabel(tone=Tone.HEADING)
+        self._facts = FactList()
+        self._bar = QProgressBar()
+        self._bar.setRange(0, PERMILLE)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(tr("Progress"))
+        self._progress, self._status = TextLabel(), TextLabel()
+        self._size = QPushButton(tr("Ask for size"))
+        self._get, self._pause = QPushButton(tr("Download")), QPushButton(tr("Pause"))
+        self._cancel, self._check = QPushButton(tr("Cancel download")), QPushButton(tr("Verify"))
+        self._remove = QPushButton(tr("Delete…"))
+        self._details = QWidget()
+
+    def _connect(self) -> None:
+        self._search.textChanged.connect(self._show_rows)
+        self._task.activated.connect(self._show_rows)
+        self._only_installed.toggled.connect(self._show_rows)
+        self._list.currentItemChanged.connect(self._show_details)
+        self._list.itemActivated.connect(self._download)
+        self._size.clicked.connect(self._ask)
+        self._get.clicked.connect(self._download)
+        self._pause.clicked.connect(partial(self._with_row, self._downloads.pause))
+        self._cancel.clicked.connect(partial(self._with_row, self._downloads.cancel))
+        self._check.clicked.connect(partial(self._with_row, self._downloads.check))
+        self._remove.clicked.connect(self._delete)
+        self._repository.returnPressed.connect(self._ask_by_name)
+        self._token.returnPressed.connect(self._store_token)
+
+    def _lay_out(self) -> None:
+        left = QVBoxLayout()
+        filters = QHBoxLayout()
+        filters.addWidget(self._task, 1)
+        filters.addWidget(self._only_installed)
+        left.addWidget(self._search)
+        left.addLayout(filters)
+        left.addWidget(self._list, 1)
+        row = QHBoxLayout()
+        row.setSpacing(em(1.2))
+        row.addLayout(left)
+        row.addLayout(self._right_column(), 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(em(1), em(1), em(1), em(0.8))
+        column.addLayout(row, 1)
+        column.addWidget(buttons)
+        give_room(self, QSize(*(em(side) for side in SIZE_EM)))
+
+    def _right_column(self) -> QVBoxLayout:
+        details = QVBoxLayout(self._details)
+        details.setContentsMargins(0, 0, 0, 0)
+        details.addWidget(self._title)
+        details.addWidget(self._facts)
+        details.addWidget(self._bar)
+        details.addWidget(self._progress)
+        actions = QHBoxLayout()
+        for button in (
+            *(self._size, self._get, self._pause, self._cancel, self._check, self._remove),
+        ):
+            button.setAutoDefault(False)
+            actions.addWidget(button)
+        actions.addStretch()
+        details.addLayout(actions)
+        column = QVBoxLayout()
+        column.setSpacing(em(0.8))
+        column.addWidget(self._details)
+        column.addWidget(self._status)
+        column.addStretch()
+        column.addWidget(TextLabel(tr("Another repository on the hub"), Tone.MUTED))
+        column.addLayout(_with_button(self._repository, tr("Ask"), self._ask_by_name))
+        column.addWidget(TextLabel(tr("Token for gated and private repositories"), Tone.MUTED))
+        column.addLayout(_with_button(self._token, tr("Store in the keyring"), self._store_token))
+        folder = QPushButton(tr("Add the models of ComfyUI or AUTOMATIC1111…"))
+        folder.setAutoDefault(False)
+        folder.clicked.connect(self._choose_folder)
+        column.addWidget(folder, 0, Qt.AlignmentFlag.AlignLeft)
+        return column
+
+
+def _with_button(field: QLineEdit, text: str, act: Callable[[], None]) -> QHBoxLayout:
+    button = QPushButton(text)
+    button.setAutoDefault(False)
+    button.clicked.connect(act)
+    row = QHBoxLayout()
+    row.addWidget(field, 1)
+    row.addWidget(button)
+    return row

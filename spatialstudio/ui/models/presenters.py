@@ -1,0 +1,173 @@
+"""Rows and facts of the Models page."""
+
+from collections.abc import Iterable, Mapping
+
+from spatialstudio.application.models.downloads import (
+    DownloadEntry,
+    DownloadState,
+    ModelsFound,
+    progress_in_words,
+)
+from spatialstudio.domain.devices import size_in_words
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.hub import (
+    CatalogueEntry,
+    DownloadPlan,
+    InstalledModel,
+    ModelTask,
+    UnfinishedDownload,
+)
+from spatialstudio.ui.widgets.texts import tr
+
+TASKS = {
+    ModelTask.DIFFUSION: "Drawing",
+    ModelTask.DETECTOR: "Detector",
+    ModelTask.SEGMENTER: "Segmenter",
+    ModelTask.DEPTH: "Depth",
+    ModelTask.ANSWERER: "Question answerer",
+    ModelTask.UNKNOWN: "Other",
+}
+
+
+@frozen
+class ModelRow:
+    """A model in the list: recommended, installed, in the queue, or named by the user.
+
+    Attributes:
+        name: Repository, or id of an installed model.
+        title: Display name.
+        task: What it does.
+        entry: Its entry in the catalogue.
+        installed: It on this machine.
+        unfinished: Its unfinished download.
+        download: Its download in the queue.
+    """
+
+    name: str
+    title: str
+    task: ModelTask = ModelTask.UNKNOWN
+    entry: CatalogueEntry | None = None
+    installed: InstalledModel | None = None
+    unfinished: UnfinishedDownload | None = None
+    download: DownloadEntry | None = None
+
+    @property
+    def state(self) -> str:
+        """Its state in a few words; empty for a model that is only recommended."""
+        if self.download is not None and self.download.state is not DownloadState.DONE:
+            if self.download.progress is not None and self.download.progress.total_bytes:
+                progress = self.download.progress
+                share = progress.done_bytes / progress.total_bytes
+                return f"{STATES[self.download.state]}, {share:.0%}"
+            return tr(STATES[self.download.state])
+        if self.installed is not None:
+            return tr("Installed")
+        return tr("Unfinished") if self.unfinished is not None else ""
+
+
+STATES = {
+    DownloadState.WAITING: "Waiting",
+    DownloadState.RUNNING: "Downloading",
+    DownloadState.PAUSED: "Paused",
+    DownloadState.FAILED: "Failed",
+    DownloadState.DONE: "Installed",
+}
+
+
+def rows_of(
+    catalogue: Iterable[CatalogueEntry],
+    found: ModelsFound | None,
+    downloads: Iterable[DownloadEntry],
+    named: Iterable[str],
+) -> tuple[ModelRow, ...]:
+    """Return the rows: the catalogue, then everything else that is known.
+
+    Args:
+        catalogue: The recommended models.
+        found: Models on this machine; None until they are listed.
+        downloads: The queue.
+        named: Repositories that the user has named.
+    """
+    entries = {entry.repository: entry for entry in catalogue}
+    queue = {each.repository: each for each in downloads}
+    installed = {each.id: each for each in (found.installed if found else ())}
+    unfinished = {each.repository: each for each in (found.unfinished if found else ())}
+    names = dict.fromkeys((*entries, *queue, *installed, *unfinished, *named))
+    return tuple(
+        ModelRow(
+            name=name,
+            title=entries[name].title if name in entries else name,
+            task=entries[name].task if name in entries else ModelTask.UNKNOWN,
+            entry=entries.get(name),
+            installed=installed.get(name),
+            unfinished=unfinished.get(name),
+            download=queue.get(name),
+        )
+        for name in names
+    )
+
+
+def is_listed(row: ModelRow, words: str, task: ModelTask | None, *, only_installed: bool) -> bool:
+    """Return True if a row matches the search words and filters."""
+    text = f"{row.name} {row.title} {TASKS[row.task]}".casefold()
+    return (
+        all(word in text for word in words.casefold().split())
+        and task in (None, row.task)
+        and (not only_installed or row.installed is not None)
+    )
+
+
+def facts_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str], ...]:
+    """Return names and values about a model, as far as they are known."""
+    facts: dict[str, str] = {tr("Repository"): row.name, tr("Task"): tr(TASKS[row.task])}
+    if plan is not None:
+        facts |= _plan_facts(plan)
+    elif row.entry is not None:
+        facts[tr("Licence")] = f"{row.entry.licence}, {row.entry.licence_url}"
+    if row.entry is not None:
+        facts |= _entry_facts(row.entry)
+    if (model := row.installed) is not None:
+        facts[tr("On this machine")] = f"{size_in_words(model.size_bytes)}, {model.folder}"
+        facts[tr("Revision")] = model.revision
+    if (cut := row.unfinished) is not None and row.download is None:
+        total = f" / {size_in_words(cut.total_bytes)}" if cut.total_bytes else ""
+        facts[tr("Unfinished")] = size_in_words(cut.done_bytes) + total
+    return tuple((name, value) for name, value in facts.items() if value)
+
+
+def progress_words(download: DownloadEntry | None) -> str:
+    """Describe the progress or the failure of a download; empty without one."""
+    if download is None or download.state is DownloadState.DONE:
+        return ""
+    if download.error is not None:
+        return f"{download.error.message} {download.error.hint}"
+    if download.progress is None:
+        return tr(STATES[download.state])
+    left = download.seconds_left if download.state is DownloadState.RUNNING else None
+    words = progress_in_words(download.progress, download.bytes_per_second, left)
+    return f"{tr(STATES[download.state])}: {words}"
+
+
+def _plan_facts(plan: DownloadPlan) -> Mapping[str, str]:
+    size = size_in_words(plan.total_bytes)
+    if plan.missing_bytes != plan.total_bytes:
+        size += tr(", {missing} to download").format(missing=size_in_words(plan.missing_bytes))
+    return {
+        tr("Licence"): f"{plan.licence or tr('not stated')}, {plan.licence_url}",
+        tr("Size"): size,
+        tr("Free space"): size_in_words(plan.free_bytes),
+        tr("Revision"): f"{plan.revision} ({plan.commit})",
+    }
+
+
+def _entry_facts(entry: CatalogueEntry) -> Mapping[str, str]:
+    memory = tr("{memory} GB of device memory without offloading").format(memory=entry.memory_gb)
+    facts = {tr("Memory"): memory}
+    if entry.is_gated:
+        facts[tr("Access")] = tr("After accepting the licence on its page, with a token")
+    if entry.size is not None:
+        words = tr("{size} x {size} pixels, {steps} steps, guidance scale {scale:g}")
+        facts[tr("Recommended")] = words.format(
+            size=entry.size, steps=entry.steps, scale=entry.guidance_scale
+        )
+    return facts

@@ -1,0 +1,126 @@
+"""The command ``models`` against a fake hub."""
+
+import io
+import json
+
+import pytest
+from huggingface_hub import close_session
+
+from spatialstudio.cli.commands import run
+from tests.adapters.keyrings import MemoryKeyring, used
+from tests.hub_fakes import DIFFUSERS, FakeHub, cut, hub_in, without_token_of_the_user
+
+TOKEN = "secret" + "-of-a-user"
+
+
+@pytest.fixture
+def fake():
+    with FakeHub() as fake:
+        fake.add("maker/model", DIFFUSERS)
+        yield fake
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "hub"
+
+
+@pytest.fixture
+def hub(fake, tmp_path, monkeypatch):
+    without_token_of_the_user(monkeypatch, tmp_path)
+    yield hub_in(tmp_path, fake.url)
+    close_session()
+
+
+class StudioWithHub:
+    """All that the command needs of a studio."""
+
+    def __init__(self, hub):
+        self.hub = hub
+
+
+@pytest.fixture
+def terminal(hub, capsys):
+    """Run a command; return its exit code, answer and messages."""
+
+    def call(*arguments):
+        code = run(["models", *arguments], lambda folder: StudioWithHub(hub))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def test_a_model_is_downloaded_listed_verified_and_removed(terminal):
+    code, out, _ = terminal("get", "maker/model")
+    assert (code, "complete and verified" in out, "apache-2.0" in out) == (0, True, True)
+    _, out, _ = terminal("list", "--json")
+    assert [model["id"] for model in json.loads(out)["installed"]] == ["maker/model"]
+    assert terminal("check", "maker/model")[:2] == (
+        0,
+        'All 9 files of "maker/model" are intact.\n',
+    )
+    assert terminal("remove", "maker/model")[0] == 0
+    _, out, _ = terminal("list", "--task", "depth")
+    assert "Nothing is installed" in out
+    assert "depth-anything-small" in out
+    assert "sdxl" not in out
+
+
+def test_a_dry_run_downloads_nothing(terminal, cache):
+    code, out, _ = terminal("get", "maker/model", "--dry-run", "--json")
+    answer = json.loads(out)
+    assert (code, answer["downloaded"]) == (0, False)
+    assert answer["total_bytes"] == answer["missing_bytes"] > 1_000_000
+    assert not cache.exists()
+
+
+def test_an_interrupted_download_is_listed_and_can_be_deleted(terminal, fake):
+    fake.breaks("storage", cut(0.0))
+    code, _, err = terminal("get", "maker/model")
+    assert code == 1
+    assert "broke off" in err
+    assert "Resume the download" in err
+    _, out, _ = terminal("list")
+    assert "Unfinished" in out
+    assert terminal("remove", "maker/model")[0] == 0
+    assert "Unfinished" not in terminal("list")[1]
+
+
+def test_damage_is_a_failure(terminal, cache):
+    terminal("get", "maker/model")
+    (blob, *_) = [path for path in cache.rglob("blobs/*") if path.stat().st_size > 100_000]
+    blob.write_bytes(blob.read_bytes()[::-1])
+    code, out, _ = terminal("check", "maker/model")
+    assert code == 1
+    assert "wrong hash" in out
+
+
+def test_a_gated_model_says_what_to_do(terminal, fake):
+    fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
+    code, out, err = terminal("get", "maker/gated")
+    assert (code, out) == (1, "")
+    assert "Accept it at https://huggingface.co/maker/gated" in err
+
+
+def test_the_token_is_read_from_standard_input(terminal, hub, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{TOKEN}\n"))
+    with used(MemoryKeyring()):
+        code, out, err = terminal("token")
+        assert hub.has_token()
+        assert code == 0
+        assert TOKEN not in out + err
+        terminal("token", "--delete")
+        assert not hub.has_token()
+
+
+def test_models_of_other_programs_are_added(terminal, tmp_path):
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    (folder / "anime.safetensors").write_bytes(b"?")
+    (tmp_path / "extra_model_paths.yaml").write_text(
+        "comfyui:\n  base_path: .\n  checkpoints: |\n    checkpoints\n    missing\n"
+    )
+    assert terminal("folder", str(tmp_path / "extra_model_paths.yaml"))[0] == 0
+    assert "anime" in terminal("list")[1]
+    assert terminal("folder", str(tmp_path / "nowhere"))[0] == 1

@@ -1,0 +1,158 @@
+"""The Models page: searching, asking for the size, downloading, pausing, and deleting."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPushButton
+
+from spatialstudio.adapters.hub.catalogue import read_catalogue
+from spatialstudio.application.models.downloads import Downloads, DownloadState
+from spatialstudio.domain.hub import DownloadProgress, InstalledModel, ModelOrigin
+from spatialstudio.domain.resources import resources_folder
+from spatialstudio.ui.framework.window_signals import WindowSignals
+from spatialstudio.ui.models.models_dialog import ModelsDialog
+from spatialstudio.ui.widgets.text_label import TextLabel
+from tests.download_fakes import FakeModelHub, Transfers
+from tests.ui.by_name import named
+
+CATALOGUE = read_catalogue(resources_folder())
+SDXL = "stabilityai/stable-diffusion-xl-base-1.0"
+OWN = InstalledModel(
+    id="anime",
+    folder=Path("models") / "anime",
+    size_bytes=7_000_000,
+    origin=ModelOrigin.MODELS_FOLDER,
+    is_removable=True,
+)
+
+
+@pytest.fixture
+def hub():
+    return FakeModelHub(CATALOGUE, (OWN,))
+
+
+@pytest.fixture
+def transfers():
+    return Transfers()
+
+
+@pytest.fixture
+def downloads(hub, transfers):
+    return Downloads(lambda: hub, transfers.start, lambda event: None)
+
+
+@pytest.fixture
+def dialog(qtbot, downloads, monkeypatch):
+    """The page, with events delivered as in the window, and every question answered with yes."""
+    signals = WindowSignals()
+    monkeypatch.setattr(downloads, "_publish", signals.models_reported.emit)
+    dialog = ModelsDialog(downloads, signals.models_reported)
+    asked = []
+    monkeypatch.setattr(
+        "spatialstudio.ui.models.models_dialog.is_confirmed",
+        lambda *question: asked.append(question[1:]) or True,
+    )
+    dialog.asked = asked
+    qtbot.addWidget(dialog)
+    dialog.show()
+    wait(qtbot, downloads)
+    yield dialog
+    downloads.close()
+
+
+def wait(qtbot, downloads):
+    """Wait for background work, and deliver its events."""
+    downloads.wait()
+    QApplication.processEvents()
+
+
+def rows(dialog):
+    models = named(dialog, QListWidget, "Models")
+    return [models.item(place).text() for place in range(models.count())]
+
+
+def press(qtbot, dialog, text):
+    (button,) = [
+        each
+        for each in dialog.findChildren(QPushButton)
+        if each.text() == text and each.isVisible()
+    ]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def search(qtbot, dialog, words):
+    qtbot.keyClicks(named(dialog, QLineEdit, "Search models"), words)
+
+
+def says(dialog, words):
+    labels = dialog.findChildren(TextLabel)
+    return any(words in label.text() for label in labels if label.isVisible())
+
+
+def test_recommended_and_installed_models_are_listed(dialog):
+    assert len(rows(dialog)) == len(CATALOGUE) + 1
+    assert rows(dialog)[-1] == "anime\nOther · Installed"
+
+
+def test_searching_narrows_the_list(qtbot, dialog):
+    search(qtbot, dialog, "xl diffusion")
+    assert rows(dialog) == ["Stable Diffusion XL\nDrawing"]
+    assert says(dialog, "openrail++")
+
+
+def test_a_download_starts_after_size_and_licence_are_shown(qtbot, dialog, downloads, transfers):
+    search(qtbot, dialog, "xl diffusion")
+    press(qtbot, dialog, "Download")
+    wait(qtbot, downloads)
+    ((question, facts, _),) = dialog.asked
+    assert question == f"Download {SDXL}?"
+    assert "Size: 1000 bytes" in facts or "Size: 1" in facts
+    assert "Licence: mit" in facts
+    assert transfers.started == [SDXL]
+
+
+def test_progress_is_shown_and_can_be_paused_by_keyboard(qtbot, dialog, downloads, transfers):
+    search(qtbot, dialog, "xl diffusion")
+    qtbot.keyClick(named(dialog, QListWidget, "Models"), Qt.Key.Key_Return)
+    wait(qtbot, downloads)
+    transfers.report(DownloadProgress(repository=SDXL, file="x", done_bytes=250, total_bytes=1000))
+    assert rows(dialog) == ["Stable Diffusion XL\nDrawing · Downloading, 25%"]
+    press(qtbot, dialog, "Pause")
+    assert downloads.entries[0].state is DownloadState.PAUSED
+    press(qtbot, dialog, "Resume")
+    assert transfers.started == [SDXL, SDXL]
+    press(qtbot, dialog, "Cancel download")
+    assert downloads.entries == ()
+
+
+def test_another_repository_is_added_by_name(qtbot, dialog, downloads):
+    field = named(dialog, QLineEdit, "Repository on the hub")
+    qtbot.keyClicks(field, "maker/model")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    wait(qtbot, downloads)
+    assert rows(dialog)[-1] == "maker/model\nOther"
+    assert says(dialog, "maker/model")
+
+
+def test_a_gated_model_leads_to_the_token(qtbot, dialog, downloads, hub):
+    field = named(dialog, QLineEdit, "Repository on the hub")
+    qtbot.keyClicks(field, "gated")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    wait(qtbot, downloads)
+    assert says(dialog, "It is gated. Store a token.")
+    token = named(dialog, QLineEdit, "Token of the hub")
+    assert token.echoMode() is QLineEdit.EchoMode.Password
+    qtbot.keyClicks(token, "secret")
+    qtbot.keyClick(token, Qt.Key.Key_Return)
+    wait(qtbot, downloads)
+    assert (hub.token, token.text()) == ("secret", "")
+    assert token.placeholderText() == "A token is stored (hidden)."
+
+
+def test_an_installed_model_is_deleted_after_a_question(qtbot, dialog, downloads, hub):
+    search(qtbot, dialog, "anime")
+    press(qtbot, dialog, "Delete…")
+    wait(qtbot, downloads)
+    assert dialog.asked[0][0] == "Delete anime?"
+    assert hub.removed == ["anime"]
