@@ -140,9 +140,13 @@ class HuggingFaceHub:
     def discard(self, repository: str) -> None:
         """Delete the fetched parts of the unfinished downloads of a repository."""
         cache = RepositoryCache(self._cache, repository)
-        for record in cache.records():
+        records = {record.commit: record for record in cache.records()}
+        for commit, record in records.items():
             if not cache.is_complete(record):
-                cache.remove_snapshot(record.commit)
+                cache.remove_snapshot(commit)
+        for snapshot in cache.snapshots():
+            if snapshot.name not in records and is_partial(snapshot):
+                cache.remove_snapshot(snapshot.name)
 
     def installed(self) -> tuple[InstalledModel, ...]:
         """List the complete models on this machine."""

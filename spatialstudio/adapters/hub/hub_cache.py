@@ -178,6 +178,8 @@ class RepositoryCache:
 
     def remove_snapshot(self, commit: str) -> int:
         """Delete a snapshot with the blobs that no other one uses; return the freed bytes."""
+        if not self.folder.is_dir():
+            return 0
         before = disk_usage(self.folder)
         others = [each for each in self.snapshots() if each.name != commit]
         if not others:

@@ -318,6 +318,7 @@ class ModelsDialog(QDialog):
     def _right_column(self) -> QVBoxLayout:
         details = QVBoxLayout(self._details)
         details.setContentsMargins(0, 0, 0, 0)
+        details.setSpacing(em(0.6))
         details.addWidget(self._title)
         details.addWidget(self._facts)
         details.addWidget(self._bar)

@@ -20,7 +20,7 @@ from spatialstudio.domain.hub import (
 from spatialstudio.ui.widgets.texts import tr
 
 TASKS = {
-    ModelTask.DIFFUSION: "Drawing",
+    ModelTask.DIFFUSION: "Image generation",
     ModelTask.DETECTOR: "Detector",
     ModelTask.SEGMENTER: "Segmenter",
     ModelTask.DEPTH: "Depth",

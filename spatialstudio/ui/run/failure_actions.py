@@ -23,6 +23,7 @@ from spatialstudio.domain.generation import GenerationFailed, RequestId
 from spatialstudio.ui.framework.commands import LIBRARY_FOLDER
 from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.models.commands import MODELS
 from spatialstudio.ui.run.commands import (
     CHOOSE_MODEL,
     FIND_MODELS,
@@ -58,9 +59,10 @@ def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     """Return offers for a usable model: the first available, another, or a download."""
     actions, models = context.actions, context.studio.models
     shown = Offer(tr("Show the models folder"), actions[MODELS_FOLDER].trigger)
+    get = Offer(tr("Get a model…"), actions[MODELS].trigger)
     if not models:
-        return (shown, Offer(tr("Refresh"), actions[FIND_MODELS].trigger))
-    offers = (Offer(tr("Choose a model…"), actions[CHOOSE_MODEL].trigger), shown)
+        return (get, shown, Offer(tr("Refresh"), actions[FIND_MODELS].trigger))
+    offers = (Offer(tr("Choose a model…"), actions[CHOOSE_MODEL].trigger), get, shown)
     settings = context.studio.storage.drafts.newest.settings
     if settings is None or settings.model_id == models[0].id:
         return offers

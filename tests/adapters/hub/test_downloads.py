@@ -412,3 +412,6 @@ def test_the_cut_download_of_another_program_is_not_listed(hub, cache):
     assert [each.repository for each in hub.unfinished()] == ["a/b"]
     (problem,) = ModelFolders([], [cache]).damaged().values()
     assert "not finished" in problem.message
+    hub.discard("a/b")
+    assert hub.unfinished() == ()
+    assert not snapshot.exists()

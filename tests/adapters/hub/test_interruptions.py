@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ from tests.hub_fakes import DIFFUSERS
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
+MOST_S = 0.7
+"""A little more than an undisturbed download takes."""
+
 TOKEN = "secret" + "-in-the-environment"
 PROGRAM = """
 import sys
@@ -32,9 +36,10 @@ constants.HF_HUB_OFFLINE = False
 url, cache, name = sys.argv[1:]
 places = Surroundings(resources=resources_folder(), model_folders=())
 hub = HuggingFaceHub(places, Path(cache), url)
-print("ready", flush=True)
 try:
-    hub.download(hub.plan(name), lambda progress: None, CancelFlag())
+    plan = hub.plan(name)
+    print("ready", flush=True)
+    hub.download(plan, lambda progress: None, CancelFlag())
 except StudioError as error:
     print(error.message, error.hint)
     sys.exit(1)
@@ -55,7 +60,7 @@ def start(fake, cache, **options):
     )
 
 
-def check_after(process, cache, hub, *, must_be_whole=False):
+def check_after(process, cache, hub):
     """Wait for an interrupted program: its model is whole, or is not listed and can be resumed."""
     process.stdout.close()
     process.wait(PATIENCE_S)
@@ -65,7 +70,6 @@ def check_after(process, cache, hub, *, must_be_whole=False):
     assert [model.id for model in hub.installed()] == [card.id for card in models]
     if is_listed:
         assert is_whole(models[0].folder)
-    assert is_listed or not must_be_whole
     return is_listed
 
 
@@ -81,14 +85,15 @@ def assert_resumes(hub, cache):
 def kill_at_random(fake, cache, hub, rng, times):
     """Kill a download at random moments; return how often it was cut."""
     cuts = 0
-    for number in range(times):
+    for _ in range(times):
         process = start(fake, cache)
         assert process.stdout.readline() == "ready\n"
-        Event().wait(rng.uniform(0.0, 0.9))
+        Event().wait(rng.uniform(0.0, MOST_S))
         process.kill()
-        cuts += not check_after(process, cache, hub)
-        if number % 10 == 9:  # begin from nothing
-            hub.discard("maker/model")
+        if check_after(process, cache, hub):
+            shutil.rmtree(cache)  # complete: begin from nothing
+        else:
+            cuts += 1
     return cuts
 
 
@@ -100,11 +105,10 @@ def test_a_killed_download_is_not_listed_and_resumes(hub, fake, cache):
 
 
 @pytest.mark.slow
-def test_fifty_kills_leave_nothing_partial(hub, fake, cache, record_property):
+def test_fifty_kills_leave_nothing_partial(hub, fake, cache):
     fake.pause_s = 0.02
     cuts = kill_at_random(fake, cache, hub, random.Random(2), 50)
     fake.pause_s = 0.0
-    record_property("downloads cut", cuts)
     assert cuts > 10
     assert_resumes(hub, cache)
 

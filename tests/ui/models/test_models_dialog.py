@@ -97,7 +97,7 @@ def test_recommended_and_installed_models_are_listed(dialog):
 
 def test_searching_narrows_the_list(qtbot, dialog):
     search(qtbot, dialog, "xl diffusion")
-    assert rows(dialog) == ["Stable Diffusion XL\nDrawing"]
+    assert rows(dialog) == ["Stable Diffusion XL\nImage generation"]
     assert says(dialog, "openrail++")
 
 
@@ -117,7 +117,7 @@ def test_progress_is_shown_and_can_be_paused_by_keyboard(qtbot, dialog, download
     qtbot.keyClick(named(dialog, QListWidget, "Models"), Qt.Key.Key_Return)
     wait(qtbot, downloads)
     transfers.report(DownloadProgress(repository=SDXL, file="x", done_bytes=250, total_bytes=1000))
-    assert rows(dialog) == ["Stable Diffusion XL\nDrawing · Downloading, 25%"]
+    assert rows(dialog) == ["Stable Diffusion XL\nImage generation · Downloading, 25%"]
     press(qtbot, dialog, "Pause")
     assert downloads.entries[0].state is DownloadState.PAUSED
     press(qtbot, dialog, "Resume")

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QComboBox, QPushButton
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.models.downloads import ModelsChanged
 from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.registry import (
     BUILT_IN_MANIFEST,
@@ -19,6 +20,8 @@ from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.ui.framework.window_settings import Density
+from spatialstudio.ui.models.commands import MODELS
+from spatialstudio.ui.models.models_dialog import ModelsDialog
 from spatialstudio.ui.run.commands import (
     CHOOSE_MODEL,
     FIND_MODELS,
@@ -163,6 +166,24 @@ def test_a_model_that_was_added_is_found(window, model_catalog):
     window.context.actions[FIND_MODELS].trigger()
     assert field_of(window).findData("new") == 2
     assert messages(window)[-1] == "Found: New one."
+
+
+def test_a_downloaded_model_is_in_the_model_field_at_once(window, model_catalog):
+    model_catalog.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
+    window.generation.handle(ModelsChanged())
+    assert field_of(window).findData("new") == 2
+    assert messages(window)[-1] == "Found: New one."
+    window.generation.handle(ModelsChanged())
+    assert len(messages(window)) == 1
+
+
+def test_the_models_page_is_opened_once(window):
+    window.context.actions[MODELS].trigger()
+    window.context.actions[MODELS].trigger()
+    (dialog,) = window.findChildren(ModelsDialog)
+    assert dialog.isVisible()
+    window.context.studio.downloads.wait()
+    dialog.close()
 
 
 def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, model_catalog):

@@ -160,7 +160,8 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
     assert np.array_equal(studio.session.run.image, PIXELS)
     (toast,) = told
     assert "No model" in toast.message
-    assert [each.text for each in toast.offers] == ["Show the models folder", "Refresh"]
+    offers = ["Get a model…", "Show the models folder", "Refresh"]
+    assert [each.text for each in toast.offers] == offers
 
 
 def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
