@@ -66,17 +66,8 @@ def plan_download(
         client.check(repository)
         cache = RepositoryCache(root, repository)
         info = _info(client, cache, revision)
-        commit, siblings = str(info.sha), tuple(info.siblings or ())
-        if not COMMIT.fullmatch(commit):
-            raise ValueError(commit)
-        if len(siblings) > MAX_FILES:
-            raise UnsuitableRepository(
-                f'The repository "{repository}" has more than {MAX_FILES} files.',
-                hint="Choose a repository that holds one model.",
-            )
-        if info.gated and not client.has_token:
-            raise gated(repository, has_token=False)
-        listed = {each.rfilename: each for each in siblings}
+        commit = str(info.sha)
+        listed = _listed(client, repository, info)
         names = _select(client, repository, commit, tuple(listed), entry)
         _check_names(repository, names)
         files = tuple(_remote_file(listed[name]) for name in names)
@@ -105,6 +96,26 @@ def _info(client: HubClient, cache: RepositoryCache, revision: str) -> ModelInfo
             except RevisionNotFoundError:  # the history was rewritten
                 break
     return client.info(cache.repository, revision)
+
+
+def _listed(client: HubClient, repository: str, info: ModelInfo) -> dict[str, RepoSibling]:
+    """Return the files of a repository by name.
+
+    Raises:
+        ValueError: The answer is not that of a hub.
+        HubError: The repository is gated, or has too many files.
+    """
+    siblings = tuple(info.siblings or ())
+    if not COMMIT.fullmatch(str(info.sha)):
+        raise ValueError(info.sha)
+    if len(siblings) > MAX_FILES:
+        raise UnsuitableRepository(
+            f'The repository "{repository}" has more than {MAX_FILES} files.',
+            hint="Choose a repository that holds one model.",
+        )
+    if info.gated and not client.has_token:
+        raise gated(repository, has_token=False)
+    return {each.rfilename: each for each in siblings}
 
 
 def _select(
