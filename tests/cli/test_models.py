@@ -2,11 +2,16 @@
 
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 from huggingface_hub import close_session
 
+from spatialstudio.adapters.models.model_files import ModelFolders
+from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.cli.commands import run
+from spatialstudio.domain.hub import ModelTask
 from tests.adapters.keyrings import MemoryKeyring, used
 from tests.hub_fakes import DIFFUSERS, FakeHub, cut, hub_in, without_token_of_the_user
 
@@ -124,3 +129,38 @@ def test_models_of_other_programs_are_added(terminal, tmp_path):
     assert terminal("folder", str(tmp_path / "extra_model_paths.yaml"))[0] == 0
     assert "anime" in terminal("list")[1]
     assert terminal("folder", str(tmp_path / "nowhere"))[0] == 1
+
+
+README = Path(__file__).parents[2] / "README.md"
+GET = re.compile(r"^spatialstudio models get (\S+)$", re.MULTILINE)
+USED = re.compile(r"--(model|detector|segmenter|depth) (\S+/\S+)")
+
+
+def published(entry):
+    """Return small files in the layout of a recommended model's repository."""
+    if entry.task is not ModelTask.DIFFUSION:
+        config = json.dumps({"architectures": [entry.architecture]}).encode()
+        return {"config.json": config, "model.safetensors": b"weights", "model.bin": b"pickle"}
+    half = {
+        name.replace(".safetensors", ".fp16.safetensors"): content
+        for name, content in DIFFUSERS.items()
+        if name.endswith(".safetensors")
+    }
+    index = json.loads(DIFFUSERS["model_index.json"]) | {"_class_name": entry.architecture}
+    return {**DIFFUSERS, **half, "model_index.json": json.dumps(index).encode()}
+
+
+def test_the_commands_of_the_readme_lead_to_the_models_that_it_uses(terminal, fake, hub, cache):
+    text = README.read_text(encoding="utf-8")
+    entries = {entry.id: entry for entry in hub.catalogue}
+    for model_id in GET.findall(text):
+        fake.add(entries[model_id].repository, published(entries[model_id]))
+        assert terminal("get", model_id)[0] == 0
+    cards = ModelFolders([], [cache]).cards()
+    seen = {card.ref.id: card.role.value for card in PerceptionFolders([], cache).cards()}
+    offered = {("model", card.id) for card in cards} | {(role, name) for name, role in seen.items()}
+    (_, lines) = text.split("### Download a model", 1)
+    used = set(USED.findall(lines.split("## ", 1)[0]))
+    assert len(used) == 4
+    assert used <= offered
+    assert len(lines.split("```")[1].strip().splitlines()) <= 10
