@@ -104,7 +104,7 @@ def test_a_signal_during_an_import_stops_the_command(ended, module, number):
     [
         ("spatialstudio.application.engine.model_service", "RegistryModelService", "generate"),
         ("spatialstudio.application.engine.model_service", "RegistryModelService", "read_tokens"),
-        ("spatialstudio.application.studio", "Studio", "scene_of"),
+        ("spatialstudio.application.studio", "Studio", "parse_for_model"),
     ],
 )
 def test_a_signal_during_a_long_call_stops_drawing(ended, tmp_path, out, module, name, method):

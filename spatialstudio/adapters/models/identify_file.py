@@ -73,7 +73,7 @@ HINTS: Mapping[FileKind, str] = {
     FileKind.UNSUPPORTED: "Choose a checkpoint of a supported family, such as SDXL.",
     FileKind.QUANTIZED: "Download the version in float16 or bfloat16.",
     FileKind.GGUF: "Download the version in safetensors, in float16 or bfloat16.",
-    FileKind.LORA: "Choose the checkpoint that it was trained for, and add the LoRA to it.",
+    FileKind.LORA: 'Put it into the folder "loras" of a model folder, and choose a checkpoint.',
     FileKind.EMBEDDING: "Choose a checkpoint; embeddings cannot be used.",
     FileKind.CONTROLNET: "Choose a checkpoint; ControlNets cannot be used.",
     FileKind.ADAPTER: "Choose a checkpoint; image adapters cannot be used.",
