@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.fields import DecimalBox
-from spatialstudio.ui.widgets.text_label import TextLabel
+from spatialstudio.ui.widgets.text_label import TextLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
 ADD = ""
 """Id of the entry that adds nothing."""
 MOST_WEIGHT = 10.0
 WEIGHT_STEP = 0.05
-WEIGHT_EM = 4.0
 
 
 class LoraList(QWidget):
@@ -45,7 +45,7 @@ class LoraList(QWidget):
         self._column.setSpacing(em(0.2))
         self._column.addWidget(self._field)
         self.setFocusProxy(self._field)
-        self.show_choices(())
+        self._field.show_choices((Choice(id=ADD, title=tr("Add…")),), ADD)
 
     def show_choices(self, choices: Sequence[Choice]) -> None:
         """Offer LoRAs to add."""
@@ -78,7 +78,6 @@ class LoraList(QWidget):
         weight.setSingleStep(WEIGHT_STEP)
         weight.setKeyboardTracking(False)
         weight.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
-        weight.setMinimumWidth(em(WEIGHT_EM))
         weight.setValue(lora.weight)
         self._boxes.append((lora.name, weight))
         weight.valueChanged.connect(partial(self._weigh, number))
@@ -87,12 +86,15 @@ class LoraList(QWidget):
             partial(self._remove, number),
             name=tr("Remove {name}").format(name=lora.name),
         )
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = QHBoxLayout()
         line.setSpacing(em(0.4))
-        line.addWidget(TextLabel(lora.name), 1)
-        line.addWidget(weight)
+        line.addWidget(weight, 1)
         line.addWidget(remove)
+        column = QVBoxLayout(row)
+        column.setContentsMargins(0, 0, 0, em(0.2))
+        column.setSpacing(em(0.1))
+        column.addWidget(_Name(lora.name))
+        column.addLayout(line)
         return row
 
     def _add(self, name: str) -> None:
@@ -106,3 +108,22 @@ class LoraList(QWidget):
 
     def _remove(self, number: int) -> None:
         self.loras_picked.emit((*self._loras[:number], *self._loras[number + 1 :]))
+
+
+class _Name(TextLabel):
+    """A name that is shortened in the middle where the width is not enough."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._name = name
+        self.setWordWrap(False)
+        self.setToolTip(plain_tip(name))
+        self.setAccessibleName(name)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(policy)  # without height-for-width
+        self.setMinimumHeight(self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        middle = Qt.TextElideMode.ElideMiddle
+        self.setText(self.fontMetrics().elidedText(self._name, middle, self.width()))
