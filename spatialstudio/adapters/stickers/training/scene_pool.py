@@ -1,9 +1,5 @@
-"""A pool of encoded scenes that is reused throughout the generator's training.
+"""A pool of encoded scenes that is reused throughout the generator's training."""
 
-A buffer of painted scenes feeds it, since painting one costs more than a training step on it.
-"""
-
-from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -12,35 +8,14 @@ from numpy.typing import NDArray
 
 from spatialstudio.adapters.stickers.training.patch_encoder import SHRINKING
 from spatialstudio.adapters.stickers.training.scenes import (
-    PaintedScene,
     Scene,
     SceneSettings,
-    draw_scene,
     draw_scenes,
     paint,
 )
 from spatialstudio.adapters.stickers.training.train_autoencoder import encode, to_tensor
 from spatialstudio.adapters.stickers.training.training_loop import Report
 from spatialstudio.domain.frozen import frozen
-
-FRESH_SHARE = 0.25
-
-
-class SceneReserve:
-    """The latest painted scenes, replaced quickly because a share of every draw is new."""
-
-    def __init__(self, settings: SceneSettings, kept: int = 1500) -> None:
-        self._settings = settings
-        self._scenes: deque[PaintedScene] = deque(maxlen=kept)
-
-    def draw(self, rng: np.random.Generator, count: int) -> list[PaintedScene]:
-        """Draw painted scenes; while the buffer is empty, all are newly painted."""
-        missing = count - len(self._scenes)
-        for _ in range(max(missing, round(count * FRESH_SHARE))):
-            self._scenes.append(paint(draw_scene(rng, self._settings), self._settings.side))
-        chosen = rng.integers(len(self._scenes), size=count)
-        return [self._scenes[index] for index in chosen]
-
 
 MOST_OBJECTS = 4
 

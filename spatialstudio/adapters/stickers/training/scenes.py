@@ -1,5 +1,6 @@
 """Random scenes with ground truth: their layouts, and masks, boxes and depth of every object."""
 
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,9 @@ from spatialstudio.adapters.stickers.training.backgrounds import (
 from spatialstudio.adapters.stickers.training.sprites import height_share, sticker
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.frozen import frozen
+
+FRESH_SHARE = 0.25
+"""Share of newly painted scenes in a draw; painting costs more than a training step."""
 
 BACKGROUND_DEPTH = 1.0
 FLAT_DEPTH = 0.6  # for all objects of a flat scene, which has no depth cues
@@ -234,6 +238,22 @@ def paint(scene: Scene, side: int, behind: Painter = draw_background) -> Painted
     return PaintedScene(
         pixels=(canvas + 0.5).astype(np.uint8), masks=masks, depth=depth, scene=scene
     )
+
+
+class SceneReserve:
+    """The latest painted scenes, replaced quickly because a share of every draw is new."""
+
+    def __init__(self, settings: SceneSettings, kept: int = 1500) -> None:
+        self._settings = settings
+        self._scenes: deque[PaintedScene] = deque(maxlen=kept)
+
+    def draw(self, rng: np.random.Generator, count: int) -> list[PaintedScene]:
+        """Draw painted scenes; while the buffer is empty, all are newly painted."""
+        missing = count - len(self._scenes)
+        for _ in range(max(missing, round(count * FRESH_SHARE))):
+            self._scenes.append(paint(draw_scene(rng, self._settings), self._settings.side))
+        chosen = rng.integers(len(self._scenes), size=count)
+        return [self._scenes[index] for index in chosen]
 
 
 def _window(placement: Placement, height: int, width: int, side: int) -> tuple[slice, slice]:

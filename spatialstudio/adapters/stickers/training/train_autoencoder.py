@@ -15,8 +15,12 @@ from spatialstudio.adapters.stickers.training.patch_encoder import (
     SHRINKING,
     fit_encoder,
 )
-from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
-from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scenes, paint
+from spatialstudio.adapters.stickers.training.scenes import (
+    SceneReserve,
+    SceneSettings,
+    draw_scenes,
+    paint,
+)
 from spatialstudio.adapters.stickers.training.training_loop import (
     Recipe,
     Report,

@@ -14,8 +14,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from spatialstudio.adapters.stickers.pixel_net import PixelNet, PixelNetConfig
-from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
-from spatialstudio.adapters.stickers.training.scenes import PaintedScene, SceneSettings
+from spatialstudio.adapters.stickers.training.scenes import (
+    PaintedScene,
+    SceneReserve,
+    SceneSettings,
+)
 from spatialstudio.adapters.stickers.training.train_autoencoder import (
     decode,
     encode,

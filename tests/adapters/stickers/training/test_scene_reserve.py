@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.stickers.training.scene_pool import SceneReserve
-from spatialstudio.adapters.stickers.training.scenes import SceneSettings
+from spatialstudio.adapters.stickers.training.scenes import SceneReserve, SceneSettings
 
 
 @pytest.fixture
