@@ -16,6 +16,7 @@ from tests.fakes import events_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")  # diffusers 0.42
 
+A_ROUNDING = 1
 CHECKED = ("StableDiffusionPipeline", "StableDiffusionXLPipeline", "FluxPipeline")
 FAMILIES = [
     pytest.param(
@@ -69,7 +70,8 @@ def test_offloading_draws_the_same_guided_picture(tiny, tmp_path, tiny_request, 
     steps = {saving: _steps(events) for saving, events in runs.items()}
     assert any(step.is_guided for step in steps[None])
     for saving, events in runs.items():
-        assert np.array_equal(events[-1].image, runs[None][-1].image)
+        apart = np.abs(events[-1].image.astype(int) - runs[None][-1].image)
+        assert apart.max() <= A_ROUNDING  # sums differ in order where copies are aligned otherwise
         for step, plain in zip(steps[saving], steps[None], strict=True):
             assert step.pos_after == pytest.approx(plain.pos_after, abs=1e-5)
 
