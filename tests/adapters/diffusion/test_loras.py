@@ -236,3 +236,22 @@ def test_alpha_is_read_from_the_configuration_of_peft(tiny):
     changed = tiny.draw(LoraUse(name="stated", weight=0.1))
     expected = merged(tiny, pairs, 0.1 * 4 / sqrt(RANK))
     assert np.abs(picture(changed) - picture(expected)).max() <= 1
+
+
+def test_kohyas_own_names_of_flux_are_split_into_queries_keys_and_values(tmp_path):
+    (family,) = (each for each in TINY_FAMILIES if each.pipeline_class == "FluxPipeline")
+    tiny = Tiny(family, tmp_path)
+    attention = tiny.denoiser.transformer_blocks[0].attn
+    layers = (attention.to_q, attention.to_k, attention.to_v)
+    width = attention.to_q.weight.shape[0]
+    torch.manual_seed(0)
+    down, up = 0.3 * torch.randn(RANK, width), 0.3 * torch.randn(len(layers) * width, RANK)
+    module = "lora_unet_double_blocks_0_img_attn_qkv"
+    weights = {f"{module}.lora_down.weight": down, f"{module}.lora_up.weight": up}
+    tiny.save("own", weights | {f"{module}.alpha": torch.tensor(ALPHA)})
+    changed = tiny.draw(LoraUse(name="own", weight=WEIGHT))
+    with torch.no_grad():
+        for layer, part in zip(layers, up.split(width), strict=True):
+            layer.weight.add_(WEIGHT * ALPHA / RANK * part @ down)
+    assert np.abs(picture(changed) - picture(tiny.draw())).max() <= 1
+    assert np.abs(picture(changed) - picture(tiny.plain)).max() > 1
