@@ -162,8 +162,9 @@ ONE_PASS_AT_A_TIME = RLock()
 """Serialises passes, since the patched function is global to the process."""
 
 usual_attention = functional.scaled_dot_product_attention
-choose_kernel = torch._fused_sdp_choice  # noqa: SLF001 - public under no other name
-flash_attention = torch._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - nor this
+choose_kernel = getattr(torch, "_fused_sdp_choice", None)
+flash_attention = getattr(torch, "_scaled_dot_product_flash_attention_for_cpu", None)
+"""Private functions of torch without a public name; without them no log-sum-exp is reused."""
 
 MOST_WAITING_BYTES = 8 * 1024**2
 """Buffer size for queries processed after the pass; other arguments of a call are not counted."""
@@ -402,6 +403,8 @@ class _AttentionCall:
     @property
     def returns_sums(self) -> bool:
         """Whether torch would select the fused CPU kernel, which also returns the log-sum-exp."""
+        if choose_kernel is None or flash_attention is None:
+            return False
         if torch.is_grad_enabled() or self.query.device.type != "cpu":
             return False
         if self.attn_mask is not None or self.dropout_p or self.is_causal or self.enable_gqa:
@@ -416,6 +419,7 @@ class _AttentionCall:
             The usual output of torch, and (batch, heads, positions) float32, the logarithms of the
             softmax denominators.
         """
+        assert flash_attention is not None
         output, sums = flash_attention(self.query, self.key, self.value, scale=self.scale)
         return output, sums
 

@@ -81,6 +81,22 @@ def test_the_fused_kernel_tells_what_the_softmax_divides_by(unet, layers, inputs
         torch.testing.assert_close(each.log_sums, scores.logsumexp(-1))
 
 
+@pytest.mark.parametrize("name", ["choose_kernel", "flash_attention"])
+def test_without_private_functions_of_torch_the_softmax_is_computed(
+    unet, layers, inputs, seen, monkeypatch, name
+):
+    with torch.no_grad(), tapped(layers, seen.append):
+        unet(*inputs)
+    usual = [each.probabilities() for each in seen]
+    seen.clear()
+    monkeypatch.setattr(attention_tap, name, None)
+    with torch.no_grad(), tapped(layers, seen.append):
+        unet(*inputs)
+    assert [each.log_sums for each in seen] == [None] * len(layers)
+    for one, other in zip(usual, seen, strict=True):
+        torch.testing.assert_close(one, other.probabilities())
+
+
 def test_what_was_seen_waits_for_the_end_of_the_pass_within_bounds(
     unet, layers, inputs, seen, monkeypatch
 ):
