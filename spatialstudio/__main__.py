@@ -17,6 +17,8 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 def main() -> int:
     """Run the command line and return the exit code."""
     leave_out_current_folder()  # before imports that a module in the current folder could shadow
+    if sys.stderr is None or sys.stdout is None:  # spatialstudio-gui on Windows has no console
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if len(sys.argv) > 1:
         from spatialstudio.cli.interrupts import end_on_signals, ignore_signals
 

@@ -78,3 +78,9 @@ def test_reading_a_prompt_loads_no_heavy_library():
     done = start(f"import sys; {TYPED.format(words=words)} main(); print({heavy})")
     assert "three plouses above two gruvves" in done.stdout
     assert done.stdout.endswith("set()\n")
+
+
+def test_without_a_console_nothing_is_written():
+    words = TYPED.format(words=["parse", "a cat above a dog"])
+    done = start(f"import sys; sys.stdout = sys.stderr = None; {words} sys.exit(main())")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

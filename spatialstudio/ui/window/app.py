@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
 from spatialstudio.application.studio import Studio
@@ -45,6 +46,8 @@ class FirstFrame(QObject):
 
 
 NAME = "Spatial Studio"
+ICON = "spatialstudio"
+"""Name of the icon, and of the desktop entry by which Wayland finds it."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 ENDED_BY_SIGNAL = 128
 """Added to a signal's number, by shell convention."""
@@ -99,6 +102,8 @@ def make_application(arguments: Sequence[str] = ()) -> QApplication:
     os.environ.setdefault(PAINTS_ALONE, "1")
     application = QApplication([sys.argv[0], *arguments])
     application.setApplicationName(NAME)
+    application.setDesktopFileName(ICON)
+    application.setWindowIcon(QIcon(str(resources_folder() / "icons" / f"{ICON}.svg")))
     use_bundled_font(application, resources_folder() / "fonts")
     return application
 

@@ -24,6 +24,7 @@ window = open_window(application, Studio.open("inline"), WindowSettings(Path(sys
 window.show()
 application.processEvents()
 print(application.font().families()[0])
+print(application.windowIcon().pixmap(64).toImage().pixelColor(32, 8).name())
 print(sorted({"torch", "diffusers", "transformers"} & set(sys.modules)))
 """
 
@@ -97,7 +98,7 @@ def test_showing_the_window_loads_no_model_library(tmp_path):
         text=True,
         check=True,
     )
-    assert done.stdout.split("\n")[:2] == [FAMILY, "[]"]
+    assert done.stdout.split("\n")[:3] == [FAMILY, "#16191f", "[]"]
 
 
 def test_the_programs_own_sources_are_not_read_for_words_of_qt():
