@@ -5,7 +5,8 @@
     python3 packaging/bootstrap.py lock
 
 ``run`` opens the window; with arguments it runs that command of the terminal instead. ``lock``
-writes the two lock files anew from pyproject.toml. Standard library only, any current folder.
+writes the two lock files anew from pyproject.toml, and from them the lock file of each kind of
+machine in packaging/locks. Standard library only, any current folder.
 """
 
 from __future__ import annotations
@@ -36,9 +37,6 @@ OLDEST_PYTHON = (3, 11)
 TESTS_AT_ONCE = ("--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile")
 LINE_WIDTH = 90
 EXIT_FAILURE, EXIT_MISUSE, EXIT_INTERRUPTED = 1, 2, 130
-
-TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-"""CPU wheels of PyTorch for Linux, without the gigabytes of CUDA libraries of those on PyPI."""
 
 AGAIN = "Start again; what is already there is kept."
 PIP_FAILURES = (
@@ -159,7 +157,8 @@ def write_locks(arguments: Sequence[str]) -> int:
     header = "# Written by packaging/bootstrap.py lock from pyproject.toml.\n"
     LOCK.write_text(header + "\n".join(pinned) + "\n", encoding="utf-8")
     DEV_LOCK.write_text(header + "\n".join(added) + "\n", encoding="utf-8")
-    return 0
+    prepare([LOCK, DEV_LOCK])
+    return hand_over(python(str(ROOT / "packaging" / "platform_locks.py")), os.environ)
 
 
 def resolve(requirements: Sequence[str]) -> list[str]:
@@ -184,9 +183,9 @@ def prepare(locks: Sequence[Path]) -> None:
     ensure_environment()
     print("Installing what is missing; the first time takes some minutes.", flush=True)
     forget_half_installed()
-    install_cpu_torch(VENV)
+    install_torch(VENV)
     for lock in locks:
-        pip("install", "--requirement", str(lock))
+        pip("install", "--requirement", str(lock), shows_command=True)
     pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     for count, stamp in enumerate(stamps, start=1):
         stamp.write_text(fingerprint(locks[:count]))
@@ -224,36 +223,59 @@ def forget_half_installed() -> None:
             shutil.rmtree(note)
 
 
-def install_cpu_torch(environment: Path) -> None:
-    """Install the CPU build of PyTorch if it suffices; the lock file installs the CUDA build."""
-    if not wants_cpu_torch(environment):
+def install_torch(environment: Path) -> None:
+    """Install the PyTorch build for this machine; the lock file installs the one of PyPI.
+
+    Prints the command. A build that cannot be had is reported, and left to the lock file.
+    """
+    from spatialstudio.application import torch_builds as torch
+
+    machine = torch.describe_machine(os.environ)
+    build = torch.choose_build(machine)
+    if build.advice:
+        print(build.advice, flush=True)
+    if has_torch(environment, build.tag):
         return
-    version = next(
-        line.strip() for line in LOCK.read_text().splitlines() if line.startswith("torch==")
-    )
-    source = ("--index-url", TORCH_CPU_INDEX, "--timeout", "10", "--retries", "1")
+    print(f"PyTorch build for this machine: {build.label}", flush=True)
+    if not build.tag:
+        return
+    arguments = torch.install_arguments(build, locked_torch(), os.environ)
+    if build.tag == "cpu":  # small and replaceable: the lock has what it depends on
+        arguments += ["--no-deps", "--timeout", "10", "--retries", "1"]
     try:
-        pip("install", "--no-deps", *source, f"{version}+cpu", environment=environment)
+        pip(*arguments, environment=environment, shows_command=True)
     except SetupError as error:
-        print(f"No CPU build of PyTorch: {error.message} Taking the one of the usual index.")
+        print(
+            f"The {build.label} build of PyTorch cannot be installed: {error.message} "
+            "Taking the one of the usual index.",
+            flush=True,
+        )
 
 
-def wants_cpu_torch(environment: Path) -> bool:
-    """Return True on Linux without an NVIDIA device and with torch not installed."""
-    devices = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia")
-    has_device = any(Path(device).exists() for device in devices)
-    has_torch = any(environment.glob("**/site-packages/torch-*.dist-info"))
-    return sys.platform == "linux" and not has_device and not has_torch
+def locked_torch() -> str:
+    """Return the version of PyTorch in the lock file."""
+    pins = dict(line.split("==") for line in LOCK.read_text().splitlines() if "==" in line)
+    return pins["torch"].strip()
 
 
-def pip(*arguments: str, environment: Path = VENV) -> None:
-    """Run pip in an environment.
+def has_torch(environment: Path, tag: str) -> bool:
+    """Return True if a build with this tag is installed; any build serves as the CPU build."""
+    version = "*" if tag in {"", "cpu"} else f"{locked_torch()}+{tag}"
+    pattern = f"torch-{version}.dist-info"
+    return any(environment.glob(f"**/site-packages/{pattern}"))
+
+
+def pip(*arguments: str, environment: Path = VENV, shows_command: bool = False) -> None:
+    """Run pip in an environment, optionally after printing the command.
 
     Raises:
         SetupError: pip failed; the message gives the reason.
     """
     options = ("--disable-pip-version-check", "--no-input")
     command = python("-m", "pip", *options, *arguments, environment=environment)
+    if shows_command:
+        typed = python("-m", "pip", *arguments, environment=environment)
+        print(f"  {subprocess.list2cmdline(typed)}", flush=True)
     exit_code, output = run_logged(command)
     if exit_code:
         raise explain_failure(output)

@@ -89,7 +89,7 @@ class Installed:
         """
         report("installing it with its dependencies into an empty environment")
         bootstrap.make_environment(self.environment)
-        bootstrap.install_cpu_torch(self.environment)
+        bootstrap.install_torch(self.environment)
         pinned = ("--constraint", str(bootstrap.LOCK))
         bootstrap.pip("install", *pinned, str(wheel), environment=self.environment)
 

@@ -12,6 +12,11 @@ from importlib import metadata
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.application.system_libraries import window_obstacle
+from spatialstudio.application.torch_builds import (
+    cpu_build_warning,
+    describe_machine,
+    installed_torch,
+)
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.search_paths import PACKAGE_PARENT, without_current_folder
 
@@ -61,6 +66,7 @@ def examine(studio: Studio) -> Iterator[Finding]:
     for library in (*LIBRARIES, *WINDOW_LIBRARIES):
         yield _installed(library)
     yield _tried("device", TRY_DEVICE)
+    yield from _graphics_card()
     yield _tried(WINDOW, TRY_WINDOW)
     for card in studio.models:
         size = f"{card.size_bytes / MEGABYTE:.0f} MB"
@@ -85,6 +91,14 @@ def examine(studio: Studio) -> Iterator[Finding]:
         yield Finding(name="plugin", value=value, is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))
     yield Finding(name="settings", value=str(studio.paths.settings))
+
+
+def _graphics_card() -> Iterator[Finding]:
+    machine = describe_machine(os.environ)
+    if warning := cpu_build_warning(machine, installed_torch(), os.environ):
+        yield Finding(name="graphics card", value=warning, is_problem=True)
+    elif machine.problem:
+        yield Finding(name="graphics card", value=machine.problem)
 
 
 def _installed(library: str) -> Finding:

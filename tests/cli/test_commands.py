@@ -8,6 +8,7 @@ from PIL import Image
 
 from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plugins
 from spatialstudio.application.studio import Studio
+from spatialstudio.application.torch_builds import Machine, NvidiaCards
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
@@ -319,6 +320,24 @@ def test_the_doctor_lists_plugins_and_why_others_are_disabled(terminal, monkeypa
         ('Mine 1.2: detector "mine"', False),
         ("Old 0.1 is disabled. It is too old.", True),
     ]
+
+
+def test_the_doctor_says_what_to_run_for_a_card_that_torch_does_not_use(terminal, monkeypatch):
+    cards = NvidiaCards(driver=(580, 95), capabilities=((8, 9),))
+    machine = Machine(system="win32", architecture="amd64", nvidia=cards)
+    monkeypatch.setattr("spatialstudio.cli.doctor.describe_machine", lambda environment: machine)
+    cpu_build = ("2.13.0+cpu", False)
+    monkeypatch.setattr("spatialstudio.cli.doctor.installed_torch", lambda: cpu_build)
+    done = terminal("doctor")
+    assert done.code == 1
+    assert "NVIDIA card present, but torch is a CPU build. Run: " in done.out
+    assert "/cu130 torch==" in done.out
+
+
+def test_the_doctor_shows_why_nvidia_smi_reports_no_card(terminal, monkeypatch):
+    machine = Machine(system="linux", architecture="x86_64", problem="It reports no card.")
+    monkeypatch.setattr("spatialstudio.cli.doctor.describe_machine", lambda environment: machine)
+    assert "It reports no card." in terminal("doctor").out
 
 
 def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeypatch):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.application import system_libraries
+from spatialstudio.application import system_libraries, torch_builds
 
 SOURCE = Path(__file__).parents[2] / "packaging" / "bootstrap.py"
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the fake is a shell script")
@@ -61,7 +61,14 @@ def bootstrap(root):
 @pytest.fixture
 def without_cpu_wheels(bootstrap, monkeypatch):
     """A machine that takes PyTorch from the usual index."""
-    monkeypatch.setattr(bootstrap.sys, "platform", "darwin")
+    monkeypatch.setattr(torch_builds, "SYSTEM", "darwin")
+
+
+@pytest.fixture
+def bare_linux(monkeypatch):
+    """A Linux machine without graphics card."""
+    machine = torch_builds.Machine(system="linux", architecture="x86_64")
+    monkeypatch.setattr(torch_builds, "describe_machine", lambda environment: machine)
 
 
 @pytest.fixture
@@ -224,19 +231,33 @@ def test_a_package_whose_installation_was_interrupted_is_forgotten(bootstrap, ro
 
 
 @POSIX_ONLY
-def test_linux_without_nvidia_asks_for_the_small_torch_first(bootstrap, root, monkeypatch):
-    monkeypatch.setattr(bootstrap, "wants_cpu_torch", lambda environment: True)
+def test_linux_without_nvidia_asks_for_the_small_torch_first(bootstrap, root, bare_linux):
     prepare(bootstrap)
     assert "torch==2.13.0+cpu" in calls(root)[1]
     assert "--requirement" in calls(root)[2]
 
 
 @POSIX_ONLY
-def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys, monkeypatch):
-    monkeypatch.setattr(bootstrap, "wants_cpu_torch", lambda environment: True)
+def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys, bare_linux):
     pip_says("ERROR: No matching distribution found for torch==2.13.0+cpu")
-    bootstrap.install_cpu_torch(bootstrap.VENV)
+    bootstrap.install_torch(bootstrap.VENV)
     assert "Taking the one of the usual index." in capsys.readouterr().out
+
+
+@POSIX_ONLY
+@pytest.mark.parametrize(
+    ("tag", "installed", "count"),
+    [("cpu", "", 0), ("cu130", "+cu130", 0), ("cu130", "+cpu", 1)],
+)
+def test_an_installed_build_is_replaced_only_for_a_graphics_card(
+    bootstrap, root, monkeypatch, tag, installed, count
+):
+    packages = root / ".venv" / "lib" / "python3.11" / "site-packages"
+    (packages / f"torch-2.13.0{installed}.dist-info").mkdir(parents=True)
+    build = torch_builds.TorchBuild(kind="", label="", tag=tag)
+    monkeypatch.setattr(torch_builds, "choose_build", lambda machine: build)
+    bootstrap.install_torch(bootstrap.VENV)
+    assert len(calls(root)) == count
 
 
 @pytest.mark.parametrize(
