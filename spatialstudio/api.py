@@ -152,8 +152,7 @@ def evaluate(
     image: Any,
     prompt: str | SceneGraph,
     *,
-    detector: str | None = None,
-    models: Mapping[str, str] | None = None,
+    judges: str | Mapping[str, str] = "",
     cut: float | None = None,
     checker: str = REPRODUCE,
     **thresholds: float,
@@ -163,38 +162,38 @@ def evaluate(
     Args:
         image: A file, a Pillow image, or an array (H, W, 3): uint8, or floats in [0, 1].
         prompt: The prompt of the image, or a scene from ``read``.
-        detector: Id, model name or folder. None for the sticker detector, which applies only to
-            files whose record names a sticker model.
-        models: Further models, by role: "second_detector" for agreement, "segmenter" for
-            detectors without masks (PSE needs masks), "depth" for relations such as "behind".
+        judges: Id of a named judge set, such as "open-vocabulary"; or models by task, each an id,
+            model name or folder: "detector", "second_detector" for agreement, "segmenter" for
+            detectors without masks (PSE needs masks), "depth" for relations such as "behind",
+            "answerer" for the DA-score. Empty for the default: the sticker models for files whose
+            record names a sticker model, the first installed set whose vocabulary covers the
+            prompt for others.
         cut: Score threshold for detections, [0, 1]; None for the detector's default.
         checker: "reproduce" for SpatialBench-UC as published, "recommended", or a settings file.
         thresholds: Fields of ``CheckerSettings`` that differ, such as ``margin=0.05``.
 
     Raises:
-        NoDetectorChosen: No detector is chosen and the image is not from a sticker model.
+        NoDetectorChosen: No judge set is chosen, and no installed one suits the image.
         ModelNotFound: A chosen model is not installed.
         DetectorError: A model is damaged.
         ImageError: The file or array is not an image.
         PromptError: The prompt is empty, or names an object unknown to the sticker models.
         SettingsError: A threshold is unknown or out of range.
-        RequestError: A model role is unknown.
+        RequestError: A task is unknown.
     """
-    from spatialstudio.application.evaluate.judge_choice import judges_by_origin
     from spatialstudio.application.jobs.cancellation import CancelFlag
 
     studio = _studio()
     path = Path(image) if isinstance(image, str | Path) else None
-    chosen = _judge_set(detector, models or {}, cut)
+    chosen = _judge_set(judges, cut)
     is_sticker_picture = path is not None and studio.pictures.shows_stickers(path)
-    choice = judges_by_origin(chosen, is_sticker_picture=is_sticker_picture)
     changes = [f"{name}={value}" for name, value in thresholds.items()]
     checker_settings = studio.judging.checker(checker, changes)
     if not isinstance(prompt, str):
         scene = prompt
     else:
-        parse = studio.parse_for_model if choice.knows_stickers_only else studio.parse_prompt
-        scene = parse(prompt)
+        scene = studio.judging.read_scene(chosen, prompt, is_sticker_picture=is_sticker_picture)
+    choice = studio.judge_defaults.judges_for(chosen, scene, is_sticker_picture=is_sticker_picture)
     pixels = _pixels(image) if path is None else studio.pictures.read(path).image
     evaluation = studio.judging.picture(pixels, scene, checker_settings, choice, CancelFlag())
     return EvaluatedPicture(scene, evaluation)
@@ -325,17 +324,18 @@ def _block(
         yield run
 
 
-def _judge_set(
-    detector: str | None, models: Mapping[str, str], cut: float | None
-) -> JudgeSetChoice:
-    from spatialstudio.domain.judge_choice import JudgeSetChoice
+def _judge_set(judges: str | Mapping[str, str], cut: float | None) -> JudgeSetChoice:
+    from spatialstudio.domain.judge_choice import JudgeSetChoice, JudgeTask
 
-    _check_name("kind of model", models, ["second_detector", "segmenter", "depth"])
+    if isinstance(judges, str):
+        return JudgeSetChoice(set_id=judges, cut=cut)
+    _check_name("task of a judge set", judges, [task.value for task in JudgeTask])
     return JudgeSetChoice(
-        detector_id=detector,
-        second_id=models.get("second_detector"),
-        segmenter_id=models.get("segmenter"),
-        depth_id=models.get("depth"),
+        detector_id=judges.get(JudgeTask.DETECTOR.value),
+        second_id=judges.get(JudgeTask.SECOND_DETECTOR.value),
+        segmenter_id=judges.get(JudgeTask.SEGMENTER.value),
+        depth_id=judges.get(JudgeTask.DEPTH.value),
+        answerer_id=judges.get(JudgeTask.ANSWERER.value),
         cut=cut,
     )
 

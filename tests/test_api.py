@@ -446,11 +446,11 @@ def test_without_a_fitting_detector_there_is_no_verdict(sticker_picture):
 @pytest.mark.parametrize(
     ("image", "settings", "error"),
     [
-        (np.zeros((4, 4)), {"detector": "sticker-segmenter"}, ImageError),
-        (np.full((4, 4, 3), 300), {"detector": "sticker-segmenter"}, ImageError),
-        (np.zeros((4, 4, 3)), {"detector": "sticker-segmenter", "margin": 7}, SettingsError),
-        (np.zeros((4, 4, 3)), {"detector": "sticker-segmenter", "colour": 7}, SettingsError),
-        (np.zeros((4, 4, 3)), {"models": {"cook": "x"}}, RequestError),
+        (np.zeros((4, 4)), {"judges": "stickers"}, ImageError),
+        (np.full((4, 4, 3), 300), {"judges": "stickers"}, ImageError),
+        (np.zeros((4, 4, 3)), {"judges": "stickers", "margin": 7}, SettingsError),
+        (np.zeros((4, 4, 3)), {"judges": "stickers", "colour": 7}, SettingsError),
+        (np.zeros((4, 4, 3)), {"judges": {"cook": "x"}}, RequestError),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(image, settings, error):
@@ -470,7 +470,7 @@ def test_the_example_of_the_readme_is_true(monkeypatch):
     again = evaluate(
         Image.fromarray(np.asarray(names["image"])),
         PROMPT,
-        detector="sticker-segmenter",
+        judges="stickers",
         checker="recommended",
         margin=0.6,
     )

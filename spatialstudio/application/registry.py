@@ -162,7 +162,7 @@ class Registry:
 
     def answerer(self, adapter_id: str) -> QuestionAnswerer:
         """Return a visual question answerer."""
-        return cast("QuestionAnswerer", self._get("answerer", adapter_id))
+        return cast("QuestionAnswerer", self._get(PerceptionRole.ANSWERER.value, adapter_id))
 
     def perturber(self, adapter_id: str) -> Perturber:
         """Return an image perturber."""

@@ -18,7 +18,7 @@ from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_c
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
-from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
+from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, JudgeSets
 from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.gallery.library import Library
@@ -49,7 +49,7 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.hub import DownloadPlan, ModelHub
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import LoraCard, ModelCard, PerceptionCard, Trainer
@@ -102,14 +102,10 @@ class Studio:
         self.paths = paths
         self.judges = DEFAULT_JUDGE_SET
         self.extractor_id = EXTRACTOR_ID
-        self.judge_defaults = JudgeDefaults(lambda: self.models, lambda: self.judges)
-        self.storage = Storage(
-            registry,
-            paths,
-            runs_folder,
-            self.bus.publish,
-            self.judge_defaults.draws_stickers,
-        )
+        self.judge_sets = JudgeSets(lambda: registry.perception_catalog(CATALOG_ID), registry.ids)
+        self.judge_defaults = JudgeDefaults(self._models_now, self._choice_now, self.judge_sets)
+        draws_stickers = self.judge_defaults.draws_stickers
+        self.storage = Storage(registry, paths, runs_folder, self.bus.publish, draws_stickers)
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
         self._wildcards = Wildcards(paths.settings / FOLDER)
         self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID))
@@ -176,7 +172,13 @@ class Studio:
         from spatialstudio.application.evaluate.judging import Judging
 
         is_sticker_picture = self.pictures.shows_stickers
-        return Judging(self._registry, self.parse_prompt, self.parse_for_model, is_sticker_picture)
+        return Judging(
+            self._registry,
+            self.parse_prompt,
+            self.parse_for_model,
+            is_sticker_picture,
+            self.judge_defaults,
+        )
 
     @property
     def hub(self) -> ModelHub:
@@ -476,9 +478,15 @@ class Studio:
         chosen = keep_hand(self._read(text, model.known_objects, self.extractor_id), scene)
         return replace(chosen, prompt=replace(chosen.prompt, template=template))
 
+    def _models_now(self) -> tuple[ModelCard, ...]:
+        return self.models
+
+    def _choice_now(self) -> JudgeSetChoice:
+        return self.judges
+
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
-        judges = self.judge_defaults.judges_of(model.id)
+        judges = self.judge_defaults.judges_of(model.id, request.scene)
         return GenerateJob(request=request, model=model, judges=judges)
 
     def _on_report(self, report: object) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from spatialstudio.application.compose.compare_readings import dispute_in_words
 from spatialstudio.application.compose.scene_advice import AdviceKind, advice_on
+from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.evaluate.metrics import (
     ChosenMetrics,
     all_metrics,
@@ -18,6 +19,7 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.scene import (
     Basis,
     Relation,
@@ -234,6 +236,8 @@ def run_answer(run: OpenRun) -> Answer:
     if run.evaluation is not None:
         attention = attention_at_the_end(run)
         answer |= evaluation_answer(run.evaluation, run.scene, attention=attention)
+        used = run.evaluation.judge_set
+        answer["judge_set"] = asdict(used) if used else None
     return answer | {"notes": [note.message for note in run.scene.notes]}
 
 
@@ -248,6 +252,8 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
     if run.evaluation is not None and not run.evaluation.verdicts:
         yield "There is no relation to judge."
+    elif run.evaluation is not None and run.evaluation.judge_set is not None:
+        yield from judge_set_lines(run.evaluation.judge_set)
     if (asked := run.request) is not None:
         model_id, guidance = asked.model.id, asked.sampling.guidance
         yield asked_line(
@@ -265,6 +271,14 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             f"the checker accepts {score.second:.0%} of the relations"
         )
     yield from _warnings(run.scene)
+
+
+def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:
+    """Return the judge set of an evaluation, and a warning if it does not suit the picture."""
+    models = ", ".join(name.split()[0] for name in dict.fromkeys(used.models.values()))
+    yield f"Judged by {used.id or 'a chosen judge set'} ({models})"
+    if used.is_unsuited:
+        yield UNSUITED
 
 
 def asked_line(model_id: str, seed: int, steps: int, method_id: str, strength: float) -> str:

@@ -173,6 +173,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio = open_studio(options.out)
     studio.extractor_id = options.extractor
     studio.storage.marks_pictures = not options.unmarked
+    studio.judges = judge_choice(options)
     studio.use_scene(studio.parse_for_model(options.prompt, options.model))
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False

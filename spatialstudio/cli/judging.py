@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.evaluate.judging import (
     DaModelChoice,
     JudgedPicture,
@@ -46,7 +47,6 @@ ANSWERS_FILE = "answers.jsonl"
 """File names of results in a chosen folder."""
 ERROR = "ERROR"
 NO_MASKS = "There are no masks, so PSE is 0: choose a --segmenter."
-BEYOND_STICKERS = "This is not a sticker picture, and the detector supports stickers only."
 FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
@@ -127,8 +127,6 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     waiting = [task for task in tasks if str(task.path) not in done]
     for judged in judging.pictures(waiting, settings, CancelFlag(), da_models, choice):
         row = _row(judged, kind, metrics)
-        if not judged.error and judging.is_beyond_stickers(judged.task.path, choice):
-            row["note"] = " ".join(filter(None, (BEYOND_STICKERS, row["note"])))
         rows.append(row)
         if kept:
             kept.add(row)
@@ -150,8 +148,10 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
     }
     if judged.evaluation is not None and judged.scene is not None:
         row |= evaluation_answer(judged.evaluation, judged.scene, metrics)
-        seen = judged.evaluation.perception
-        notes = [NO_MASKS] if seen.detections and not seen.masks else []
+        seen, used = judged.evaluation.perception, judged.evaluation.judge_set
+        row["judge_set"] = asdict(used) if used else None
+        notes = [UNSUITED] * bool(used and used.is_unsuited)
+        notes += [NO_MASKS] * bool(seen.detections and not seen.masks)
         row["note"] = " ".join([*notes, *row.get("failed_metrics", {}).values()]) or None
     return row
 

@@ -27,7 +27,7 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
     sampler_named,
 )
-from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID, JudgeSetChoice
+from spatialstudio.domain.judge_choice import JUDGE_SETS, STICKERS, JudgeSetChoice
 from spatialstudio.domain.options import Option, OptionKind, OptionValue
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt_syntax import MOST_WEIGHT, with_negative
@@ -497,14 +497,19 @@ def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> Gu
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the judge set."""
     group = parser.add_argument_group(
-        "judge set", "Names of models on this machine, as doctor lists them, or model folders."
+        "judge set",
+        "Models that judge a picture: a named set, and models that replace members of it. They are "
+        "names of models on this machine, as doctor lists them, or model folders.",
     )
     group.add_argument(
-        "--detector",
-        metavar="MODEL",
-        help=f"finds things (default: {STICKER_DETECTOR_ID} for pictures that a sticker model "
-        "drew, by the record in them; none for others)",
+        "--judge-set",
+        default="",
+        metavar="ID",
+        help=f"{', '.join(card.id for card in JUDGE_SETS)}, or a user-defined set (default: "
+        f"{STICKERS.id} for pictures of sticker models, by the record in them; for others the "
+        "first installed set whose vocabulary covers the prompt)",
     )
+    group.add_argument("--detector", metavar="MODEL", help="finds the objects")
     group.add_argument(
         "--second-detector",
         metavar="MODEL",
@@ -518,8 +523,9 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--depth",
         metavar="MODEL",
-        help='depth model for "in front of" and "behind" (default: for sticker pictures only)',
+        help='depth model for "in front of" and "behind"',
     )
+    group.add_argument("--answerer", metavar="MODEL", help="question answerer for the DA-score")
     group.add_argument(
         "--cut",
         metavar="SCORE",
@@ -535,9 +541,11 @@ def judge_choice(options: argparse.Namespace) -> JudgeSetChoice:
         SettingsError: A number is out of range.
     """
     return JudgeSetChoice(
+        set_id=options.judge_set,
         detector_id=options.detector,
         second_id=options.second_detector,
         segmenter_id=options.segmenter,
         depth_id=options.depth,
+        answerer_id=options.answerer,
         cut=options.cut,
     )

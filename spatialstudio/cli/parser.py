@@ -171,6 +171,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         "--unmarked", action="store_true", help="do not mark the picture as AI-generated"
     )
     add_guidance_options(parser)
+    add_judge_options(parser)
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -243,6 +244,12 @@ def _add_da(parser: argparse.ArgumentParser) -> None:
 
 def _add_judge_again(parser: argparse.ArgumentParser) -> None:
     _add_runs(parser)
+    add_judge_options(parser)
+    parser.add_argument(
+        "--store",
+        action="store_true",
+        help="store the verdicts of the judge set in the runs",
+    )
     _add_da(parser)
     _add_checker(parser, "default: as published", preset=REPRODUCE.preset)
 

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -12,6 +13,7 @@ from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
 from spatialstudio.application.evaluate.judge_choice import no_detector_chosen
+from spatialstudio.application.evaluate.judging import DaModelChoice
 from spatialstudio.application.evaluate.recorded_runs import (
     CorruptionRow,
     StudiedPicture,
@@ -20,6 +22,7 @@ from spatialstudio.application.evaluate.recorded_runs import (
 from spatialstudio.application.gallery.exports import ExportOrder
 from spatialstudio.application.gallery.library import Recheck
 from spatialstudio.application.inspect.inspection import judged_again
+from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.application.studio import Studio
@@ -29,6 +32,7 @@ from spatialstudio.cli.answers import (
     run_lines,
 )
 from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.printing import (
     complain,
     show_json,
@@ -40,6 +44,7 @@ from spatialstudio.domain.errors import (
     StoreError,
     StudioError,
 )
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.library import (
     MOST_STARS,
     ClaimSummary,
@@ -313,6 +318,7 @@ class RunBatch:
     Args:
         studio: Reads the runs.
         paths: Files of runs, or folders with all runs in and below them.
+        judge: Returns a run with the evaluation to use; None for the stored one.
         with_details: Whether errors include a traceback.
 
     Attributes:
@@ -320,10 +326,18 @@ class RunBatch:
         failures: Path and message of each other run.
     """
 
-    def __init__(self, studio: Studio, paths: Sequence[Path], *, with_details: bool) -> None:
+    def __init__(
+        self,
+        studio: Studio,
+        paths: Sequence[Path],
+        judge: Callable[[OpenRun], OpenRun] | None = None,
+        *,
+        with_details: bool,
+    ) -> None:
         self.read = 0
         self.failures: list[tuple[Path, str]] = []
         self._studio = studio
+        self._judge = judge or partial(_with_verdict, studio)
         found = (studio.storage.store.runs_in(path) or (path,) for path in paths)
         self._paths = tuple(chain.from_iterable(found))
         self._with_details = with_details
@@ -334,9 +348,7 @@ class RunBatch:
     def __iter__(self) -> Iterator[tuple[Path, OpenRun, Evaluation]]:
         for path in self._paths:
             try:
-                run = self._studio.read_run(path)
-                if run.evaluation is None and not self._is_of_stickers(run):
-                    raise no_detector_chosen()
+                run = self._judge(self._studio.read_run(path))
                 evaluation = _evaluation_of(run)
             except StudioError as error:
                 self.failures.append((path, error.message))
@@ -344,9 +356,6 @@ class RunBatch:
                 continue
             self.read += 1
             yield path, run, evaluation
-
-    def _is_of_stickers(self, run: OpenRun) -> bool:
-        return self._studio.judge_defaults.draws_stickers(run.model_id)
 
     @property
     def exit_code(self) -> int:
@@ -391,15 +400,25 @@ class Totals:
 
 
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Re-evaluate stored runs with other settings, from their perceptions."""
+    """Re-evaluate stored runs: from their perceptions, or by another judge set."""
     studio = open_studio(None)
     settings = studio.judging.checker(options.checker, options.set)
     da_settings = studio.judging.da_settings(options.da, options.da_set)
-    batch, totals = RunBatch(studio, options.runs, with_details=options.debug), Totals()
-    answers = []
-    for path, run, _ in batch:
-        judged = judged_again(run, settings, da_settings)
-        totals.add(judged, _evaluation_of(judged))
+    choice = judge_choice(options)
+
+    def judge(run: OpenRun) -> OpenRun:
+        if choice == DEFAULT_JUDGE_SET:
+            return judged_again(_with_verdict(studio, run), settings, da_settings)
+        da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
+        judged = studio.judging.run(run, settings, token, da_models, choice)
+        if options.store and judged.path and judged.evaluation:
+            studio.storage.store.judge(judged.path, judged.evaluation)
+        return judged
+
+    batch = RunBatch(studio, options.runs, judge, with_details=options.debug)
+    totals, answers = Totals(), []
+    for path, judged, evaluation in batch:
+        totals.add(judged, evaluation)
         if options.json:
             answers.append(run_answer(judged))
         else:
@@ -438,6 +457,12 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
     else:
         show_lines(_study_lines(rows))
     return batch.exit_code
+
+
+def _with_verdict(studio: Studio, run: OpenRun) -> OpenRun:
+    if run.evaluation is None and not studio.judge_defaults.draws_stickers(run.model_id):
+        raise no_detector_chosen()
+    return run
 
 
 def _evaluation_of(run: OpenRun) -> Evaluation:

@@ -393,6 +393,7 @@ class PerceptionRole(Enum):
     DETECTOR = "detector"
     SEGMENTER = "segmenter"
     DEPTH = "depth"
+    ANSWERER = "answerer"
 
 
 @frozen
@@ -490,7 +491,28 @@ class Segmenter(Protocol):
         """
 
 
-Perceiver: TypeAlias = Detector | Segmenter | DepthEstimator
+class QuestionAnswerer(Protocol):
+    """Answers yes-no questions about an image with probabilities."""
+
+    id: str
+
+    def answer(
+        self, image: RgbImage, questions: Sequence[str], token: CancelToken
+    ) -> tuple[QuestionAnswer, ...]:
+        """Answer each question; an answer that fails carries a note instead.
+
+        Args:
+            image: (H, W, 3) uint8.
+            questions: Yes-no questions.
+            token: Polled before each question.
+
+        Raises:
+            DetectorError: The model is damaged or missing.
+            Cancelled: The token was cancelled.
+        """
+
+
+Perceiver: TypeAlias = Detector | Segmenter | DepthEstimator | QuestionAnswerer
 
 
 class PerceptionCatalog(Protocol):
@@ -501,6 +523,13 @@ class PerceptionCatalog(Protocol):
 
     def damaged(self) -> Mapping[str, ModelNotFound]:
         """Return the errors of the damaged models by name."""
+
+    def unknown_heads(self, model_id: str, heads: Sequence[str]) -> tuple[str, ...]:
+        """Return the heads that a detector cannot recognise; none for an open vocabulary.
+
+        Raises:
+            ModelNotFound: There is no such detector, or it is damaged.
+        """
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
         """Return a model's revision and the hash of its weights; arguments as for ``make``.
@@ -544,26 +573,5 @@ class AssertionReader(Protocol):
             token: Polled while waiting.
 
         Raises:
-            Cancelled: The token was cancelled.
-        """
-
-
-class QuestionAnswerer(Protocol):
-    """Answers yes-no questions about an image with probabilities."""
-
-    id: str
-
-    def answer(
-        self, image: RgbImage, questions: Sequence[str], token: CancelToken
-    ) -> tuple[QuestionAnswer, ...]:
-        """Answer each question; an answer that fails carries a note instead.
-
-        Args:
-            image: (H, W, 3) uint8.
-            questions: Yes-no questions.
-            token: Polled before each question.
-
-        Raises:
-            DetectorError: The model is damaged or missing.
             Cancelled: The token was cancelled.
         """

@@ -13,6 +13,7 @@ from spatialstudio.domain.arrays import (
 )
 from spatialstudio.domain.assertion import DaScore
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.scene import MentionId, RelationId
 
 
@@ -407,6 +408,7 @@ class Evaluation:
         looks: Further perceptions of the image, required for re-evaluation.
         da_score: Decompositional alignment with the prompt; None when not computed.
         adjusted: Verdicts adjusted by the user, at most one per relation.
+        judge_set: Models of the perception; None in records without it.
     """
 
     perception: Perception
@@ -416,3 +418,4 @@ class Evaluation:
     looks: Looks = field(default_factory=Looks)
     da_score: DaScore | None = None
     adjusted: tuple[AdjustedVerdict, ...] = ()
+    judge_set: UsedJudgeSet | None = None

@@ -66,7 +66,7 @@ class FakeShelf:
 
 @dataclass
 class FakePerceptionShelf:
-    """Catalog with one detector."""
+    """Catalog with one detector, which knows no objects."""
 
     models: tuple[PerceptionCard, ...] = (OTHER_DETECTOR,)
     broken: dict[str, ModelNotFound] = field(default_factory=dict)
@@ -76,6 +76,9 @@ class FakePerceptionShelf:
 
     def damaged(self):
         return self.broken
+
+    def unknown_heads(self, model_id, heads):
+        return tuple(heads)
 
     def ref(self, model_id, role):
         return next(card.ref for card in self.models if card.ref.id == model_id)

@@ -382,7 +382,7 @@ def is_judged(done):
 def test_a_picture_that_no_sticker_model_drew_is_not_judged_by_default(terminal, foreign, more):
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, *more)
     assert done.code != 0
-    assert "this is not a sticker picture" in done.out + done.err
+    assert "The picture is not judged" in done.out + done.err
     assert not is_judged(done)
 
 
@@ -398,7 +398,7 @@ def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(termin
     done = terminal("generate", PROMPT)
     assert done.code == 0
     assert "stored in" in done.out
-    assert "this is not a sticker picture" in done.err
+    assert "The picture is not judged" in done.err
     assert not is_judged(done)
 
 
@@ -406,4 +406,4 @@ def test_a_search_among_pictures_of_another_model_needs_a_detector(terminal, reg
     registry.shelf_made.models = (replace(CARD, known_objects={}),)
     done = terminal("generate", PROMPT, "--search", "2")
     assert done.code != 0
-    assert "this is not a sticker picture" in done.err
+    assert "The picture is not judged" in done.err

@@ -120,4 +120,4 @@ def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(
     sidecar.write_text(json.dumps(record))
     done = terminal("judge-again", picture)
     assert done.code == 1
-    assert "this is not a sticker picture" in done.err
+    assert "The picture is not judged" in done.err

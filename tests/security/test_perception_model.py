@@ -82,6 +82,8 @@ def test_blip_that_brings_code_is_refused_by_name_and_a_good_one_is_taken(tmp_pa
     (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))
     picture = np.zeros((8, 8, 3), np.uint8)
     with pytest.raises(DetectorError, match='"a-bad" requires custom code'):
-        BlipAnswerer([tmp_path / "models"]).answer(picture, ["is it?"], CountingToken())
+        BlipAnswerer(lambda: find_blip([tmp_path / "models"])).answer(
+            picture, ["is it?"], CountingToken()
+        )
     good = save_tiny_blip(tmp_path / "models" / "b-good")
     assert find_blip([tmp_path / "models"]) == good

@@ -24,6 +24,7 @@ from spatialstudio.adapters.models.model_settings import (
     unusable,
 )
 from spatialstudio.adapters.models.weight_hashes import hash_of_weights, known_hash
+from spatialstudio.adapters.perception.class_names import classes_of
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
@@ -57,11 +58,13 @@ class ModelFamily:
         role: What the models do.
         architectures: Class names in their configurations.
         build: Creates the adapter of a model folder.
+        has_classes: Whether the models recognise the classes in their configuration only.
     """
 
     role: PerceptionRole
     architectures: tuple[str, ...]
     build: Callable[[PerceptionCard], Perceiver]
+    has_classes: bool = False
 
 
 @cache
@@ -118,6 +121,15 @@ class PerceptionFolders:
         """Return the errors of damaged models by name."""
         found = {place.name: _card_or_damage(place) for place in self._places()}
         return {name: each for name, each in found.items() if isinstance(each, ModelNotFound)}
+
+    def unknown_heads(self, model_id: str, heads: Sequence[str]) -> tuple[str, ...]:
+        """Return the heads outside a detector's classes; see ``PerceptionCatalog``."""
+        card = self._card(model_id, PerceptionRole.DETECTOR)
+        if not families()[card.architecture].has_classes:
+            return ()
+        classes = read_settings(card.folder / CONFIG_FILE).get("id2label") or {}
+        known = classes_of(heads, dict(enumerate(map(str, classes.values()))))
+        return tuple(head for head in heads if head not in known)
 
     def ref(self, model_id: str, role: PerceptionRole) -> ModelRef:
         """Return a model's exact reference; see ``PerceptionCatalog``."""

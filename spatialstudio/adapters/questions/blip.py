@@ -5,7 +5,7 @@ the softmax of the answer decoder at its first position. Their code runs the who
 question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +38,20 @@ YES, NO = "yes", "no"
 
 def build(surroundings: Surroundings) -> "BlipAnswerer":
     """Create the answerer; its folder is located on first use."""
-    return BlipAnswerer(surroundings.model_folders)
+    return BlipAnswerer(lambda: find_blip(surroundings.model_folders))
 
 
 class BlipAnswerer:
     """Answers with a local BLIP model, loaded on first use.
 
     Args:
-        model_folders: Folders of model folders, searched before the Hugging Face cache.
+        find: Returns the model folder; called on first use.
+        answerer_id: Id in results.
     """
 
-    id = "blip"
-
-    def __init__(self, model_folders: Sequence[Path]) -> None:
-        self._model_folders = model_folders
+    def __init__(self, find: Callable[[], Path], answerer_id: str = "blip") -> None:
+        self.id = answerer_id
+        self._find = find
         self._device = pick_device()
         self._loaded: tuple[Any, Any] | None = None
 
@@ -106,7 +106,7 @@ class BlipAnswerer:
 
     def _ready(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            processor, model = _load(find_blip(self._model_folders))
+            processor, model = _load(self._find())
             self._loaded = processor, model.to(self._device).eval()
         return self._loaded
 

@@ -9,7 +9,8 @@ from spatialstudio.application.evaluate.evaluate_image import (
     evaluate_image,
     ignore_progress,
 )
-from spatialstudio.application.evaluate.judge_choice import make_judge_set
+from spatialstudio.application.evaluate.judge_choice import make_judge_set, used_judge_set
+from spatialstudio.application.evaluate.metrics import DaModels, score_assertions
 from spatialstudio.application.plugins import installed_plugins, open_registry
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.run.generate_image import search_image
@@ -101,7 +102,11 @@ class RegistryModelService:
         """Evaluate an image, (H, W, 3) uint8; see ``evaluate_image``."""
         with self._missing_plugins_named():
             judges = make_judge_set(self._registry, choice)
-            return evaluate_image(image, scene, judges, token, looked=looked)
+            evaluation = evaluate_image(image, scene, judges, token, looked=looked)
+            if choice.answerer_id is not None:
+                models = DaModels(answerer=self._registry.answerer(choice.answerer_id))
+                evaluation = score_assertions(image, scene, evaluation, models, token)
+            return replace(evaluation, judge_set=used_judge_set(self._registry, choice))
 
     @contextmanager
     def _missing_plugins_named(self) -> Iterator[None]:

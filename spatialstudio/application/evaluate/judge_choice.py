@@ -1,45 +1,183 @@
-"""Selection of the judge set by id, among registered and installed models.
+"""Selection of the judge set among registered and installed models.
 
 Without a selection the default depends on the image's origin. The sticker models recognise the
-sticker world only, so they are the default for images of sticker models; other images have none.
+sticker world only, so they are the default for images of sticker models; other images get the first
+installed judge set whose vocabulary covers the prompt, or none.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.registry import Registry
-from spatialstudio.domain.errors import NoDetectorChosen
+from spatialstudio.domain.errors import ModelNotFound, NoDetectorChosen, SettingsError
 from spatialstudio.domain.judge_choice import (
+    JUDGE_SETS,
     STICKER_DETECTOR_ID,
+    STICKERS,
+    Candidates,
+    JudgeSetCard,
     JudgeSetChoice,
+    JudgeTask,
+    UsedJudgeSet,
 )
-from spatialstudio.domain.ports import ModelCard, PerceptionRole
+from spatialstudio.domain.ports import (
+    ModelCard,
+    PerceptionCard,
+    PerceptionCatalog,
+    PerceptionRole,
+)
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Perception
 
 STICKER_MODEL_ID = "stickers"
 """Id of the embedded model, also recognised where it is not installed."""
 
+UNSUITED = "This is not a sticker picture, and the detector supports stickers only."
+"""Warning on the verdicts of sticker models on other pictures."""
+
+ROLES = {
+    JudgeTask.DETECTOR: PerceptionRole.DETECTOR,
+    JudgeTask.SECOND_DETECTOR: PerceptionRole.DETECTOR,
+    JudgeTask.SEGMENTER: PerceptionRole.SEGMENTER,
+    JudgeTask.DEPTH: PerceptionRole.DEPTH,
+    JudgeTask.ANSWERER: PerceptionRole.ANSWERER,
+}
 PERTURBER_ID = "pillow"
 PERCEPTION_STORE_ID = "files"
 PERCEPTION_CATALOG_ID = "folders"
 
 
-def judges_by_origin(choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
-    """Fill in a missing detector from the origin of the image.
+class JudgeSets:
+    """The named judge sets, built-in and user-defined, and the installed models that fill them.
 
     Args:
-        choice: The user's choice. Without a first detector, the second takes its place.
-        is_sticker_picture: Whether a sticker model generated it; see ``JudgeDefaults``.
-
-    Returns:
-        The choice with a detector, or without one if none is chosen and no default applies.
+        catalog: Returns the catalog of perception models.
+        registered: Returns the ids of the registered adapters of a kind, as "detector".
+        own: Returns the user-defined judge sets.
     """
-    if choice.detector_id is not None:
-        return choice
-    if is_sticker_picture:
-        return replace(choice, detector_id=STICKER_DETECTOR_ID)
-    return replace(choice, detector_id=choice.second_id, second_id=None)
+
+    def __init__(
+        self,
+        catalog: Callable[[], PerceptionCatalog],
+        registered: Callable[[str], Sequence[str]],
+        own: Callable[[], Iterable[JudgeSetCard]] = tuple,
+    ) -> None:
+        self._catalog = catalog
+        self._registered = registered
+        self._own = own
+        self._found: tuple[PerceptionCard, ...] | None = None
+
+    @property
+    def cards(self) -> tuple[JudgeSetCard, ...]:
+        """All judge sets, built-in ones first; a user-defined set replaces one with its id."""
+        by_id = {card.id: card for card in (*JUDGE_SETS, *self._own())}
+        return tuple(by_id.values())
+
+    @property
+    def models(self) -> tuple[PerceptionCard, ...]:
+        """The installed perception models, without the embedded ones."""
+        return self.find() if self._found is None else self._found
+
+    def find(self) -> tuple[PerceptionCard, ...]:
+        """Search again for installed perception models."""
+        self._found = self._catalog().cards()
+        return self._found
+
+    def card(self, set_id: str) -> JudgeSetCard:
+        """Return a judge set by id.
+
+        Raises:
+            SettingsError: There is no such judge set.
+        """
+        for card in self.cards:
+            if card.id == set_id:
+                return card
+        known = ", ".join(card.id for card in self.cards)
+        raise SettingsError(f'There is no judge set "{set_id}".', hint=f"Known are: {known}.")
+
+    def installed(self, card: JudgeSetCard) -> Mapping[JudgeTask, str]:
+        """Return the model that does each task of a judge set; other tasks have none installed."""
+        found = {task: self._first_installed(task, each) for task, each in card.tasks.items()}
+        return {task: model for task, model in found.items() if model}
+
+    def missing(self, card: JudgeSetCard) -> Mapping[JudgeTask, Candidates]:
+        """Return the tasks of a judge set without an installed model, with their candidates."""
+        installed = self.installed(card)
+        return {task: each for task, each in card.tasks.items() if task not in installed}
+
+    def filled(self, choice: JudgeSetChoice) -> JudgeSetChoice:
+        """Fill in the tasks without a chosen model from the named judge set of a choice.
+
+        Raises:
+            SettingsError: There is no such judge set.
+            ModelNotFound: The judge set needs a detector, and none of its candidates is installed.
+        """
+        if not choice.set_id:
+            return choice
+        card = self.card(choice.set_id)
+        models = {**self.installed(card), **choice.models}
+        if JudgeTask.DETECTOR not in models:
+            wanted = card.tasks.get(JudgeTask.DETECTOR, Candidates(models=()))
+            raise ModelNotFound(
+                f'No detector of the judge set "{card.label}" is installed.',
+                hint=f'Run "spatialstudio models get {wanted.models[0]}", or choose another set.'
+                if wanted.models
+                else "Add a detector to it, or choose another set.",
+            )
+        return _with_models(choice, models, card)
+
+    def suitable(self, scene: SceneGraph) -> JudgeSetChoice | None:
+        """Return the first judge set for images of any origin whose vocabulary covers a prompt.
+
+        Args:
+            scene: The prompt; its mentions must be known to the detector.
+        """
+        heads = [mention.head for mention in scene.mentions]
+        for card in self.cards:
+            models = self.installed(card)
+            detector = models.get(JudgeTask.DETECTOR, STICKER_DETECTOR_ID)
+            if detector != STICKER_DETECTOR_ID and not self._unknown(detector, heads):
+                return _with_models(JudgeSetChoice(set_id=card.id), models, card)
+        return None
+
+    def _unknown(self, detector_id: str, heads: Sequence[str]) -> tuple[str, ...]:
+        """Return the heads that an installed detector cannot recognise."""
+        if detector_id in self._registered(JudgeTask.DETECTOR.value):
+            return ()
+        return self._catalog().unknown_heads(detector_id, heads)
+
+    def _first_installed(self, task: JudgeTask, candidates: Candidates) -> str | None:
+        role = ROLES[task]
+        registered = self._registered(role.value)
+        cards = [card for card in self.models if card.role is role]
+        names = [card.ref.id for card in cards]
+        for model in candidates.models:
+            here = [name for name in names if _is_named(name, model)]
+            if model in registered or here:
+                return here[0] if here else model
+        alike = (card for card in cards if card.architecture in candidates.architectures)
+        return next((card.ref.id for card in alike), None)
+
+
+def _is_named(name: str, model: str) -> bool:
+    """Return True if a catalog name is that of a model, by repository or by folder."""
+    return name == model or name == model.rpartition("/")[2]
+
+
+def _with_models(
+    choice: JudgeSetChoice, models: Mapping[JudgeTask, str], card: JudgeSetCard
+) -> JudgeSetChoice:
+    return replace(
+        choice,
+        set_id=card.id,
+        detector_id=models.get(JudgeTask.DETECTOR),
+        second_id=models.get(JudgeTask.SECOND_DETECTOR),
+        segmenter_id=models.get(JudgeTask.SEGMENTER),
+        depth_id=models.get(JudgeTask.DEPTH),
+        answerer_id=models.get(JudgeTask.ANSWERER),
+        cut=card.cut if choice.cut is None else choice.cut,
+    )
 
 
 def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> bool:
@@ -57,8 +195,8 @@ def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> b
 def no_detector_chosen() -> NoDetectorChosen:
     """Return the error for an image without a chosen detector."""
     return NoDetectorChosen(
-        "There is no verdict: this is not a sticker picture, and no detector is selected.",
-        hint="Select a detector for photographs, or the sticker-segmenter if it shows stickers.",
+        "The picture is not judged: no installed judge set suits it.",
+        hint="Download a judge set, or choose the set Stickers if the picture shows stickers.",
     )
 
 
@@ -68,13 +206,18 @@ class JudgeDefaults:
     Args:
         models: Returns the installed models.
         choice: Returns the user's choice.
+        sets: The named judge sets.
     """
 
     def __init__(
-        self, models: Callable[[], Iterable[ModelCard]], choice: Callable[[], JudgeSetChoice]
+        self,
+        models: Callable[[], Iterable[ModelCard]],
+        choice: Callable[[], JudgeSetChoice],
+        sets: JudgeSets,
     ) -> None:
         self._models = models
         self._choice = choice
+        self._sets = sets
 
     def draws_stickers(self, model_id: str) -> bool:
         """Return True for sticker models: the embedded one, or one with a list of known objects.
@@ -86,10 +229,59 @@ class JudgeDefaults:
             card.id == model_id for card in self._models() if card.known_objects
         )
 
-    def judges_of(self, model_id: str) -> JudgeSetChoice:
-        """Return the judge set for a model's images; without a detector if no default applies."""
+    def knows_stickers_only(self, choice: JudgeSetChoice, *, is_sticker_picture: bool) -> bool:
+        """Return True if the sticker models judge an image, whatever its prompt."""
+        return self._by_origin(choice, is_sticker_picture=is_sticker_picture).knows_stickers_only
+
+    def judged_by_stickers(self, model_id: str) -> bool:
+        """Return True if the sticker models judge a model's images under the user's choice."""
         is_sticker_picture = self.draws_stickers(model_id)
-        return judges_by_origin(self._choice(), is_sticker_picture=is_sticker_picture)
+        return self.knows_stickers_only(self._choice(), is_sticker_picture=is_sticker_picture)
+
+    def of_stickers(self, choice: JudgeSetChoice) -> JudgeSetChoice:
+        """Return the judge set for sticker images."""
+        return self._by_origin(choice, is_sticker_picture=True)
+
+    def judges_of(self, model_id: str, scene: SceneGraph) -> JudgeSetChoice:
+        """Return the judge set for a model's image; without a detector if no default applies.
+
+        Args:
+            model_id: Id of the model; empty if unknown.
+            scene: Scene of the prompt.
+
+        Raises:
+            SettingsError: The chosen judge set does not exist.
+            ModelNotFound: The chosen judge set has no installed detector.
+        """
+        return self.judges_for(
+            self._choice(), scene, is_sticker_picture=self.draws_stickers(model_id)
+        )
+
+    def judges_for(
+        self, choice: JudgeSetChoice, scene: SceneGraph, *, is_sticker_picture: bool
+    ) -> JudgeSetChoice:
+        """Fill in the models that a choice leaves open; see ``judges_of``.
+
+        Args:
+            choice: A choice. Without a suitable default, its second detector becomes the first.
+            scene: Scene of the prompt.
+            is_sticker_picture: Whether a sticker model generated the image.
+        """
+        judges = self._by_origin(choice, is_sticker_picture=is_sticker_picture)
+        if judges.detector_id is not None:
+            return judges
+        suitable = self._sets.suitable(scene)
+        if suitable is None:
+            return replace(judges, detector_id=choice.second_id, second_id=None)
+        models = {**suitable.models, **choice.models}
+        return _with_models(choice, models, self._sets.card(suitable.set_id))
+
+    def _by_origin(self, choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
+        filled = self._sets.filled(choice)
+        if filled.detector_id is None and is_sticker_picture:
+            return replace(filled, set_id=STICKERS.id, detector_id=STICKER_DETECTOR_ID)
+        is_unsuited = filled.knows_stickers_only and not is_sticker_picture
+        return replace(filled, is_unsuited=is_unsuited)
 
     def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
         """Return a stored evaluation; None if its detector does not suit the model's images."""
@@ -102,25 +294,27 @@ class JudgeDefaults:
 
 
 def judge_set_names(registry: Registry, choice: JudgeSetChoice) -> Mapping[str, str]:
-    """Return the names of the chosen models by role, for results.
+    """Return the names of the chosen models by task, for results.
 
     Third-party models are named with revision and weight hash.
 
     Raises:
         ModelNotFound: A model is not installed, or has another role.
     """
-    chosen = {
-        "detector": (PerceptionRole.DETECTOR, choice.detector_id),
-        "second_detector": (PerceptionRole.DETECTOR, choice.second_id),
-        "segmenter": (PerceptionRole.SEGMENTER, choice.segmenter_id),
-        "depth": (PerceptionRole.DEPTH, choice.depth_or_sticker_id),
+    return {
+        task.value: _exact_name(registry, model_id, ROLES[task])
+        for task, model_id in choice.models.items()
     }
-    names = {
-        task: _exact_name(registry, model_id, role)
-        for task, (role, model_id) in chosen.items()
-        if model_id is not None
-    }
-    return names if choice.cut is None else {**names, "cut": str(choice.cut)}
+
+
+def used_judge_set(registry: Registry, choice: JudgeSetChoice) -> UsedJudgeSet:
+    """Return the judge set as stored with the verdicts; errors as for ``judge_set_names``."""
+    return UsedJudgeSet(
+        id=choice.set_id,
+        models=judge_set_names(registry, choice),
+        cut=choice.cut,
+        is_unsuited=choice.is_unsuited,
+    )
 
 
 def make_judge_set(registry: Registry, choice: JudgeSetChoice) -> JudgeSet:

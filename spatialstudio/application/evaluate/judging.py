@@ -5,6 +5,7 @@ An image that fails yields an error and does not stop the others.
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,12 +16,14 @@ from spatialstudio.application.evaluate.crops import perturbed_crops
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import (
     PERTURBER_ID,
+    JudgeDefaults,
     judge_set_names,
-    judges_by_origin,
     make_judge_set,
+    used_judge_set,
 )
 from spatialstudio.application.evaluate.metrics import DaModels, change_settings, score_assertions
 from spatialstudio.application.registry import Registry
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import (
     DA_PRESETS,
@@ -33,6 +36,7 @@ from spatialstudio.domain.errors import (
     ImageError,
     PromptError,
     SettingsError,
+    StoreError,
 )
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
@@ -224,6 +228,7 @@ class Judging:
         read_scene: Reads a prompt.
         read_sticker_scene: Reads a prompt with the objects of the sticker world only.
         is_sticker_picture: Returns whether an image's metadata names a sticker model.
+        defaults: Judge sets by the origin of an image.
     """
 
     def __init__(
@@ -232,11 +237,13 @@ class Judging:
         read_scene: Callable[[str], SceneGraph],
         read_sticker_scene: Callable[[str], SceneGraph],
         is_sticker_picture: Callable[[Path], bool],
+        defaults: JudgeDefaults,
     ) -> None:
         self._registry = registry
         self._read_scene = read_scene
         self._read_sticker_scene = read_sticker_scene
         self._is_sticker_picture = is_sticker_picture
+        self._defaults = defaults
 
     def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
         """Return the checker's settings of a preset or a settings file.
@@ -291,21 +298,64 @@ class Judging:
             Cancelled: The token was cancelled.
             ModelNotFound: A chosen model is not installed.
         """
-        asked = self._da_models(da_models)
 
-        def judge(own: JudgeSetChoice, image: RgbImage, scene: SceneGraph) -> Evaluation:
-            evaluation = self.picture(image, scene, settings, own, token)
-            return score_assertions(image, scene, evaluation, asked, token)
+        def judge(is_sticker: bool, image: RgbImage, scene: SceneGraph) -> Evaluation:
+            own = self._defaults.judges_for(choice, scene, is_sticker_picture=is_sticker)
+            return self._with_da_score(image, scene, settings, own, token, da_models)
 
         for task in tasks:
             is_sticker = self._is_sticker_picture(task.path)
-            own = judges_by_origin(choice, is_sticker_picture=is_sticker)
             yield from evaluate_pictures(
                 [task],
                 self._registry.images(IMAGES_ID),
-                self._read_sticker_scene if own.knows_stickers_only else self._read_scene,
-                partial(judge, own),
+                partial(self.read_scene, choice, is_sticker_picture=is_sticker),
+                partial(judge, is_sticker),
             )
+
+    def run(
+        self,
+        run: OpenRun,
+        settings: CheckerSettings,
+        token: CancelToken,
+        da_models: DaModelChoice = DEFAULT_DA_MODELS,
+        choice: JudgeSetChoice = DEFAULT_JUDGE_SET,
+    ) -> OpenRun:
+        """Return a run with its image evaluated by a judge set; nothing is drawn or stored.
+
+        Args:
+            run: A run with an image.
+            settings: Settings of the checker.
+            token: Checked before each model call.
+            da_models: Models of the DA-score.
+            choice: The judge set.
+
+        Raises:
+            StoreError: The run has no image.
+            NoDetectorChosen: No detector is chosen, and no installed judge set suits the image.
+            ModelNotFound: A chosen model is not installed.
+            DetectorError: A model is damaged.
+            Cancelled: The token was cancelled.
+        """
+        if run.image is None:
+            raise StoreError("The run has no picture.", hint="Open another run.")
+        is_sticker = self._defaults.draws_stickers(run.model_id)
+        own = self._defaults.judges_for(choice, run.scene, is_sticker_picture=is_sticker)
+        judged = self._with_da_score(run.image, run.scene, settings, own, token, da_models)
+        return replace(run, evaluation=judged)
+
+    def _with_da_score(
+        self,
+        image: RgbImage,
+        scene: SceneGraph,
+        settings: CheckerSettings,
+        choice: JudgeSetChoice,
+        token: CancelToken,
+        da_models: DaModelChoice,
+    ) -> Evaluation:
+        evaluation = self.picture(image, scene, settings, choice, token)
+        answerer_id = da_models.answerer_id or choice.answerer_id
+        asked = self._da_models(replace(da_models, answerer_id=answerer_id))
+        return score_assertions(image, scene, evaluation, asked, token)
 
     def picture(
         self,
@@ -331,11 +381,21 @@ class Judging:
             Cancelled: The token was cancelled.
         """
         judges = make_judge_set(self._registry, choice)
-        return evaluate_image(image, scene, judges, token, settings)
+        evaluation = evaluate_image(image, scene, judges, token, settings)
+        return replace(evaluation, judge_set=used_judge_set(self._registry, choice))
 
-    def is_beyond_stickers(self, path: Path, choice: JudgeSetChoice) -> bool:
-        """Return True if the sticker models are chosen for an image of another model."""
-        return choice.knows_stickers_only and not self._is_sticker_picture(path)
+    def read_scene(
+        self, choice: JudgeSetChoice, text: str, *, is_sticker_picture: bool
+    ) -> SceneGraph:
+        """Read a prompt for a choice of judge set; sticker models know sticker objects only.
+
+        Raises:
+            PromptError: The prompt is empty, or names an unknown object.
+        """
+        is_limited = self._defaults.knows_stickers_only(
+            choice, is_sticker_picture=is_sticker_picture
+        )
+        return self._read_sticker_scene(text) if is_limited else self._read_scene(text)
 
     @property
     def perturber(self) -> Perturber:
@@ -356,7 +416,7 @@ class Judging:
 
         Without a chosen detector only sticker images are evaluated; the names are those for them.
         """
-        return judge_set_names(self._registry, judges_by_origin(choice, is_sticker_picture=True))
+        return judge_set_names(self._registry, self._defaults.of_stickers(choice))
 
     def _da_models(self, choice: DaModelChoice) -> DaModels:
         reader, answerer = choice.reader_id, choice.answerer_id

@@ -143,13 +143,13 @@ class Pictures:
 
     def _read_scene(self, text: str, model_id: str) -> SceneGraph:
         """Read a prompt for the judge set; sticker models know the objects of their world only."""
-        knows_stickers_only = self._judges.judges_of(model_id).knows_stickers_only
-        return self._read_stickers(text) if knows_stickers_only else self._read_any(text)
+        is_limited = self._judges.judged_by_stickers(model_id)
+        return self._read_stickers(text) if is_limited else self._read_any(text)
 
     def _judge(self, image: RgbImage, scene: SceneGraph, model_id: str) -> RequestId:
         request_id = new_request_id()
         run = OpenRun(id=request_id, scene=scene, image=image, recorded_model_id=model_id)
-        judges = self._judges.judges_of(model_id)
+        judges = self._judges.judges_of(model_id, scene)
         if judges.detector_id is None:
             failure = report_on(no_detector_chosen(), "Judging the picture")
             self._session.open(replace(run, state=RunState.DONE, failure=failure))

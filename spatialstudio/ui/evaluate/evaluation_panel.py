@@ -133,7 +133,7 @@ class EvaluationPanel(Panel):
     def _has_other_judges(self, run: OpenRun) -> bool:
         """Return True if the selected judge set differs from that of the open picture."""
         chosen, evaluation = self._studio.judges, run.evaluation
-        second_id = self._studio.judge_defaults.judges_of(run.model_id).second_id
+        second_id = self._studio.judge_defaults.judges_of(run.model_id, run.scene).second_id
         lacks_second = evaluation is not None and evaluation.looks.second is None
         return chosen != self._judges or (second_id is not None and lacks_second)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.adapters.perception.detector import classes_of
+from spatialstudio.adapters.perception.class_names import classes_of
 
 PUBLISHED = {0: "person", 3: "motorbike", 4: "aeroplane", 57: "sofa", 58: "pottedplant"}
 PANOPTIC = {7: "sky-other-merged", 8: "grass-merged", 9: "dining table", 10: "dog"}

@@ -30,7 +30,8 @@ def empty_cache(monkeypatch):
 
 
 def answered(models, questions=QUESTIONS, token=None):
-    return BlipAnswerer([models]).answer(PICTURE, questions, token or CountingToken())
+    answerer = BlipAnswerer(lambda: find_blip([models]))
+    return answerer.answer(PICTURE, questions, token or CountingToken())
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -175,7 +175,7 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     assert studio.session.run.state is RunState.DONE
     assert studio.session.run.evaluation is None
     shown = [label.text() for label in panel.findChildren(QLabel)]
-    assert any("this is not a sticker picture" in text for text in shown)
+    assert any("The picture is not judged" in text for text in shown)
     studio.judges = replace(DEFAULT_JUDGE_SET, second_id="dino")
     context.window_signals.judges_chosen.emit()
     panel.judge_again()

@@ -70,4 +70,5 @@ FAMILY = ModelFamily(
         "YolosForObjectDetection",
     ),
     build=build,
+    has_classes=True,
 )

@@ -118,4 +118,5 @@ FAMILY = ModelFamily(
     role=PerceptionRole.DETECTOR,
     architectures=("Mask2FormerForUniversalSegmentation",),
     build=build,
+    has_classes=True,
 )
