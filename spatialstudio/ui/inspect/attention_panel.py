@@ -1,7 +1,7 @@
 """The dock of attention maps at a step and their PoS."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QWidget
 
 from spatialstudio.application.inspect.inspection import relation_in_words
 from spatialstudio.application.inspect.step_numbers import moment_in_words, moment_of
@@ -20,6 +20,7 @@ from spatialstudio.ui.stage.map_presenter import step_at
 from spatialstudio.ui.stage.stage_presenter import word_maps
 from spatialstudio.ui.stage.widgets.map_strip import MapRoom, MapStrip
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -39,16 +40,14 @@ class AttentionPanel(Panel):
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._strip = MapStrip(context.theme)
         self._strip.word_picked.connect(self._pick_word)
-        self._area = MapRoom(self._strip)
         self._empty = TextLabel(tr(NOTHING_YET), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words = TextLabel(tone=Tone.MUTED)
         self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
-        context.actions.use_stage_keys(
-            self, without=(inspect_commands.PLAY,)
-        )  # Space presses buttons here
+        space_keys = (inspect_commands.PLAY,)  # Space presses buttons here
+        context.actions.use_stage_keys(self, without=space_keys)
 
     def handle(self, event: object) -> None:
         """Follow the run, picked step and word."""
@@ -90,9 +89,5 @@ class AttentionPanel(Panel):
         stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self._stack = QStackedLayout(stack)
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._area)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(0.3))
-        column.addWidget(stack, 1)
-        column.addWidget(self._words)
+        self._stack.addWidget(MapRoom(self._strip))
+        column(grow(stack), self._words, within=self, gap=0.3, edges=(0.9, 0.3, 0.9, 0.5))

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.inspect.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.jobs.messages import LayersListed
@@ -33,12 +33,13 @@ from spatialstudio.ui.inspect.block_presenter import (
 )
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, clear, column, row
+from spatialstudio.ui.widgets.buttons import Slot, push_button, tool_button
 from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
-    plain_tip,
 )
 from spatialstudio.ui.widgets.texts import tr
 
@@ -77,16 +78,16 @@ class BlocksPanel(Panel):
         self._picks.setLayout(self._flow)
         self._shapes: tuple[tuple[int, int], ...] = ()
         self._note = TextLabel(tone=Tone.MUTED, small=True)
-        self._capture = QPushButton(tr(CAPTURE))
-        self._capture.setToolTip(tr(CAPTURE_TIP))
-        self._capture.setAccessibleName(tr(CAPTURE_TIP))
-        self._capture.clicked.connect(self._ask_for_more)
+        tip = tr(CAPTURE_TIP)
+        self._capture = push_button(tr(CAPTURE), self._ask_for_more, name=tip, tip=tip)
         self._clock = VisibleFrameClock(self._draw, self)
         self._averaging = FrameClock(self._average, self)
         self._maps.changed.connect(self._follow)
         for signal in (context.window_signals.model_picked, context.window_signals.capture_asked):
             signal.connect(self._clock.request)
-        self._lay_out()
+        foot = row(self._capture, SPACE)
+        parts = (self._picker, self._picks, self._heads, self._note, foot)
+        column(*parts, within=self, gap=0.5)
         self._draw()
 
     def handle(self, event: object) -> None:
@@ -196,12 +197,10 @@ class BlocksPanel(Panel):
         if shapes == self._shapes:
             return
         self._shapes = shapes
-        while (item := self._flow.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        clear(self._flow)
         if shapes:
-            self._add_pick(tr("Guiding"), tr("The layers used for guidance"), self._pick_guiding)
+            tip = tr("The layers used for guidance")
+            self._add_pick(tr("Guiding"), tip, lambda: self._maps.average(frozenset()))
             self._add_pick(tr("All"), tr("Every recorded layer"), self._pick_all)
         for shape in shapes if len(shapes) > 1 else ():
             name = f"{shape[1]}x{shape[0]}"
@@ -222,14 +221,8 @@ class BlocksPanel(Panel):
         head = self._maps.choice.head
         self._heads.setCurrentIndex(0 if head is None else head + 1)
 
-    def _add_pick(self, text: str, tip: str, do: object) -> None:
-        button = QToolButton()
-        button.setText(text)
-        button.setToolTip(plain_tip(tip))
-        button.setAccessibleName(tip)
-        button.setProperty("kind", "pill")
-        button.clicked.connect(do)
-        self._flow.addWidget(button)
+    def _add_pick(self, text: str, tip: str, do: Slot) -> None:
+        self._flow.addWidget(tool_button(text, do, kind="pill", name=tip, tip=tip))
 
     def _average(self) -> None:
         """Average a finished run's maps, once for each choice."""
@@ -267,9 +260,6 @@ class BlocksPanel(Panel):
         if index:
             self._capture_at_least(AttentionDetail.EVERYTHING)
 
-    def _pick_guiding(self) -> None:
-        self._maps.average(frozenset())
-
     def _pick_all(self) -> None:
         run = self._session.run
         self._pick(names_of(self._text_layers) if run is None else kept_layers(run))
@@ -290,16 +280,3 @@ class BlocksPanel(Panel):
     def _ask_for_more(self) -> None:
         self._context.window_signals.capture_asked.emit(AttentionDetail.EVERY_WORD)
         self._context.toasts.tell(tr(WILL_BE_KEPT))
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(self._picker)
-        column.addWidget(self._picks)
-        column.addWidget(self._heads)
-        column.addWidget(self._note)
-        row = QHBoxLayout()
-        row.addWidget(self._capture)
-        row.addStretch()
-        column.addLayout(row)

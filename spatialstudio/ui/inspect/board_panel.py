@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.exports import ExportOrder
@@ -25,6 +20,7 @@ from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.board_tray import BoardTray, TrayFrame
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.array_images import rgb_image
+from spatialstudio.ui.widgets.box_layouts import column, grow
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -160,12 +156,9 @@ class BoardPanel(Panel):
         foot.setLayout(buttons)
         for command in (replay_commands.PIN_FRAME, *OF_FRAMES):
             buttons.addWidget(self._button(command))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(0.4))
-        column.addWidget(stack, 1)
-        column.addWidget(TextLabel(tr(ABOUT), Tone.MUTED, small=True))
-        column.addWidget(foot)
+        about = TextLabel(tr(ABOUT), Tone.MUTED, small=True)
+        edges = (0.9, 0.3, 0.9, 0.5)
+        column(grow(stack), about, foot, within=self, gap=0.4, edges=edges)
 
     def _button(self, command: Command) -> QWidget:
         button = command_button(self._actions[command], "plain")

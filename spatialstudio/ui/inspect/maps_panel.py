@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox
 
 from spatialstudio.application.inspect.view_script import view_script
 from spatialstudio.application.session import (
@@ -27,7 +27,8 @@ from spatialstudio.ui.stage.map_presenter import (
     words_to_script,
 )
 from spatialstudio.ui.stage.widgets.map_legend import MapLegend
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row, space
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.segments import Segments
@@ -60,9 +61,7 @@ class MapsPanel(Panel):
         self._session = context.studio.session
         self._stage = context.stage
         self._maps = context.maps
-        self._opacity = Slider()
-        self._opacity.setAccessibleName(tr("Opacity of the maps"))
-        self._opacity.setRange(0, FULL)
+        self._opacity = Slider(accessibleName=tr("Opacity of the maps"), maximum=FULL)
         self._opacity.valueChanged.connect(self._fade)
         self._scale = Segments(
             tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
@@ -83,9 +82,7 @@ class MapsPanel(Panel):
         self._sentence = TextLabel(tone=Tone.HEADING)
         self._details = TextLabel(tone=Tone.MUTED, small=True)
         copy = context.actions[inspect_commands.COPY_PYTHON]
-        self._copy = QPushButton(tr("Copy as Python"))
-        self._copy.setToolTip(copy.toolTip())
-        self._copy.clicked.connect(copy.trigger)
+        self._copy = push_button(tr("Copy as Python"), copy.trigger, tip=copy.toolTip())
         context.actions.bind(inspect_commands.COPY_PYTHON, self._copy_script)
         self._tell = context.toasts.tell
         self._clock = VisibleFrameClock(self._draw, self)
@@ -143,26 +140,20 @@ class MapsPanel(Panel):
         self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.5))
-        column.addWidget(self._sentence)
-        column.addWidget(self._details)
-        column.addSpacing(em(0.5))
-        column.addWidget(self._note)
-        column.addWidget(self._moment)
-        column.addWidget(TextLabel(tr("Colour scale"), Tone.HEADING))
-        column.addWidget(self._scale)
-        column.addWidget(self._legend)
-        row = QHBoxLayout()
-        row.setSpacing(em(0.6))
         label = TextLabel(tr("Opacity"))
         label.setWordWrap(False)
-        row.addWidget(label)
-        row.addWidget(self._opacity, 1)
-        column.addLayout(row)
-        column.addWidget(self._isolines)
-        foot = QHBoxLayout()
-        foot.addWidget(self._copy)
-        foot.addStretch()
-        column.addLayout(foot)
+        column(
+            self._sentence,
+            self._details,
+            space(0.5),
+            self._note,
+            self._moment,
+            TextLabel(tr("Colour scale"), Tone.HEADING),
+            self._scale,
+            self._legend,
+            row(label, grow(self._opacity), gap=0.6),
+            self._isolines,
+            row(self._copy, SPACE),
+            within=self,
+            gap=0.5,
+        )

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from spatialstudio.application.inspect.step_numbers import (
     Column,
@@ -28,7 +26,8 @@ from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
 from spatialstudio.ui.stage.map_presenter import map_source_choices
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -73,16 +72,17 @@ class NumbersPanel(Panel):
         self._choice.show_choice(self._source)
         self._choice.hide()
         self._explanation = TextLabel(tr(NOTHING_YET), Tone.MUTED, small=True)
-        self._button = QPushButton(tr("Copy all"))
-        self._button.setToolTip(tr(replay_commands.COPY_NUMBERS.tip))
-        self._button.setAccessibleName(tr(replay_commands.COPY_NUMBERS.text))
+        copy = replay_commands.COPY_NUMBERS
+        do = context.actions[copy].trigger
+        self._button = push_button(tr("Copy all"), do, name=tr(copy.text), tip=tr(copy.tip))
         self._button.setEnabled(False)
-        self._button.clicked.connect(context.actions[replay_commands.COPY_NUMBERS].trigger)
         self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
-        context.actions.bind(replay_commands.COPY_NUMBERS, self._copy)
+        context.actions.bind(copy, self._copy)
         context.actions.use_stage_keys(self, without=KEYS_OF_TABLES)
-        self._lay_out()
+        foot = row(grow(self._explanation), self._button)
+        parts = (self._choice, grow(self._table), foot)
+        column(*parts, within=self, gap=0.4, edges=(0.9, 0.3, 0.9, 0.5))
 
     def handle(self, event: object) -> None:
         """Follow the run and the picked step while visible."""
@@ -96,7 +96,7 @@ class NumbersPanel(Panel):
             return
         self._choice.setVisible(self._session.baseline is not None)
         self._measure()
-        columns = tuple(_named(column) for column in self._shown.columns)
+        columns = tuple(map(_named, self._shown.columns))
         self._table.show_numbers(columns, self._shown.steps, self._shown.rows)
         self._table.show_step(self._session.step)
         self._explanation.setText(self._explained(run))
@@ -131,18 +131,7 @@ class NumbersPanel(Panel):
             QGuiApplication.clipboard().setText(tab_separated(self._shown, places))
             self._toasts.tell(tr("Copied the numbers as tab-separated text."))
 
-    def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.addWidget(self._explanation, 1)
-        foot.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        column.setSpacing(em(0.4))
-        column.addWidget(self._choice)
-        column.addWidget(self._table, 1)
-        column.addLayout(foot)
 
-
-def _named(column: Column) -> NumberColumn:
-    name, tip = tr(column.measure.value), tr(TIPS[column.measure])
-    return NumberColumn(column.of, name, f"{column.of}: {tip}")
+def _named(shown: Column) -> NumberColumn:
+    name, tip = tr(shown.measure.value), tr(TIPS[shown.measure])
+    return NumberColumn(shown.of, name, f"{shown.of}: {tip}")

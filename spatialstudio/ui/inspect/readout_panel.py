@@ -1,7 +1,6 @@
 """The status-line readout of map values under the pointer."""
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QHBoxLayout
 
 from spatialstudio.application.session import StepPicked
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -11,7 +10,7 @@ from spatialstudio.ui.stage.map_presenter import (
     place_in_words,
     shown_words,
 )
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import row
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
@@ -38,9 +37,7 @@ class ReadoutPanel(Panel):
         self._text.setAccessibleName(tr("Under the pointer"))
         context.stage.place_pointed.connect(self._point)
         self._maps.changed.connect(self._show)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(em(0.9), 0, em(0.9), 0)
-        row.addWidget(self._text)
+        row(self._text, within=self, edges=(0.9, 0, 0.9, 0))
         self.hide()
 
     def handle(self, event: object) -> None:

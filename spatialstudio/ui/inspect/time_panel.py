@@ -6,12 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
     BaselineChanged,
-    OpenRun,
     RunChanged,
     StepPicked,
 )
@@ -37,6 +36,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow
 from spatialstudio.ui.widgets.plot import ZOOM
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -132,11 +132,8 @@ class TimePanel(Panel):
             actions.bind(command, partial(self._replay.go_by, steps))
         for command, mode in MODES.items():
             actions.bind_switch(command, partial(self._use_mode, mode))
-        for command, change in (
-            (replay_commands.FASTER, FASTER_BY),
-            (replay_commands.SLOWER, -FASTER_BY),
-        ):
-            actions.bind(command, partial(self._play_faster, change))
+        actions.bind(replay_commands.FASTER, lambda: self._replay.change_speed(FASTER_BY))
+        actions.bind(replay_commands.SLOWER, lambda: self._replay.change_speed(-FASTER_BY))
         actions.use_stage_keys(self, without=(inspect_commands.PLAY,))  # Space presses buttons here
 
     def _bind_range(self, actions: Actions) -> None:
@@ -149,11 +146,9 @@ class TimePanel(Panel):
 
     def _bind_second(self, actions: Actions) -> None:
         second = self._studio.second
-        for command, do in (
-            (replay_commands.BESIDE_BASELINE, second.draw_baseline),
-            (replay_commands.BESIDE_SEED, second.draw_next_seed),
-        ):
-            actions.bind(command, partial(self._set_beside, do))
+        set_beside = self._set_beside
+        actions.bind(replay_commands.BESIDE_BASELINE, partial(set_beside, second.draw_baseline))
+        actions.bind(replay_commands.BESIDE_SEED, partial(set_beside, second.draw_next_seed))
         actions.bind(replay_commands.BESIDE_RUN, self._choose_second)
         actions.bind(replay_commands.BESIDE_NONE, second.put_away)
         for command, lanes in LANES.items():
@@ -175,9 +170,6 @@ class TimePanel(Panel):
     def _show_mode(self, mode: PlayMode) -> None:
         for command, known in MODES.items():
             self._actions[command].setChecked(known is mode)
-
-    def _play_faster(self, change: int) -> None:
-        self._replay.use_speed(self._replay.speed + change)
 
     def _use_lanes(self, lanes: Lanes) -> None:
         self._chart.show_lanes(lanes)
@@ -248,13 +240,10 @@ class TimePanel(Panel):
         self._replay.show_live(offered=not run.is_over and not self._session.follows_live)
 
     def _draw_means(self) -> None:
-        run = self._session.run
-        text = "" if run is None else self._span_in_words(run)
+        run, second, moment = self._session.run, self._session.baseline, self._maps.look.moment
+        text = "" if run is None else span_in_words(run, second, self._span, moment)
         self._means.setText(text)
         self._means.setVisible(bool(text))
-
-    def _span_in_words(self, run: OpenRun) -> str:
-        return span_in_words(run, self._session.baseline, self._span, self._maps.look.moment)
 
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay_commands.BESIDE_NONE), has_second)
@@ -270,13 +259,8 @@ class TimePanel(Panel):
         self._pages = QStackedLayout(stack)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._chart)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), 0, em(0.9), em(0.5))
-        column.setSpacing(em(0.2))
-        column.addWidget(self._header)
-        column.addWidget(stack, 1)
-        column.addWidget(self._means)
-        column.addWidget(self._replay)
+        parts = (self._header, grow(stack), self._means, self._replay)
+        column(*parts, within=self, gap=0.2, edges=(0.9, 0, 0.9, 0.5))
 
 
 def dropped_run(event: QDropEvent) -> Path | None:

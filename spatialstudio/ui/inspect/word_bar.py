@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy
 
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -25,6 +25,7 @@ from spatialstudio.ui.stage.map_presenter import (
 )
 from spatialstudio.ui.stage.widgets.word_chips import WordChips
 from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
+from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, grow, row
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import tr
 
@@ -186,12 +187,5 @@ class WordBar(Panel):
 
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, em(0.3))
-        row.addWidget(self._chips, 1)
-        self._choices = choices = QHBoxLayout()
-        choices.setSpacing(em(1))
-        choices.addStretch()
-        for choice in (self._source, self._views):
-            choices.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(choices)
+        self._choices = row(SPACE, at_top(self._source), at_top(self._views), gap=1)
+        self._row = row(grow(self._chips), self._choices, within=self, edges=(0, 0, 0, 0.3))

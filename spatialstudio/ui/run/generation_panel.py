@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.compose.layouts import things_of
 from spatialstudio.application.error_reports import report_on
@@ -70,6 +70,7 @@ from spatialstudio.ui.run.sweep import Sweeping
 from spatialstudio.ui.run.widgets.fields import Choice
 from spatialstudio.ui.run.widgets.generate_footer import GenerateFooter
 from spatialstudio.ui.run.widgets.run_form import RunForm
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 
 A_FEW = 4
@@ -97,9 +98,7 @@ class GenerationPanel(Panel):
         self._form.show_methods(context.studio.guidance_methods)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
         self._foot = GenerateFooter(context.theme, variants)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._form)
+        column(self._form, within=self)
         self._settings = self._first_settings()
         self._show_models()
         self._show()

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.run.queue import QueueChanged
@@ -17,6 +16,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect.trace_presenter import progress_of
 from spatialstudio.ui.run import commands as commands
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.phase_bar import PhaseBar, Progress
 from spatialstudio.ui.widgets.texts import tr
 
@@ -41,12 +41,9 @@ class ProgressPanel(Panel):
         self._frames = VisibleFrameClock(self._draw, self)
         self._now = clock
         self._last_report = clock()
-        self._pulse = QTimer(self)
-        self._pulse.setInterval(PULSE_MS)
+        self._pulse = QTimer(self, interval=PULSE_MS)
         self._pulse.timeout.connect(self._frames.request)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._bar)
+        column(self._bar, within=self)
         self._draw()
         self._actions.keys_changed.connect(self._frames.request)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.run.queue import (
@@ -22,6 +23,8 @@ from spatialstudio.ui.run.failure_actions import FailureActions
 from spatialstudio.ui.run.presenters import rows_of
 from spatialstudio.ui.run.widgets.queue_list import QueueList
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
+from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -52,7 +55,10 @@ class QueuePanel(Panel):
         self._clock = VisibleFrameClock(self._draw, self)
         context.actions.bind(commands.CLEAR_QUEUE, self._clear)
         context.actions.bind(commands.RETRY, self._retry_all)
-        self._lay_out(context)
+        tools = [_tool_for(context.actions[command]) for command in TOOLS]
+        head = row(grow(self._count), *tools)
+        edges = (0.9, 0.3, 0.9, 0.7)
+        column(head, grow(self._list), SPACE, within=self, gap=0.4, edges=edges)
         self._switch_commands()
         self._draw()
 
@@ -146,18 +152,8 @@ class QueuePanel(Panel):
         menu.addAction(words, lambda: self._take_out(self._list.picked))
         menu.popup(place)
 
-    def _lay_out(self, context: WindowContext) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._count, 1)
-        for command in TOOLS:
-            button = QToolButton()
-            button.setDefaultAction(context.actions[command])
-            button.setAccessibleName(tr(command.text))
-            button.setIconSize(QSize(em(1.1), em(1.1)))
-            head.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.7))
-        column.setSpacing(em(0.4))
-        column.addLayout(head)
-        column.addWidget(self._list, 1)
-        column.addStretch()
+
+def _tool_for(action: QAction) -> QToolButton:
+    button = tool_button(name=action.text(), icon_em=1.1)
+    button.setDefaultAction(action)
+    return button

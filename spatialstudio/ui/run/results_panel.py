@@ -1,6 +1,6 @@
 """The film strip of this session's results; a click opens a result on the stage."""
 
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QStackedWidget
 
 from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import OpenRun, RunChanged
@@ -9,7 +9,7 @@ from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import results_of
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -29,9 +29,7 @@ class ResultsPanel(Panel):
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
         self._clock = VisibleFrameClock(self._draw, self)
         self._pages = QStackedWidget()  # the first result does not move the layout
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.7), em(0.2), em(0.7), em(0.2))
-        column.addWidget(self._pages)
+        column(self._pages, within=self, edges=(0.7, 0.2, 0.7, 0.2))
         self._pages.addWidget(self._waiting)
         self._pages.addWidget(self._strip)
 

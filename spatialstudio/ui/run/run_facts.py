@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
@@ -17,6 +15,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -104,10 +103,7 @@ class DetailsPanel(Panel):
         self._waiting = TextLabel(tr("Seed, time and folder of the open run."), Tone.MUTED)
         self._facts = FactList()
         self._clock = VisibleFrameClock(self._draw, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._waiting)
-        column.addWidget(self._facts)
+        column(self._waiting, self._facts, within=self)
 
     def handle(self, event: object) -> None:
         """Follow the run."""

@@ -8,14 +8,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -54,15 +54,13 @@ class AxisFields:
         self._fields = {field.id: field for field in fields}
         self._suggest = suggest
         self._changed = changed
-        self.field = ComboBox()
-        self.field.setAccessibleName(name)
+        self.field = ComboBox(accessibleName=name)
         if can_be_none:
             self.field.addItem(tr("None"), None)
         for field in fields:
             self.field.addItem(tr(field.title), field.id)
-        self.values = QLineEdit()
+        self.values = QLineEdit(placeholderText=tr("0, 5, 10 or 0 to 20 by 5"))
         self.values.setAccessibleName(tr("Values of the {axis}").format(axis=name.lower()))
-        self.values.setPlaceholderText(tr("0, 5, 10 or 0 to 20 by 5"))
         self.values.setMinimumWidth(em(VALUES_EM))
         self.field.currentIndexChanged.connect(self._take_field)
         self.values.textEdited.connect(lambda _text: changed())
@@ -113,10 +111,8 @@ class SweepDialog(QDialog):
         self._rows = AxisFields(tr("Rows"), fields, suggest, changed, can_be_none=True)
         self._cost = TextLabel(tone=Tone.MUTED)
         self._cost.setAccessibleName(tr("Estimate"))
-        self._draw = QPushButton()
-        self._draw.setProperty("kind", "primary")
+        self._draw = push_button("", self.asked, kind="primary")
         self._draw.setDefault(True)
-        self._draw.clicked.connect(self.asked)
         self._lay_out()
         self._columns.show_field(SweepField.STRENGTH)
         self._rows.show_field(SweepField.SEED)
@@ -162,10 +158,5 @@ class SweepDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._draw, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1.2), em(1), em(1.2), em(1))
-        column.setSpacing(em(0.9))
-        column.addWidget(TextLabel(words, Tone.MUTED))
-        column.addLayout(grid)
-        column.addWidget(self._cost)
-        column.addWidget(buttons)
+        parts = (TextLabel(words, Tone.MUTED), grid, self._cost, buttons)
+        column(*parts, within=self, gap=0.9, edges=(1.2, 1, 1.2, 1))

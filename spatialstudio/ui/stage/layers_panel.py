@@ -3,14 +3,12 @@
 from dataclasses import replace
 from typing import TypeVar
 
-from PySide6.QtWidgets import QVBoxLayout
-
 from spatialstudio.application.session import OpenRun
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.stage_view import StageView
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.stage.widgets.layer_list import LayerList
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LOOK,
     BoxLayer,
@@ -39,10 +37,7 @@ class LayersPanel(Panel):
         self._list.smoothing_picked.connect(self._stage.show_smooth)
         self._stage.layers_changed.connect(self._show)
         self._stage.smoothing_changed.connect(self._show)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.2))
-        column.addWidget(self._list)
+        column(self._list, within=self)
         self._show()
 
     def use_density(self, density: Density) -> None:

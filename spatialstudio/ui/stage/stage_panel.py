@@ -6,7 +6,7 @@ from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.jobs.messages import JobFailed
@@ -34,7 +34,7 @@ from spatialstudio.ui.stage.stage_presenter import picture_scene, step_seen
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.stage.widgets.map_grid import GridView
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
 from spatialstudio.ui.widgets.texts import tr
@@ -254,18 +254,8 @@ class StagePanel(Panel):
         self._grid.show_step(self._session.step)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self._pictures)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(1))
-        row.addWidget(self._picture)
-        row.addWidget(self._beside)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(1), em(0.5), em(1), em(0.5))
-        column.addWidget(self.words)
-        column.addWidget(self._empty, 1)
-        column.addWidget(self.sketch, 1)
-        self.sketch.hide()
-        column.addWidget(self._pictures, 1)
-        column.addWidget(self._grid, 1)
-        self.words.hide()
-        self._grid.hide()
+        row(self._picture, self._beside, within=self._pictures, gap=1)
+        centres = (self._empty, self.sketch, self._pictures, self._grid)
+        column(self.words, *map(grow, centres), within=self, edges=(1, 0.5, 1, 0.5))
+        for hidden in (self.words, self.sketch, self._grid):
+            hidden.hide()

@@ -1,9 +1,11 @@
 """A title that expands and collapses the content below it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import at_left, column
+from spatialstudio.ui.widgets.buttons import tool_button
 
 LEAST_EM = 6
 """Minimum width of the title in a narrow dock."""
@@ -21,19 +23,12 @@ class Disclosure(QWidget):
     def __init__(self, title: str, content: QWidget, name: str = "") -> None:
         super().__init__()
         self._content = content
-        self._title = QToolButton()
-        self._title.setText(title)
+        self._title = tool_button(title, kind="disclosure", name=name or title)
         self._title.setMinimumWidth(em(LEAST_EM))
-        self._title.setAccessibleName(name or title)
-        self._title.setProperty("kind", "disclosure")
         self._title.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._title.setCheckable(True)
         self._title.toggled.connect(self._disclose)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.2))
-        column.addWidget(self._title, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(content)
+        column(at_left(self._title), content, within=self, gap=0.2)
         self._disclose(False)
 
     @property

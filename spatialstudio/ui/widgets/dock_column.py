@@ -5,16 +5,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
-    QHBoxLayout,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
@@ -73,10 +72,7 @@ class DockColumn(DockRoom):
     def __init__(self, *parts: QWidget) -> None:
         content = QWidget()
         super().__init__(content)
-        self._column = QVBoxLayout(content)
-        self._column.setContentsMargins(em(0.9), em(0.3), em(0.9), em(0.5))
-        self._column.setSpacing(em(1))
-        self._column.addStretch()
+        self._column = column(SPACE, within=content, gap=1, edges=(0.9, 0.3, 0.9, 0.5))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.add(*parts)
 
@@ -91,26 +87,16 @@ class DockColumn(DockRoom):
 
 def over(content: QWidget, foot: QWidget) -> QWidget:
     """Return content above a footer that stays at the lower edge."""
-    both = QWidget()
-    column = QVBoxLayout(both)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    edge = QFrame()
+    both, edge = QWidget(), QFrame()
     edge.setProperty("kind", "edge")
-    column.addWidget(content, 1)
-    column.addWidget(edge)
-    column.addWidget(foot)
+    column(grow(content), edge, foot, within=both, gap=0)
     return both
 
 
 def section(title: str, content: QWidget) -> QWidget:
     """Return content below a title."""
     both = QWidget()
-    column = QVBoxLayout(both)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(em(0.5))
-    column.addWidget(TextLabel(title, Tone.HEADING))
-    column.addWidget(content)
+    column(TextLabel(title, Tone.HEADING), content, within=both, gap=0.5)
     return both
 
 
@@ -122,24 +108,21 @@ class DockTitle(QWidget):
 
     def __init__(self, theme: Theme, dock: QDockWidget) -> None:
         super().__init__(dock)
-        self._theme = theme
         self._words = dock.windowTitle()
         self._title = title = TextLabel(self._words, Tone.HEADING)
         title.setWordWrap(False)
         title.setMinimumWidth(em(NARROWEST_TITLE_EM))
         title.setTextInteractionFlags(title.textInteractionFlags().NoTextInteraction)
-        self._float = _button(tr("Float or dock {title}").format(title=dock.windowTitle()))
-        self._float.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
-        self._hide = _button(tr("Hide {title}").format(title=dock.windowTitle()))
-        self._hide.clicked.connect(dock.close)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(em(0.9), em(0.5), em(0.5), em(0.2))
-        row.setSpacing(0)
-        row.addWidget(title, 1)
-        row.addWidget(self._float)
-        row.addWidget(self._hide)
-        theme.changed.connect(self._dress)
-        self._dress()
+        buttons = []
+        for name, icon, do in (
+            (tr("Float or dock {title}"), "float", lambda: dock.setFloating(not dock.isFloating())),
+            (tr("Hide {title}"), "close", lambda: dock.close()),
+        ):
+            words = name.format(title=self._words)
+            button = tool_button(do=do, name=words, tip=words, icon_em=0.8)
+            ThemedIcon(button, theme, icon, "faint")
+            buttons.append(button)
+        self._row = row(grow(title), *buttons, within=self, gap=0, edges=(0.9, 0.5, 0.5, 0.2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Elide the title where there is too little room; the tooltip has the full text."""
@@ -149,15 +132,3 @@ class DockTitle(QWidget):
         shown = measure.elidedText(self._words, Qt.TextElideMode.ElideRight, room)
         self._title.setText(shown)
         self._title.setToolTip(plain_tip("" if shown == self._words else self._words))
-
-    def _dress(self) -> None:
-        self._float.setIcon(self._theme.icon("float", "faint"))
-        self._hide.setIcon(self._theme.icon("close", "faint"))
-
-
-def _button(name: str) -> QToolButton:
-    button = QToolButton()
-    button.setAccessibleName(name)
-    button.setToolTip(plain_tip(name))
-    button.setIconSize(QSize(em(0.8), em(0.8)))
-    return button

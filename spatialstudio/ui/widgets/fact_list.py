@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel
+from spatialstudio.ui.widgets.box_layouts import grid
+from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel, Tone
 
 
 @contextmanager
@@ -28,11 +28,7 @@ class FactList(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(em(0.8))
-        self._grid.setVerticalSpacing(em(0.2))
-        self._grid.setColumnStretch(1, 1)
+        self._grid = grid(self, (0.8, 0.2))
         self._facts: tuple[tuple[str, str], ...] = ()
         self._lines: list[tuple[QLabel, TextLabel]] = []
 
@@ -51,8 +47,7 @@ class FactList(QWidget):
                     label.setVisible(is_used)
 
     def _add_line(self) -> None:
-        name, value = PlainLabel(), TextLabel()
-        name.setProperty("tone", "muted")
+        name, value = PlainLabel(tone=Tone.MUTED), TextLabel()
         self._grid.addWidget(name, len(self._lines), 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(value, len(self._lines), 1)
         self._lines.append((name, value))

@@ -29,8 +29,8 @@ else:
 class _FocusedWheel(_Field):
     """Ignores the wheel without keyboard focus, so that the page scrolls."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **properties: Any) -> None:
+        super().__init__(*arguments, **properties)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -65,12 +65,15 @@ class ComboBox(_FocusedWheel, QComboBox):
 class Slider(_FocusedWheel, QSlider):
     """A horizontal slider."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, **properties: Any) -> None:
+        super().__init__(Qt.Orientation.Horizontal, **properties)
 
 
 class EditLine(QLineEdit):
     """A line whose every change is an edit on the window's undo stack."""
+
+    def __init__(self, text: str = "", **properties: Any) -> None:
+        super().__init__(text, **properties)
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window."""

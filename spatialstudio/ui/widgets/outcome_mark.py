@@ -1,13 +1,14 @@
 """The mark of a verdict's outcome: disc, triangle or diamond, with sign and colour."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import PaintedWidget
 
 SIDE_EM = 2.2
 
@@ -42,24 +43,20 @@ LOOKS = {
 }
 
 
-class OutcomeMark(QWidget):
+class OutcomeMark(PaintedWidget):
     """Shows one outcome as a shape with a sign inside."""
 
     def __init__(self, theme: Theme, outcome: Outcome) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, accessibleName=outcome.value)
         self._outcome = outcome
-        self.setAccessibleName(outcome.value)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(SIDE_EM), em(SIDE_EM))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the mark over the whole widget."""
         draw_outcome(painter, self._theme, self._outcome, QRectF(self.rect()))
-        painter.end()
 
 
 def draw_outcome(painter: QPainter, theme: Theme, outcome: Outcome, place: QRectF) -> None:

@@ -2,17 +2,12 @@
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QProgressBar,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.text_label import PlainLabel
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
+from spatialstudio.ui.widgets.text_label import PlainLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
 FINE = 1000
@@ -57,15 +52,10 @@ class PhaseMeter(QWidget):
         super().__init__()
         self._shown: tuple[str, float | None, bool] | None = None
         self._name = PlainLabel()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(em(BAR_EM))
         self._bar.setMinimumWidth(em(SHORTEST_EM))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.2))
-        column.addWidget(self._name)
-        column.addWidget(self._bar)
+        column(self._name, self._bar, within=self, gap=0.2)
 
     @classmethod
     def usual_height(cls) -> int:
@@ -108,29 +98,17 @@ class PhaseBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(tr("Progress"))
-        self._message = PlainLabel()
-        self._message.setProperty("tone", "muted")
-        self._job = PlainLabel()
-        self._job.setProperty("tone", "heading")
+        self._message = PlainLabel(tone=Tone.MUTED)
+        self._job = PlainLabel(tone=Tone.HEADING)
         self._meters: list[PhaseMeter] = []
         self._current = 0
-        self._remaining = PlainLabel()
-        self._remaining.setProperty("tone", "muted")
-        self._queue = PlainLabel()
-        self._queue.setProperty("tone", "muted")
+        self._remaining = PlainLabel(tone=Tone.MUTED)
+        self._queue = PlainLabel(tone=Tone.MUTED)
         self._running = QWidget()
-        self._row = QHBoxLayout(self._running)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(em(GAP_EM))
-        self._row.addWidget(self._job)
-        self._row.addStretch()
-        self._row.addWidget(self._remaining)
-        self._row.addWidget(self._queue)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(em(EDGE_EM), em(0.35), em(EDGE_EM), em(0.35))
-        whole.setSpacing(0)
-        whole.addWidget(self._message)
-        whole.addWidget(self._running)
+        parts = (self._job, SPACE, self._remaining, self._queue)
+        self._row = row(*parts, within=self._running, gap=GAP_EM)
+        edges = (EDGE_EM, 0.35, EDGE_EM, 0.35)
+        whole = row(self._message, self._running, within=self, gap=0, edges=edges)
         whole.addStrut(PhaseMeter.usual_height())  # keeps the height when nothing runs
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())

@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.text_label import plain_tip
 
 STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
@@ -33,12 +33,8 @@ class Segments(QWidget):
         row = FlowLayout(em(0.15))
         self.setLayout(row)
         for key, (text, tip) in choices.items():
-            button = QToolButton()
-            button.setText(text)
-            button.setToolTip(plain_tip(tip))
-            button.setAccessibleName(f"{name}: {text}")
+            button = tool_button(text, kind="segment", name=f"{name}: {text}", tip=tip)
             button.setCheckable(True)
-            button.setProperty("kind", "segment")
             self._group.addButton(button)
             self._buttons[key] = button
             row.addWidget(button)

@@ -45,18 +45,20 @@ def plain_tip(text: str) -> str:
 class PlainLabel(QLabel):
     """Shows plain text on one line."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, *, tone: Tone = Tone.PLAIN
+    ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        self.setProperty("tone", tone.value)
 
 
 class TextLabel(PlainLabel):
     """Shows plain text, wrapped to its width, selectable and copyable."""
 
     def __init__(self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False) -> None:
-        super().__init__(text)
-        self.setProperty("tone", tone.value)
+        super().__init__(text, tone=tone)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         policy = self.sizePolicy()  # keeps height-for-width

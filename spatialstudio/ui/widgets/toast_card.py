@@ -4,20 +4,15 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, Part, at_top, column, grow, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     RemarkLabel,
@@ -95,14 +90,10 @@ class ToastCard(QFrame):
         self._details.setAccessibleName(tr("Details of the problem"))
         self._details.setFixedHeight(em(DETAILS_LINES))
         self._details.hide()
-        self._close = QToolButton()
-        self._close.setAccessibleName(tr("Dismiss"))
-        self._close.setToolTip(tr("Close"))
-        self._close.setIconSize(QSize(em(0.9), em(0.9)))
-        self._close.clicked.connect(self.closed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(OFFER_MS if toast.offers else NEWS_MS)
+        self._close = tool_button(do=self.closed, name=tr("Dismiss"), tip=tr("Close"), icon_em=0.9)
+        ThemedIcon(self._close, theme, "close")
+        shown_ms = OFFER_MS if toast.offers else NEWS_MS
+        self._timer = QTimer(self, singleShot=True, interval=shown_ms)
         self._timer.timeout.connect(self.closed)
         self._lay_out()
         theme.changed.connect(self._dress)
@@ -128,49 +119,28 @@ class ToastCard(QFrame):
             self._timer.start()
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(em(0.15))
-        words.addWidget(TextLabel(self._toast.message, Tone.HEADING))
+        words = column(TextLabel(self._toast.message, Tone.HEADING), gap=0.15)
         if self._toast.hint:
             words.addWidget(RemarkLabel(self._toast.hint))
-        row = QHBoxLayout()
-        row.setSpacing(em(0.6))
-        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.7), em(0.55), em(0.5), em(0.55))
-        column.setSpacing(em(0.4))
-        column.addLayout(row)
+        parts: list[Part] = [row(at_top(self._mark), grow(words), at_top(self._close), gap=0.6)]
         if buttons := self._buttons():
-            foot = QVBoxLayout() if len(self._toast.offers) > 1 else QHBoxLayout()
-            foot.setSpacing(em(0.3))
-            if len(self._toast.offers) > 1:
+            is_upright = len(self._toast.offers) > 1
+            if is_upright:
                 buttons.sort(key=lambda button: button.property("kind") == "quiet")
-            foot.addStretch()
-            for button in buttons:
-                foot.addWidget(button)
-            column.addLayout(foot)
-        column.addWidget(self._details)
+            parts.append((column if is_upright else row)(SPACE, *buttons, gap=0.3))
+        column(*parts, self._details, within=self, gap=0.4, edges=(0.7, 0.55, 0.5, 0.55))
 
     def _buttons(self) -> list[QPushButton]:
         buttons: list[QPushButton] = []
         if self._toast.details:
-            more = QPushButton(tr("Details"))
+            more = push_button(tr("Details"), kind="quiet")
             more.setCheckable(True)
             more.toggled.connect(self._show_details)
             buttons.append(more)
         if self._toast.report:
-            copy = QPushButton(tr("Copy report"))
-            copy.clicked.connect(self._copy)
-            buttons.append(copy)
-        for button in buttons:
-            button.setProperty("kind", "quiet")
-        for offer in self._toast.offers:
-            accept = QPushButton(offer.text)
-            accept.clicked.connect(partial(self._accept, offer))
-            buttons.append(accept)
-        return buttons
+            buttons.append(push_button(tr("Copy report"), self._copy, kind="quiet"))
+        offers = self._toast.offers
+        return buttons + [push_button(each.text, partial(self._accept, each)) for each in offers]
 
     def _show_details(self, shown: bool) -> None:
         self._details.setVisible(shown)
@@ -187,4 +157,3 @@ class ToastCard(QFrame):
         role = "bad" if self._toast.kind is ToastKind.PROBLEM else "good"
         side = em(1.4)
         self._mark.setPixmap(self._theme.icon(self._toast.kind.value, role).pixmap(side, side))
-        self._close.setIcon(self._theme.icon("close"))

@@ -3,10 +3,11 @@
 from collections import deque
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, discard
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_card import Toast, ToastCard
@@ -48,10 +49,7 @@ class ToastStack(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._column = QVBoxLayout(self._content)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(em(0.4))
-        self._column.addWidget(self._more)
+        self._column = column(self._more, within=self._content, gap=0.4)
         self.setAccessibleName(tr("Messages"))
         ground.installEventFilter(self)
         self.hide()
@@ -95,9 +93,7 @@ class ToastStack(QScrollArea):
     def _drop(self, card: ToastCard) -> None:
         if card in self._cards:
             self._cards.remove(card)
-            self._column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            discard(self._column, card)
             self._fill()
 
     def _settle(self) -> None:

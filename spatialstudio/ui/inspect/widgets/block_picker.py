@@ -4,17 +4,8 @@ from enum import Enum
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QBrush,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QBrush, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import (
@@ -23,6 +14,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded, draw_text, elided
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -46,6 +38,15 @@ class BlockState(Enum):
     LEFT_OUT = "excluded in the next picture"
 
 
+COLOURS = {
+    BlockState.INCLUDED: ("accent", "accent"),
+    BlockState.WANTED: ("accent", "accent"),
+    BlockState.MEAN_ONLY: ("muted", "muted"),
+    BlockState.AVAILABLE: ("accent", "raised"),
+    BlockState.LEFT_OUT: ("accent", "raised"),
+    BlockState.MISSING: ("faint", "surface"),
+}
+"""Colours of a block's line and area."""
 PICKABLE = frozenset(BlockState) - {BlockState.MEAN_ONLY, BlockState.MISSING}
 
 
@@ -68,7 +69,7 @@ class Block:
     state: BlockState
 
 
-class BlockPicker(QWidget):
+class BlockPicker(PaintedWidget):
     """Shows blocks from the denoiser's input to its output, coarser ones lower: a U, or a line.
 
     Emits ``block_toggled`` with a block's key (click, Space) and ``block_singled`` (double click,
@@ -79,14 +80,14 @@ class BlockPicker(QWidget):
     block_singled = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(
+            theme,
+            accessibleName=tr("Blocks of the model"),
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+        )
         self._blocks: tuple[Block, ...] = ()
         self._cursor = 0
-        self.setAccessibleName(tr("Blocks of the model"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def show_blocks(self, blocks: tuple[Block, ...]) -> None:
         """Show a model's blocks in the order in which they run."""
@@ -111,9 +112,8 @@ class BlockPicker(QWidget):
         left = em(LABEL_EM) + column * width
         return QRectF(left, self._row_of(place) * em(ROW_EM), width - gap, em(ROW_EM) - gap)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the resolutions and the blocks, connected by lines."""
         self._draw_labels(painter)
         painter.setPen(QPen(self._theme.colour("line"), FRAME_WIDTH))
         middles = [self.cell(place).center() for place in range(len(self._blocks))]
@@ -125,7 +125,6 @@ class BlockPicker(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.colour("text"), FRAME_WIDTH))
             painter.drawRect(self.cell(self._cursor).adjusted(-1, -1, 1, 1))
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if (place := self._at(event.position())) is not None:
@@ -192,34 +191,19 @@ class BlockPicker(QWidget):
             signal.emit(self._blocks[self._cursor].key)  # type: ignore[attr-defined]
 
     def _draw_labels(self, painter: QPainter) -> None:
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        measure = QFontMetricsF(painter.font())
+        look = (font(SMALL), self._theme.colour("muted"))
         for row, (height, width) in enumerate(self._shapes()):
             line = QRectF(0, row * em(ROW_EM), em(LABEL_EM), em(ROW_EM) - em(GAP_EM))
-            text = measure.elidedText(
-                f"{width}x{height}", Qt.TextElideMode.ElideRight, line.width()
-            )
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+            text = elided(f"{width}x{height}", look[0], line.width())
+            draw_text(painter, line, text, look, Qt.AlignmentFlag.AlignVCenter)
 
     def _draw_block(self, painter: QPainter, cell: QRectF, block: Block) -> None:
-        painter.setPen(QPen(self._theme.colour("faint"), 1))
-        painter.setBrush(self._theme.colour("surface"))
-        match block.state:
-            case BlockState.INCLUDED | BlockState.WANTED:
-                painter.setPen(QPen(self._theme.colour("accent"), 1))
-                painter.setBrush(self._theme.colour("accent"))
-            case BlockState.MEAN_ONLY:
-                painter.setPen(QPen(self._theme.colour("muted"), 1))
-                painter.setBrush(self._theme.colour("muted"))
-            case BlockState.AVAILABLE | BlockState.LEFT_OUT:
-                painter.setPen(QPen(self._theme.colour("accent"), 1))
-                painter.setBrush(self._theme.colour("raised"))
-        rounding = em(ROUNDING_EM)
-        painter.drawRoundedRect(cell, rounding, rounding)
+        line, fill = map(self._theme.colour, COLOURS[block.state])
+        edge, rounding = QPen(line, 1), em(ROUNDING_EM)
+        draw_rounded(painter, cell, fill, edge, rounding)
         if block.state is BlockState.MISSING:
-            painter.setBrush(QBrush(self._theme.colour("line"), Qt.BrushStyle.BDiagPattern))
-            painter.drawRoundedRect(cell, rounding, rounding)
+            hatch = QBrush(self._theme.colour("line"), Qt.BrushStyle.BDiagPattern)
+            draw_rounded(painter, cell, hatch, edge, rounding)
 
     def _describe(self) -> None:
         said = _in_words(self._blocks[self._cursor]) if self._blocks else ""

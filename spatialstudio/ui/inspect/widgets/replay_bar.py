@@ -1,22 +1,16 @@
 """The scrubber and its playback controls: mode, speed, step label, back to live."""
 
 from enum import Enum
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QSlider,
-    QSpinBox,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import SPACE, grow, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
 from spatialstudio.ui.widgets.fields import NumberBox
 from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
@@ -61,25 +55,32 @@ class ReplayBar(QWidget):
         self._clock = QTimer(self)
         self._clock.setTimerType(Qt.TimerType.PreciseTimer)
         self._clock.timeout.connect(self._advance)
-        self._play = self._button("")
-        self._play.clicked.connect(self.toggle_play)
+        self._play = tool_button(do=self.toggle_play, icon_em=ICON_EM)
+        names = {PlayMode.LOOP: tr("Loop"), PlayMode.PING_PONG: tr("Play back and forth")}
         self._modes = {
-            PlayMode.LOOP: self._button(tr("Loop")),
-            PlayMode.PING_PONG: self._button(tr("Play back and forth")),
+            mode: tool_button(
+                do=partial(self._take_mode, mode), name=name, tip=name, icon_em=ICON_EM
+            )
+            for mode, name in names.items()
         }
         for mode, button in self._modes.items():
             button.setCheckable(True)
-            button.clicked.connect(lambda on, mode=mode: self._take_mode(mode, on=on))
+            ThemedIcon(button, theme, mode.value)
         self._speed = self._speed_field()
         self._name = PlainLabel()
         self._name.setMinimumWidth(em(NAME_WIDTH_EM))
-        self._live = QPushButton(tr("Live"))
-        self._live.setProperty("kind", "quiet")
-        self._live.setAccessibleName(tr("Follow the latest step"))
-        self._live.setToolTip(tr("Follow the latest step again"))
-        self._live.clicked.connect(self.live_asked)
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._lay_out()
+        self._live = push_button(
+            tr("Live"),
+            self.live_asked,
+            kind="quiet",
+            name=tr("Follow the latest step"),
+            tip=tr("Follow the latest step again"),
+        )
+        playing = row(self._play, *self._modes.values(), self._speed, SPACE)
+        scrubbing = row(grow(self._scrubber), self._name, self._live)
+        for half in (playing, scrubbing):
+            half.setSpacing(em(GAP_EM) // 2)
+        self._halves = row(playing, grow(scrubbing), within=self, gap=GAP_EM)
         theme.changed.connect(self._dress)
         self._dress()
         self.use_speed(USUAL)
@@ -137,6 +138,10 @@ class ReplayBar(QWidget):
             self._speed.setValue(steps_a_second)
         self._clock.setInterval(round(1000 / self.speed))
 
+    def change_speed(self, by: int) -> None:
+        """Change the playback speed by a number of steps per second."""
+        self.use_speed(self.speed + by)
+
     def toggle_play(self) -> None:
         """Play from the picked step, from the start if it is the last; or stop."""
         if self.is_playing:
@@ -173,42 +178,23 @@ class ReplayBar(QWidget):
         self._clock.stop()
         self._dress()
 
-    def _take_mode(self, mode: PlayMode, *, on: bool) -> None:
+    def _take_mode(self, mode: PlayMode, on: bool) -> None:
         self.show_mode(mode if on else PlayMode.ONCE)
         self.mode_picked.emit(self._mode)
 
-    def _button(self, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
-        button.setAccessibleName(name)
-        button.setToolTip(plain_tip(name))
-        return button
-
     def _speed_field(self) -> NumberBox:
-        field = NumberBox()
-        field.setRange(SLOWEST, FASTEST)
-        field.setSingleStep(FASTER_BY)
-        field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        field = NumberBox(
+            minimum=SLOWEST,
+            maximum=FASTEST,
+            singleStep=FASTER_BY,
+            buttonSymbols=QSpinBox.ButtonSymbols.NoButtons,
+            suffix=tr(" / s"),
+            accessibleName=tr("Steps per second"),
+            toolTip=tr("Playback speed in steps per second"),
+        )
         field.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        field.setSuffix(tr(" / s"))
-        field.setAccessibleName(tr("Steps per second"))
-        field.setToolTip(tr("Playback speed in steps per second"))
         field.valueChanged.connect(self.use_speed)
         return field
-
-    def _lay_out(self) -> None:
-        self._halves.setContentsMargins(0, 0, 0, 0)
-        self._halves.setSpacing(em(GAP_EM))
-        playing, scrubbing = QHBoxLayout(), QHBoxLayout()
-        for button in (self._play, *self._modes.values(), self._speed):
-            playing.addWidget(button)
-        playing.addStretch()
-        scrubbing.addWidget(self._scrubber, 1)
-        scrubbing.addWidget(self._name)
-        scrubbing.addWidget(self._live)
-        for half, stretch in ((playing, 0), (scrubbing, 1)):
-            half.setSpacing(em(GAP_EM) // 2)
-            self._halves.addLayout(half, stretch)
 
     def _widths(self) -> tuple[int, ...]:
         """Return the minimum width of each half."""
@@ -220,8 +206,6 @@ class ReplayBar(QWidget):
         self._play.setIcon(self._theme.icon(icon))
         self._play.setAccessibleName(tr("{name} the steps").format(name=name))
         self._play.setToolTip(plain_tip(tr("{name} (Space)").format(name=name)))
-        for mode, button in self._modes.items():
-            button.setIcon(self._theme.icon(mode.value))
 
 
 PAGE = 5

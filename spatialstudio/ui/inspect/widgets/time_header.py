@@ -1,8 +1,8 @@
 """The legend above the chart, its lane layout, and the menu of the second run."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.ui.inspect.widgets.pos_curve import TimeContents
 from spatialstudio.ui.theme.metrics import (
@@ -11,6 +11,9 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import at_top, grow, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.painting import PaintedWidget, draw_text, elided
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -18,10 +21,9 @@ SWATCH_EM = 1.1
 GAP_EM = 0.9
 TEXT_GAP_EM = 0.3
 LINE_EM = 1.4
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class CurveLegend(QWidget):
+class CurveLegend(PaintedWidget):
     """Names the curves in their hues and states when PoS was read, in wrapped lines.
 
     Args:
@@ -29,13 +31,10 @@ class CurveLegend(QWidget):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, accessibleName=tr("Legend of the curves"))
         self._contents = TimeContents()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Legend of the curves"))
         self._fit()
-        theme.changed.connect(self.update)
 
     def show_contents(self, contents: TimeContents) -> None:
         """Name the curves of a chart."""
@@ -50,19 +49,16 @@ class CurveLegend(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(font(SMALL))
+    def draw(self, painter: QPainter) -> None:
+        """Draw a line and a name per curve."""
+        look = (font(SMALL), self._theme.colour("muted"))
         for (name, ink, style), place in zip(self._entries(), self._places(), strict=True):
             left, middle = place.left(), place.center().y()
             painter.setPen(QPen(ink, 2, style))
             painter.drawLine(QPointF(left, middle), QPointF(left + em(SWATCH_EM), middle))
             place.setLeft(left + _swatch(style))
-            painter.setPen(self._theme.colour("muted"))
-            room, dots = round(place.width()), Qt.TextElideMode.ElideRight
-            painter.drawText(place, LEFT, painter.fontMetrics().elidedText(name, dots, room))
-        painter.end()
+            shown = elided(name, look[0], place.width())
+            draw_text(painter, place, shown, look, Qt.AlignmentFlag.AlignVCenter)
 
     def _fit(self) -> None:
         """Set the height to that of the lines."""
@@ -115,32 +111,22 @@ class TimeHeader(QWidget):
 
     def __init__(self, theme: Theme, groups: tuple[tuple[QAction, ...], ...]) -> None:
         super().__init__()
-        self._theme = theme
         self._legend = CurveLegend(theme)
-        self._menu = QMenu(self)
+        menu = QMenu(self)
         for group in groups:
-            self._menu.addActions(group)
-            self._menu.addSeparator()
-        self._button = QToolButton()
-        self._button.setAccessibleName(tr("Second run"))
-        self._button.setToolTip(tr("Run to compare with"))
-        self._button.setIconSize(QSize(em(ICON_EM), em(ICON_EM)))
+            menu.addActions(group)
+            menu.addSeparator()
+        self._button = tool_button(
+            name=tr("Second run"), tip=tr("Run to compare with"), icon_em=ICON_EM
+        )
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._button.setMenu(self._menu)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.6))
-        row.addWidget(self._legend, 1)
-        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignTop)
-        theme.changed.connect(self._dress)
-        self._dress()
+        self._button.setMenu(menu)
+        ThemedIcon(self._button, theme, "compare")
+        row(grow(self._legend), at_top(self._button), within=self, gap=0.6)
 
     def show_contents(self, contents: TimeContents) -> None:
         """Name the curves and the second run."""
         self._legend.show_contents(contents)
         second = contents.second
         self._button.setText(tr("Compare") if second is None else second.name)
-
-    def _dress(self) -> None:
-        self._button.setIcon(self._theme.icon("compare"))

@@ -1,22 +1,19 @@
 """Input fields of a run: choices, seed, size, strength."""
 
 import secrets
+from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel, QValidator
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QHBoxLayout,
-    QSpinBox,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractSpinBox, QSpinBox, QToolButton, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.fields import DecimalBox, EditLine, NumberBox, Slider
 from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel, Tone, plain_tip
@@ -96,25 +93,22 @@ class ChoiceField(ChoiceBox):
         self.setToolTip(plain_tip("\n".join(line for line in (self.currentText(), tip) if line)))
 
 
-def count_field(name: str, most: int) -> NumberBox:
-    """Return a field for 1 to ``most`` items that emits when left or stepped."""
-    field = NumberBox()
-    field.setAccessibleName(name)
-    field.setRange(1, most)
-    field.setKeyboardTracking(False)
-    field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-    return field
+PLAIN_NUMBER = {
+    "keyboardTracking": False,
+    "buttonSymbols": QAbstractSpinBox.ButtonSymbols.NoButtons,
+}
+"""Qt properties of a number field without buttons that emits when it is left or stepped."""
 
 
-def share_field(name: str, largest: float) -> DecimalBox:
-    """Return a field for numbers from 0 to ``largest`` with two decimal places."""
-    field = DecimalBox()
-    field.setAccessibleName(name)
-    field.setRange(0.0, largest)
-    field.setSingleStep(0.05)
-    field.setKeyboardTracking(False)
-    field.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
-    return field
+def count_field(name: str, most: int, **properties: Any) -> NumberBox:
+    """Return a field for 1 to ``most`` items, with further Qt properties."""
+    return NumberBox(accessibleName=name, minimum=1, maximum=most, **PLAIN_NUMBER, **properties)
+
+
+def share_field(name: str, largest: float, **properties: Any) -> DecimalBox:
+    """Return a field for numbers up to ``largest`` with two decimal places, and properties."""
+    steps = {"minimum": 0.0, "maximum": largest, "singleStep": 0.05}
+    return DecimalBox(accessibleName=name, **PLAIN_NUMBER, **(steps | properties))
 
 
 MODES = {
@@ -155,25 +149,14 @@ class SeedField(QWidget):
 
     def __init__(self, theme: Theme, largest: int) -> None:
         super().__init__()
-        self._theme = theme
         self._largest = largest
         self._validator = WholeNumber(largest)
-        self._number = EditLine()
-        self._number.setText("0")
-        self._number.setAccessibleName(tr("Seed"))
+        self._number = EditLine("0", accessibleName=tr("Seed"), minimumWidth=em(4))
         self._number.setValidator(self._validator)
-        self._number.setMinimumWidth(em(4))
         self._number.textEdited.connect(self._tell)
-        self._dice = _tool(tr("Random seed"))
-        self._dice.clicked.connect(self.roll)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.2))
-        row.addWidget(self._number, 1)
-        row.addWidget(self._dice)
+        dice = _tool(theme, "dice", tr("Random seed"), self.roll)
+        row(grow(self._number), dice, within=self, gap=0.2)
         self.setFocusProxy(self._number)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     @property
     def seed(self) -> int:
@@ -194,9 +177,6 @@ class SeedField(QWidget):
 
     def _tell(self) -> None:
         self.seed_picked.emit(self.seed)
-
-    def _dress(self) -> None:
-        self._dice.setIcon(self._theme.icon("dice"))
 
 
 class SeedModeField(ChoiceBox):
@@ -230,11 +210,9 @@ class SeedModeField(ChoiceBox):
         self.mode_picked.emit(self.mode)
 
 
-def _tool(name: str) -> QToolButton:
-    button = QToolButton()
-    button.setAccessibleName(name)
-    button.setToolTip(plain_tip(name))
-    button.setIconSize(QSize(em(1.1), em(1.1)))
+def _tool(theme: Theme, icon: str, name: str, do: Callable[[], None]) -> QToolButton:
+    button = tool_button(do=do, name=name, tip=name, icon_em=1.1)
+    ThemedIcon(button, theme, icon)
     return button
 
 
@@ -245,18 +223,18 @@ class SideField(NumberBox):
     """One side in pixels; input is rounded to the nearest valid multiple."""
 
     def __init__(self, name: str, unit: int, largest: int) -> None:
-        super().__init__()
-        self._unit = unit
-        self.setAccessibleName(name)
-        self.setToolTip(
-            plain_tip(tr("{name} in pixels, a multiple of {unit}").format(name=name, unit=unit))
+        tip = tr("{name} in pixels, a multiple of {unit}").format(name=name, unit=unit)
+        super().__init__(
+            accessibleName=name,
+            toolTip=plain_tip(tip),
+            minimum=unit * unit,
+            maximum=largest,
+            singleStep=unit,
+            correctionMode=QSpinBox.CorrectionMode.CorrectToNearestValue,
+            minimumWidth=em(SIDE_EM),
+            **PLAIN_NUMBER,
         )
-        self.setRange(unit * unit, largest)
-        self.setSingleStep(unit)
-        self.setCorrectionMode(QSpinBox.CorrectionMode.CorrectToNearestValue)
-        self.setKeyboardTracking(False)
-        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.setMinimumWidth(em(SIDE_EM))
+        self._unit = unit
 
     def valueFromText(self, text: str) -> int:
         """Return the nearest multiple of the unit."""
@@ -276,26 +254,14 @@ class SizeField(QWidget):
 
     def __init__(self, theme: Theme, unit: int, largest: int) -> None:
         super().__init__()
-        self._theme = theme
         self._width = SideField(tr("Width"), unit, largest)
         self._height = SideField(tr("Height"), unit, largest)
-        self._swap = QToolButton()
-        self._swap.setAccessibleName(tr("Swap width and height"))
-        self._swap.setToolTip(tr("Swap width and height"))
-        self._swap.setIconSize(QSize(em(1.1), em(1.1)))
-        self._swap.clicked.connect(self._turn)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.3))
-        row.addWidget(self._width, 1)
-        row.addWidget(PlainLabel("×"))  # noqa: RUF001 - a multiplication sign
-        row.addWidget(self._height, 1)
-        row.addWidget(self._swap)
+        times = PlainLabel("×")  # noqa: RUF001 - a multiplication sign
+        swap = _tool(theme, "swap", tr("Swap width and height"), self._turn)
+        row(grow(self._width), times, grow(self._height), swap, within=self, gap=0.3)
         for side in (self._width, self._height):
             side.valueChanged.connect(self._tell)
         self.setFocusProxy(self._width)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def show_size(self, width: int, height: int) -> None:
         """Show a size chosen elsewhere."""
@@ -309,9 +275,6 @@ class SizeField(QWidget):
 
     def _tell(self) -> None:
         self.size_picked.emit(self._width.value(), self._height.value())
-
-    def _dress(self) -> None:
-        self._swap.setIcon(self._theme.icon("swap"))
 
 
 FULL = 100
@@ -346,7 +309,10 @@ class StrengthSlider(QWidget):
         self._caption = TextLabel(tone=Tone.MUTED, small=True)
         self._caption.setMinimumHeight(2 * self._caption.fontMetrics().lineSpacing())
         self._caption.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._lay_out()
+        self._position.setFixedWidth(self._position.fontMetrics().horizontalAdvance("100"))
+        self._position.setAlignment(Qt.AlignmentFlag.AlignRight)
+        top = row(grow(self._slider), self._position)
+        column(top, self._caption, within=self, gap=0.25)
         self.show_strength(1.0, 1.0)
 
     def show_strength(self, strength: float, recommended: float) -> None:
@@ -371,15 +337,3 @@ class StrengthSlider(QWidget):
         caption = tr([text for start, text in CAPTIONS if position >= start][-1])
         self._caption.setText(caption)
         self._slider.setAccessibleDescription(caption)
-
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self._slider, 1)
-        top.addWidget(self._position)
-        self._position.setFixedWidth(self._position.fontMetrics().horizontalAdvance("100"))
-        self._position.setAlignment(Qt.AlignmentFlag.AlignRight)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.25))
-        column.addLayout(top)
-        column.addWidget(self._caption)

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
-from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
+from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,
     Tone,
@@ -50,30 +51,26 @@ class GenerateFooter(QWidget):
 
     def __init__(self, theme: Theme, variants: tuple[QAction, ...]) -> None:
         super().__init__()
-        self._theme = theme
         self._estimate = TextLabel(tone=Tone.MUTED, small=True)
         self._estimate.setAccessibleName(tr("Estimate"))
-        self._offer = QPushButton()
-        self._offer.setProperty("kind", "quiet")
-        self._offer.clicked.connect(self.offer_picked)
+        self._offer = push_button("", self.offer_picked, kind="quiet")
         self._generate = FixedWidthButton(tr("Generate"), tr("Add to queue"))
         self._generate.setProperty("kind", "primary")
         self._generate.clicked.connect(self.generate_picked)
-        self._more = QToolButton()
-        self._more.setAccessibleName(tr("More ways to generate"))
-        self._more.setToolTip(tr("More ways to generate"))
-        self._more.setIconSize(QSize(em(0.9), em(0.9)))
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._more)
+        name = tr("More ways to generate")
+        more = tool_button(name=name, tip=name, icon_em=0.9)
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(more)
         menu.addActions(variants)
-        self._more.setMenu(menu)
+        more.setMenu(menu)
+        ThemedIcon(more, theme, "chevron-neutral")
         self._cancel = FixedWidthButton(tr("Cancel"), tr("Cancelling…"))
         self._cancel.clicked.connect(self.cancel_picked)
-        self._lay_out()
+        buttons = row(grow(self._generate), more, space(0.2), self._cancel, gap=0.3)
+        edges = (0.9, 0.5, 0.9, 0.8)
+        column(self._estimate, self._offer, buttons, within=self, gap=0.45, edges=edges)
         self.show_estimate("")
         self.show_running(False)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def show_tips(self, generate: str, cancel: str) -> None:
         """Set the tooltips of both buttons, with their shortcuts."""
@@ -96,20 +93,3 @@ class GenerateFooter(QWidget):
     def show_cancelling(self) -> None:
         """Show that cancelling is in progress."""
         self._cancel.setText(tr("Cancelling…"))
-
-    def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(em(0.3))
-        buttons.addWidget(self._generate, 1)
-        buttons.addWidget(self._more)
-        buttons.addSpacing(em(0.2))
-        buttons.addWidget(self._cancel)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(em(0.9), em(0.5), em(0.9), em(0.8))
-        column.setSpacing(em(0.45))
-        column.addWidget(self._estimate)
-        column.addWidget(self._offer)
-        column.addLayout(buttons)
-
-    def _dress(self) -> None:
-        self._more.setIcon(self._theme.icon("chevron-neutral"))

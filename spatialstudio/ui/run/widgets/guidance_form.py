@@ -1,16 +1,12 @@
 """The guidance settings: method, preset, options, steps, and captured attention."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QFormLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
@@ -20,6 +16,7 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.text_label import (
@@ -91,35 +88,46 @@ class GuidanceForm(QWidget):
         self._options: dict[Option, OptionField] = {}
         self._method = ChoiceBox(tr("Guidance method"))
         self._preset = ChoiceBox(tr("Parameter set"))
-        self._strength = share_field(tr("Step size"), LARGEST_STEP_SIZE)
-        self._strength.setToolTip(tr("Step size of the latent update"))
-        self._scale = share_field(tr("Guidance scale"), LARGEST_SCALE)
-        self._scale.setSingleStep(0.5)
-        self._scale.setSpecialValueText(tr("model default"))
-        self._scale.setToolTip(tr("Classifier-free guidance (CFG) scale; 1 is off"))
-        self._last = count_field(tr("Guided steps"), 1)
-        self._last.setPrefix(tr("the first "))
-        self._updates = count_field(tr("Inner updates"), MOST_UPDATES)
-        self._updates.setToolTip(tr("Latent updates per guided step"))
-        self._candidates = count_field(tr("Candidates"), MOST_CANDIDATES)
-        self._candidates.setSpecialValueText(tr("off"))
-        self._candidates.setPrefix(tr("best of "))
-        self._candidates.setToolTip(
-            tr("Generates consecutive seeds and keeps the best picture; supports depth relations")
+        self._strength = share_field(
+            tr("Step size"), LARGEST_STEP_SIZE, toolTip=tr("Step size of the latent update")
         )
-        self._goal = share_field(tr("Pause at PoS"), NEVER)
-        self._goal.setMinimum(LOWEST_GOAL)
-        self._goal.setSingleStep(0.01)
-        self._goal.setToolTip(
-            tr("Guidance pauses while every relation's PoS is at least this value")
+        self._scale = share_field(
+            tr("Guidance scale"),
+            LARGEST_SCALE,
+            singleStep=0.5,
+            specialValueText=tr("model default"),
+            toolTip=tr("Classifier-free guidance (CFG) scale; 1 is off"),
+        )
+        self._last = count_field(tr("Guided steps"), 1, prefix=tr("the first "))
+        self._updates = count_field(
+            tr("Inner updates"), MOST_UPDATES, toolTip=tr("Latent updates per guided step")
+        )
+        self._candidates = count_field(
+            tr("Candidates"),
+            MOST_CANDIDATES,
+            specialValueText=tr("off"),
+            prefix=tr("best of "),
+            toolTip=tr(
+                "Generates consecutive seeds and keeps the best picture; supports depth relations"
+            ),
+        )
+        self._goal = share_field(
+            tr("Pause at PoS"),
+            NEVER,
+            minimum=LOWEST_GOAL,
+            singleStep=0.01,
+            toolTip=tr("Guidance pauses while every relation's PoS is at least this value"),
         )
         self._detail = ChoiceBox(tr("Recorded attention"))
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
-        self._preview = count_field(tr("Preview interval"), MOST_BETWEEN)
-        self._preview.setPrefix(tr("every "))
-        self._preview.setToolTip(tr("Steps between two previews"))
+        self._preview = count_field(
+            tr("Preview interval"),
+            MOST_BETWEEN,
+            prefix=tr("every "),
+            toolTip=tr("Steps between two previews"),
+        )
         self._size = TextLabel(tone=Tone.MUTED, small=True)
         self._memory = ChoiceBox(tr("Memory"))
         self._device = ChoiceField(tr("Device"))
@@ -236,16 +244,11 @@ class GuidanceForm(QWidget):
 
     def _pick_option(self, option: Option, value: OptionValue) -> None:
         if self._settings is not None:
-            guidance = self._settings.sampling.guidance
-            options = {**guidance.options, option.id: value}
-            name = tr("other {option}").format(option=tr(option.label).lower())
-            changed = replace(guidance, options=options)
-            self._edit(name, with_values(self._settings, guidance=changed))
+            options = {**self._settings.sampling.guidance.options, option.id: value}
+            self._guide(_change_of(option), options=options)
 
     def _pick_run_option(self, option: Option, value: OptionValue) -> None:
-        if self._settings is not None:
-            name = tr("other {option}").format(option=tr(option.label).lower())
-            self._edit(name, with_values(self._settings, **{option.id: value}))
+        self._edit(_change_of(option), **{option.id: value})
 
     def _show_savings(self, savings: tuple[Saving, ...]) -> None:
         offered = SAVINGS if savings in SAVINGS else {**SAVINGS, savings: savings_in_words(savings)}
@@ -257,73 +260,53 @@ class GuidanceForm(QWidget):
     def _connect(self) -> None:
         self._method.currentIndexChanged.connect(self._pick_method)
         self._preset.currentIndexChanged.connect(self._pick_method)
-        for field, name, key in (
-            (self._strength, tr("change strength"), "strength"),
-            (self._updates, tr("change inner updates"), "inner_updates"),
-            (self._goal, tr("change PoS goal"), "goal"),
-        ):
-            field.valueChanged.connect(self._guide(name, key))
-        self._last.valueChanged.connect(
-            lambda count: self._guide(tr("change guided steps"), "last_step")(count - 1)
+        self._strength.valueChanged.connect(
+            lambda size: self._guide(tr("change strength"), strength=size)
         )
-        self._candidates.valueChanged.connect(self._pick_candidates)
-        self._scale.valueChanged.connect(self._pick_scale)
-        self._preview.valueChanged.connect(self._pick_preview)
-        self._detail.currentIndexChanged.connect(self._pick_detail)
-        self._memory.currentIndexChanged.connect(self._pick_savings)
-        self._device.choice_picked.connect(self._pick_device)
+        self._updates.valueChanged.connect(
+            lambda count: self._guide(tr("change inner updates"), inner_updates=count)
+        )
+        self._goal.valueChanged.connect(lambda pos: self._guide(tr("change PoS goal"), goal=pos))
+        self._last.valueChanged.connect(
+            lambda count: self._guide(tr("change guided steps"), last_step=count - 1)
+        )
+        self._candidates.valueChanged.connect(
+            lambda count: self._edit(tr("change search"), candidates=count)
+        )
+        self._scale.valueChanged.connect(
+            lambda scale: self._edit(tr("change guidance scale"), guidance_scale=scale or None)
+        )
+        self._preview.valueChanged.connect(
+            lambda every: self._edit(tr("change previews"), preview_every=every)
+        )
+        self._detail.currentIndexChanged.connect(
+            lambda: self._edit(
+                tr("change recorded attention"), detail=AttentionDetail(self._detail.currentData())
+            )
+        )
+        self._memory.currentIndexChanged.connect(
+            lambda: self._edit(tr("save memory"), savings=tuple(self._memory.currentData()))
+        )
+        self._device.choice_picked.connect(
+            lambda device_id: self._edit(tr("change device"), device=device_id)
+        )
         self._device.list_opened.connect(self.devices_wanted)
-        self._format.currentIndexChanged.connect(self._pick_format)
+        self._format.currentIndexChanged.connect(
+            lambda: self._edit(tr("change precision"), dtype=self._format.currentData())
+        )
         for option, run_field in self._run_options.items():
             run_field.value_picked.connect(partial(self._pick_run_option, option))
-
-    def _guide(self, name: str, key: str) -> Callable[[float], None]:
-        def tell(value: float) -> None:
-            if self._settings is not None:
-                change: dict[str, Any] = {key: value}
-                guidance = replace(self._settings.sampling.guidance, **change)
-                self._edit(name, with_values(self._settings, guidance=guidance))
-
-        return tell
 
     def _pick_method(self) -> None:
         self.method_picked.emit(self._method.currentData(), self._preset.currentData())
 
-    def _pick_candidates(self, candidates: int) -> None:
+    def _guide(self, name: str, **changes: Any) -> None:
         if self._settings is not None:
-            changed = replace(self._settings, candidates=candidates)
-            self._edit(tr("change search"), changed)
+            self._edit(name, guidance=replace(self._settings.sampling.guidance, **changes))
 
-    def _pick_scale(self, scale: float) -> None:
+    def _edit(self, name: str, **changes: Any) -> None:
         if self._settings is not None:
-            changed = replace(self._settings, guidance_scale=scale or None)
-            self._edit(tr("change guidance scale"), changed)
-
-    def _pick_preview(self, every: int) -> None:
-        if self._settings is not None:
-            self._edit(tr("change previews"), replace(self._settings, preview_every=every))
-
-    def _pick_detail(self) -> None:
-        if self._settings is not None:
-            detail = AttentionDetail(self._detail.currentData())
-            self._edit(tr("change recorded attention"), replace(self._settings, detail=detail))
-
-    def _pick_savings(self) -> None:
-        if self._settings is not None:
-            savings = tuple(self._memory.currentData())
-            self._edit(tr("save memory"), with_values(self._settings, savings=savings))
-
-    def _pick_device(self, device_id: str) -> None:
-        if self._settings is not None:
-            self._edit(tr("change device"), with_values(self._settings, device=device_id))
-
-    def _pick_format(self) -> None:
-        if self._settings is not None:
-            changed = with_values(self._settings, dtype=self._format.currentData())
-            self._edit(tr("change precision"), changed)
-
-    def _edit(self, name: str, settings: RunSettings) -> None:
-        self.settings_edited.emit(name, settings)
+            self.settings_edited.emit(name, with_values(self._settings, **changes))
 
     def _lay_out(self) -> None:
         form = self._rows = QFormLayout(self._fields)
@@ -350,9 +333,11 @@ class GuidanceForm(QWidget):
         ):
             form.addRow(_label(name, field), field)
         form.addRow(self._size)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._disclosure)
+        column(self._disclosure, within=self)
+
+
+def _change_of(option: Option) -> str:
+    return tr("other {option}").format(option=tr(option.label).lower())
 
 
 def _label(name: str, field: QWidget) -> PlainLabel:

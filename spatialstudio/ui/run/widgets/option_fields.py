@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from math import ceil, log10
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from spatialstudio.domain.options import Option, OptionKind, OptionValue
+from spatialstudio.ui.run.widgets.fields import PLAIN_NUMBER
+from spatialstudio.ui.widgets.box_layouts import grow, row
 from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.fields import DecimalBox, NumberBox
 from spatialstudio.ui.widgets.text_label import plain_tip
@@ -36,9 +38,7 @@ class OptionField(QWidget):
         self._field.setAccessibleName(tr(option.label))
         self._field.setToolTip(plain_tip(tr(option.help)))
         self.setFocusProxy(self._field)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._field, 1)
+        row(grow(self._field), within=self)
         self._connect()
 
     def show_value(self, value: OptionValue) -> None:
@@ -74,19 +74,13 @@ def _field_of(option: Option) -> QWidget:
         case OptionKind.CHOICE:
             return _choice_field(option.choices, option.label)
         case OptionKind.INT:
-            count = NumberBox()
+            count = NumberBox(**PLAIN_NUMBER, singleStep=int(option.step or 1))
             low, high = _range(option, LARGEST_COUNT)
             count.setRange(ceil(low), int(high))
-            count.setSingleStep(int(option.step or 1))
-            count.setKeyboardTracking(False)
-            count.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
             return count
-    number = DecimalBox()
-    number.setDecimals(_places(option))
+    step = option.step or USUAL_STEP
+    number = DecimalBox(**PLAIN_NUMBER, decimals=_places(option), singleStep=step)
     number.setRange(*_range(option, LARGEST_NUMBER))
-    number.setSingleStep(option.step or USUAL_STEP)
-    number.setKeyboardTracking(False)
-    number.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
     return number
 
 

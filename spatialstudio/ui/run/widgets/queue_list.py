@@ -3,7 +3,7 @@
 from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QDropEvent, QFontMetrics, QIcon, QImage, QKeyEvent, QPainter
+from PySide6.QtGui import QDropEvent, QFontMetrics, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListWidget,
@@ -22,6 +22,7 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.painting import draw_text, elided
 from spatialstudio.ui.widgets.texts import tr
 
 ROW_EM = 3.1
@@ -84,31 +85,24 @@ class QueueRowPainter(CellPainter):
             painter.drawImage(square, row.picture)
             return
         inner = square.adjusted(em(0.5), em(0.5), -em(0.5), -em(0.5))
-        self._icon(row).paint(painter, inner.toRect())
+        self._theme.icon(row.icon, row.role).paint(painter, inner.toRect())
 
     def _draw_words(self, painter: QPainter, place: QRectF, row: QueueRow) -> None:
         above, below = QRectF(place), QRectF(place)
         above.setHeight(place.height() / 2)
         below.setTop(above.bottom())
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        state = painter.fontMetrics().horizontalAdvance(row.state) + em(0.4)
-        title_needs = QFontMetrics(font(bold=True)).horizontalAdvance(row.title)
+        small, bold = font(SMALL), font(bold=True)
+        muted = (small, self._theme.colour("muted"))
+        state = QFontMetrics(small).horizontalAdvance(row.state) + em(0.4)
+        title_needs = QFontMetrics(bold).horizontalAdvance(row.title)
         has_room = title_needs + state <= above.width()  # else only the icon shows the state
         if has_room:
-            painter.drawText(above, middle | Qt.AlignmentFlag.AlignRight, row.state)
+            draw_text(painter, above, row.state, muted, middle | Qt.AlignmentFlag.AlignRight)
             above.setRight(above.right() - state)
-        elided = Qt.TextElideMode.ElideRight
-        detail = painter.fontMetrics().elidedText(row.detail, elided, round(below.width()))
-        painter.drawText(below, middle, detail)
-        painter.setFont(font(bold=True))
-        painter.setPen(self._theme.colour("text"))
-        title = painter.fontMetrics().elidedText(row.title, elided, round(above.width()))
-        painter.drawText(above, middle, title)
-
-    def _icon(self, row: QueueRow) -> QIcon:
-        return self._theme.icon(row.icon, row.role)
+        draw_text(painter, below, elided(row.detail, small, below.width()), muted, middle)
+        title = elided(row.title, bold, above.width())
+        draw_text(painter, above, title, (bold, self._theme.colour("text")), middle)
 
 
 class QueueList(QListWidget):

@@ -5,20 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFormLayout,
-    QHBoxLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from spatialstudio.domain.generation import MAX_SEED
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
-    SeedMode,
     with_values,
 )
 from spatialstudio.ui.run.widgets.fields import (
@@ -34,6 +27,7 @@ from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
 from spatialstudio.ui.run.widgets.lora_list import LoraList
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.fields import EditLine
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -69,15 +63,20 @@ class RunForm(QWidget):
         self._prediction.setToolTip(tr("What the checkpoint was trained to predict"))
         self._note = TextLabel(tone=Tone.MUTED, small=True)
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
-        self._steps = count_field(tr("Denoising steps"), MOST_STEPS)
+        narrowest = em(COUNT_EM)
+        self._steps = count_field(tr("Denoising steps"), MOST_STEPS, minimumWidth=narrowest)
         self._sampler = ChoiceField(tr("Sampler"))
         self._seed = SeedField(theme, MAX_SEED)
         self._seed_mode = SeedModeField()
-        self._pictures = count_field(tr("Pictures"), MOST_PICTURES)
-        self._pictures.setToolTip(tr("Batch size; each picture has its own seed"))
-        self._negative = EditLine()
-        self._negative.setAccessibleName(tr("Negative prompt"))
-        self._negative.setPlaceholderText(tr("for example: fog, text"))
+        self._pictures = count_field(
+            tr("Pictures"),
+            MOST_PICTURES,
+            toolTip=tr("Batch size; each picture has its own seed"),
+            minimumWidth=narrowest,
+        )
+        self._negative = EditLine(
+            accessibleName=tr("Negative prompt"), placeholderText=tr("for example: fog, text")
+        )
         self._loras = LoraList()
         self._loras.setToolTip(tr("Change the model for these pictures; also <lora:name:0.8>"))
         self._strength = StrengthSlider()
@@ -196,7 +195,9 @@ class RunForm(QWidget):
         self._guidance.method_picked.connect(self.method_picked)
         self._guidance.settings_edited.connect(self.settings_edited)
         self._guidance.devices_wanted.connect(self.devices_wanted)
-        self._size.size_picked.connect(self._pick_size)
+        self._size.size_picked.connect(
+            lambda width, height: self._edit(tr("change size"), width=width, height=height)
+        )
         self._sampler.choice_picked.connect(
             lambda name: self._edit(tr("change sampler"), scheduler_id=name)
         )
@@ -204,7 +205,9 @@ class RunForm(QWidget):
             lambda name: self._edit(tr("change prediction type"), prediction_type=name)
         )
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("change seed"), seed=seed))
-        self._seed_mode.mode_picked.connect(self._pick_mode)
+        self._seed_mode.mode_picked.connect(
+            lambda mode: self._edit(tr("change seed mode"), seed_mode=mode)
+        )
         self._pictures.valueChanged.connect(
             lambda count: self._edit(tr("change batch size"), pictures=count)
         )
@@ -215,12 +218,6 @@ class RunForm(QWidget):
         self._loras.loras_picked.connect(lambda loras: self._edit(tr("change LoRAs"), loras=loras))
         self._baseline.toggled.connect(lambda on: self._edit(tr("baseline"), with_baseline=on))
         self._strength.strength_picked.connect(self._pick_strength)
-
-    def _pick_size(self, width: int, height: int) -> None:
-        self._edit(tr("change size"), width=width, height=height)
-
-    def _pick_mode(self, mode: SeedMode) -> None:
-        self._edit(tr("change seed mode"), seed_mode=mode)
 
     def _pick_strength(self, strength: float) -> None:
         if self._settings is not None:
@@ -234,14 +231,8 @@ class RunForm(QWidget):
     def _counts(self) -> QWidget:
         """Return the numbers of steps and of pictures, side by side."""
         both = QWidget()
-        for field in (self._steps, self._pictures):
-            field.setMinimumWidth(em(COUNT_EM))
-        row = QHBoxLayout(both)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(0.4))
-        row.addWidget(self._steps, 1)
-        row.addWidget(_label(tr("Pictures"), self._pictures))
-        row.addWidget(self._pictures, 1)
+        label = _label(tr("Pictures"), self._pictures)
+        row(grow(self._steps), label, grow(self._pictures), within=both, gap=0.4)
         both.setFocusProxy(self._steps)
         return both
 
@@ -271,14 +262,9 @@ class RunForm(QWidget):
         self.show_predictions((), "", "")
         own = (field for _name, field in fields if field is not self._model)
         self._parts = (*own, self._strength, self._baseline, self._guidance)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.6))
-        column.addWidget(self._rows)
-        column.addWidget(TextLabel(tr("Layout strength"), Tone.HEADING))
-        column.addWidget(self._strength)
-        column.addWidget(self._baseline)
-        column.addWidget(self._guidance)
+        heading = TextLabel(tr("Layout strength"), Tone.HEADING)
+        parts = (self._rows, heading, self._strength, self._baseline, self._guidance)
+        column(*parts, within=self, gap=0.6)
 
 
 def _label(name: str, field: QWidget) -> TextLabel:

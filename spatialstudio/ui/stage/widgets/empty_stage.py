@@ -1,17 +1,8 @@
 """The stage before the first picture: an illustration, an introduction and examples."""
 
-from functools import partial
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import (
@@ -20,6 +11,8 @@ from spatialstudio.ui.theme.metrics import (
     font,
 )
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import Placed, centred, column, grow, row, space
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -82,12 +75,8 @@ class SceneDrawing(SmallDrawing):
         painter.drawLine(QPointF(start, middle), QPointF(end - em(0.3), middle))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-        head = em(0.4)
-        corners = [
-            (end, middle),
-            (end - 1.5 * head, middle - head),
-            (end - 1.5 * head, middle + head),
-        ]
+        head, back = em(0.4), end - 1.5 * em(0.4)
+        corners = ((end, middle), (back, middle - head), (back, middle + head))
         painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
 
 
@@ -104,33 +93,20 @@ class EmptyStage(QScrollArea):
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._column = column = QVBoxLayout(content)
-        column.setSpacing(em(0.5))
-        column.addStretch(2)
         self._drawing = SceneDrawing(theme)
-        column.addWidget(self._drawing, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addSpacing(em(0.8))
         title = TextLabel(tr("Describe where things are"))
         title.setFont(font(LARGE * LARGE, bold=True))
-        for words in (title, TextLabel(tr(WELCOME), Tone.MUTED)):
+        welcome = TextLabel(tr(WELCOME), Tone.MUTED)
+        for words in (title, welcome):
             words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             words.setSizePolicy(AS_BROKEN)
-            column.addWidget(words)
-        column.addSpacing(em(0.6))
-        for example in EXAMPLES:
-            button = QPushButton(example.prompt)
-            button.setAccessibleName(tr("Example: {prompt}").format(prompt=example.prompt))
-            button.clicked.connect(partial(self._tell, example))
-            column.addWidget(button)
-            if self.focusProxy() is None:
-                self.setFocusProxy(button)
-        sketch = QPushButton(tr("Sketch the layout instead"))
-        sketch.setProperty("kind", "quiet")
-        sketch.clicked.connect(self.sketch_asked)
-        column.addWidget(sketch, 0, Qt.AlignmentFlag.AlignHCenter)
+        examples = [self._example_button(example) for example in EXAMPLES]
+        self.setFocusProxy(examples[0])
+        sketch = push_button(tr("Sketch the layout instead"), self.sketch_asked, kind="quiet")
         self._question = self._density_question()
-        column.addWidget(self._question, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+        above = (Placed(stretch=2), centred(self._drawing), space(0.8), title, welcome, space(0.6))
+        below = (centred(sketch), centred(self._question), Placed(stretch=3))
+        self._column = column(*above, *examples, *below, within=content, gap=0.5)
 
     def ask_density(self, asked: bool) -> None:
         """Show or hide the question of which density to use."""
@@ -169,12 +145,14 @@ class EmptyStage(QScrollArea):
         choices.show_choice(False)
         choices.choice_picked.connect(self.density_picked)
         both = QWidget()
-        row = QHBoxLayout(both)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(TextLabel(tr("Start with"), Tone.MUTED))
-        row.addWidget(choices, 1)
+        row(TextLabel(tr("Start with"), Tone.MUTED), grow(choices), within=both)
         both.hide()
         return both
 
-    def _tell(self, example: Example) -> None:
-        self.example_picked.emit(example.prompt, example.seed)
+    def _example_button(self, example: Example) -> QPushButton:
+        name = tr("Example: {prompt}").format(prompt=example.prompt)
+        return push_button(
+            example.prompt,
+            lambda: self.example_picked.emit(example.prompt, example.seed),
+            name=name,
+        )

@@ -3,20 +3,21 @@
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtGui import QAction, QActionGroup, QIcon, QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
+from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.fields import Slider
+from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LOOK,
     Layer,
@@ -79,13 +80,8 @@ class LayerRow(QWidget):
         self._eye.installEventFilter(self)
         self._keys_label = PlainLabel(key)
         self._keys_label.setProperty("tone", "muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(em(GAP_EM))
-        row.addWidget(self._eye, 100)
-        row.addWidget(self._opacity, 1)
-        for widget in (self._hue, self._solo, self._keys_label):
-            row.addWidget(widget)
+        parts = (grow(self._eye, 100), grow(self._opacity), self._hue, self._solo, self._keys_label)
+        row(*parts, within=self, gap=GAP_EM)
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -172,25 +168,24 @@ class LayerRow(QWidget):
         return button
 
     def _opacity_slider(self) -> Slider:
-        slider = Slider()
-        slider.setAccessibleName(tr("Opacity of {layer}").format(layer=self._name.lower()))
-        slider.setRange(0, FULL)
-        slider.setValue(FULL)
-        slider.setMinimumWidth(em(LEAST_OPACITY_EM))
-        slider.setMaximumWidth(em(OPACITY_EM))
+        slider = Slider(
+            accessibleName=tr("Opacity of {layer}").format(layer=self._name.lower()),
+            maximum=FULL,
+            value=FULL,
+            minimumWidth=em(LEAST_OPACITY_EM),
+            maximumWidth=em(OPACITY_EM),
+        )
         slider.valueChanged.connect(self._pick_opacity)
         return slider
 
     def _hue_button(self, layer: Layer) -> QToolButton:
-        button = QToolButton()
-        button.setAccessibleName(tr("Colour of {layer}").format(layer=self._name.lower()))
-        button.setToolTip(plain_tip(button.accessibleName()))
-        button.setIconSize(QSize(em(), em()))
+        name = tr("Colour of {layer}").format(layer=self._name.lower())
+        button = tool_button(name=name, tip=name, icon_em=1)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         group = QActionGroup(menu)
-        for hue, name in ((None, "Per word"), *enumerate(HUES)):
-            action = QAction(tr(name), group, checkable=True, checked=hue is None)
+        for hue, title in ((None, "Per word"), *enumerate(HUES)):
+            action = QAction(tr(title), group, checkable=True, checked=hue is None)
             action.setData(hue)
             menu.addAction(action)
         group.triggered.connect(self._pick_hue)
@@ -203,11 +198,9 @@ class LayerRow(QWidget):
         return button
 
     def _solo_button(self) -> QToolButton:
-        button = QToolButton()
+        name = tr("Show {layer} alone").format(layer=self._name.lower())
+        button = tool_button(name=name, tip=name, icon_em=1)
         button.setCheckable(True)
-        button.setIconSize(QSize(em(), em()))
-        button.setAccessibleName(tr("Show {layer} alone").format(layer=self._name.lower()))
-        button.setToolTip(plain_tip(button.accessibleName()))
         button.toggled.connect(self.solo_picked)
         return button
 
@@ -238,20 +231,20 @@ class LayerRow(QWidget):
         """Return a dot in a hue; several small dots stand for a hue per word."""
         pixmap = QPixmap(SWATCH_SIDE, SWATCH_SIDE)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
         side = SWATCH_SIDE / OWN_HUES
+        edge = side / 2
         if hue is None:
-            for place in range(OWN_HUES):
-                painter.setBrush(self._theme.mention(place))
-                painter.drawEllipse(QRectF(place * side, side, side, side).adjusted(1, 1, -1, -1))
+            dots = {
+                place: QRectF(place * side, side, side, side).adjusted(1, 1, -1, -1)
+                for place in range(OWN_HUES)
+            }
         else:
-            painter.setBrush(self._theme.mention(hue))
-            painter.drawEllipse(
-                QRectF(pixmap.rect()).adjusted(side / 2, side / 2, -side / 2, -side / 2)
-            )
-        painter.end()
+            dots = {hue: QRectF(pixmap.rect()).adjusted(edge, edge, -edge, -edge)}
+        with painting(pixmap) as painter:
+            painter.setPen(Qt.PenStyle.NoPen)
+            for ink, dot in dots.items():
+                painter.setBrush(self._theme.mention(ink))
+                painter.drawEllipse(dot)
         return QIcon(pixmap)
 
 
@@ -278,22 +271,16 @@ class LayerList(QWidget):
         super().__init__()
         self._rows: dict[Layer, LayerRow] = {}
         self._shows_all = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.1))
         for place, layer in enumerate(Layer, 1):
-            row = LayerRow(theme, layer, str(place))
-            row.shown_picked.connect(self._tell)
-            row.look_picked.connect(partial(self.look_picked.emit, layer))
-            row.solo_picked.connect(partial(self._pick_solo, layer))
-            column.addWidget(row)
-            self._rows[layer] = row
+            layer_row = self._rows[layer] = LayerRow(theme, layer, str(place))
+            layer_row.shown_picked.connect(self._tell)
+            layer_row.look_picked.connect(partial(self.look_picked.emit, layer))
+            layer_row.solo_picked.connect(partial(self._pick_solo, layer))
         RovingFocus(self, DOWN_THE_ROWS).lead(*([row.eye] for row in self._rows.values()))
         self._smooth = QCheckBox(tr("Smooth scaling"))
         self._smooth.setChecked(True)
         self._smooth.toggled.connect(self.smoothing_picked)
-        column.addSpacing(em(0.3))
-        column.addWidget(self._smooth)
+        column(*self._rows.values(), space(0.3), self._smooth, within=self, gap=0.1)
 
     @property
     def layers(self) -> frozenset[Layer]:
@@ -306,8 +293,8 @@ class LayerList(QWidget):
 
     def show_layers(self, layers: frozenset[Layer]) -> None:
         """Show which layers are enabled."""
-        for layer, row in self._rows.items():
-            row.show_shown(layer in layers)
+        for layer, layer_row in self._rows.items():
+            layer_row.show_shown(layer in layers)
 
     def show_all(self, shown: bool) -> None:
         """Show all controls of the layers where there is room, or only their eyes."""
@@ -321,8 +308,8 @@ class LayerList(QWidget):
 
     def show_solo(self, alone: Layer | None) -> None:
         """Show which layer is soloed; None for none."""
-        for layer, row in self._rows.items():
-            row.show_solo(layer is alone)
+        for layer, layer_row in self._rows.items():
+            layer_row.show_solo(layer is alone)
 
     def show_smooth(self, smooth: bool) -> None:
         """Show whether pictures are scaled smoothly."""
@@ -331,8 +318,8 @@ class LayerList(QWidget):
 
     def _give_room(self) -> None:
         fits = self.width() >= max(row.breadth for row in self._rows.values())
-        for row in self._rows.values():
-            row.show_all(self._shows_all and fits)
+        for layer_row in self._rows.values():
+            layer_row.show_all(self._shows_all and fits)
 
     def _tell(self) -> None:
         self.layers_picked.emit(self.layers)

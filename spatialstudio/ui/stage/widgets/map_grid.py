@@ -1,11 +1,12 @@
 """A grid of small maps: a row for each word, columns for sampled steps."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
@@ -16,6 +17,7 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import difference_image, heat_image
+from spatialstudio.ui.widgets.painting import PaintedWidget, draw_text, elided
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -51,7 +53,7 @@ class GridRow:
     is_signed: bool = False
 
 
-class MapGrid(QWidget):
+class MapGrid(PaintedWidget):
     """Shows words over as many steps as fit, always including the picked step.
 
     Emits ``map_picked`` with a word's key and a step, and ``pin_asked`` with a word's key (double
@@ -62,17 +64,18 @@ class MapGrid(QWidget):
     pin_asked = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(
+            theme,
+            accessibleName=tr("Attention maps of all words over the steps"),
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+            mouseTracking=True,
+        )
         self._rows: tuple[GridRow, ...] = ()
         self._row = 0
         self._step = 0
         self._shape = 1.0
         self._images: dict[tuple[int, float], tuple[FloatMap, QImage]] = {}
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(tr("Attention maps of all words over the steps"))
-        self.setMouseTracking(True)
         theme.changed.connect(self._forget)
 
     def minimumSizeHint(self) -> QSize:
@@ -123,9 +126,8 @@ class MapGrid(QWidget):
         left, top = em(LABEL_EM) + column * width, em(HEAD_EM) + row * height
         return QRectF(left, top, width - gap, height - gap)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(self, painter: QPainter) -> None:
+        """Draw the steps, words and maps."""
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         columns = self.columns
         self._draw_head(painter, columns)
@@ -137,16 +139,13 @@ class MapGrid(QWidget):
                 if step in row.maps:
                     painter.drawImage(cell, self._image(row, step))
         self._draw_marks(painter, columns)
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        place = self._at(event.position())
-        if place is not None:
+        if (place := self._at(event.position())) is not None:
             self._pick(*place)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        place = self._at(event.position())
-        if place is not None:
+        if (place := self._at(event.position())) is not None:
             self.pin_asked.emit(self._rows[place[0]].key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -189,12 +188,8 @@ class MapGrid(QWidget):
         return _nearest(columns, self._step)
 
     def _at(self, position: QPointF) -> tuple[int, int] | None:
-        columns = self.columns
-        for row in range(len(self._rows)):
-            for column in range(len(columns)):
-                if self.cell(row, column).contains(position):
-                    return row, column
-        return None
+        places = product(range(len(self._rows)), range(len(self.columns)))
+        return next((place for place in places if self.cell(*place).contains(position)), None)
 
     def _pick(self, row: int, column: int) -> None:
         self._row, self._step = row, self.columns[column]
@@ -206,31 +201,27 @@ class MapGrid(QWidget):
         weights, top = row.maps[step], row.tops[step]
         key = (id(weights), top)
         if key not in self._images:
-            self._images[key] = weights, self._painted(row, weights, top)
+            if row.is_signed:
+                image = difference_image(weights, self._theme.difference_table(), top)
+            else:
+                image = heat_image(weights, self._theme.heat_table(), top)
+            self._images[key] = weights, image
         return self._images[key][1]
-
-    def _painted(self, row: GridRow, weights: FloatMap, top: float) -> QImage:
-        if row.is_signed:
-            return difference_image(weights, self._theme.difference_table(), top)
-        return heat_image(weights, self._theme.heat_table(), top)
 
     def _forget(self) -> None:
         self._images = {}
-        self.update()
 
     def _draw_head(self, painter: QPainter, columns: tuple[int, ...]) -> None:
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        beside = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(QRectF(0, 0, em(LABEL_EM), em(HEAD_EM)), beside, tr("step"))
+        muted, text = self._theme.colour("muted"), self._theme.colour("text")
+        corner = QRectF(0, 0, em(LABEL_EM), em(HEAD_EM))
+        draw_text(painter, corner, tr("step"), (font(SMALL), muted), Qt.AlignmentFlag.AlignVCenter)
         current = self._column(columns) if columns else -1
         for column, step in enumerate(columns):
             cell = self.cell(0, column)
             is_current = column == current and step == self._step
-            painter.setFont(font(SMALL, bold=is_current))
-            painter.setPen(self._theme.colour("text" if is_current else "muted"))
             head = QRectF(cell.left(), 0, cell.width(), em(HEAD_EM))
-            painter.drawText(head, Qt.AlignmentFlag.AlignCenter, str(step + 1))
+            look = (font(SMALL, bold=is_current), text if is_current else muted)
+            draw_text(painter, head, str(step + 1), look)
 
     def _draw_word(self, painter: QPainter, number: int, row: GridRow) -> None:
         cell = self.cell(number, 0)
@@ -238,14 +229,11 @@ class MapGrid(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.mention(row.hue))
         painter.drawEllipse(QRectF(1, cell.center().y() - dot / 2, dot, dot))
-        painter.setFont(font(bold=row.is_pinned))
-        painter.setPen(self._theme.colour("text"))
-        left = dot + em(0.35)
+        letters, left = font(bold=row.is_pinned), dot + em(0.35)
         room = QRectF(left, cell.top(), em(LABEL_EM) - left - em(GAP_EM), cell.height())
-        text = painter.fontMetrics().elidedText(
-            row.text, Qt.TextElideMode.ElideRight, round(room.width())
-        )
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        look = (letters, self._theme.colour("text"))
+        text = elided(row.text, letters, room.width())
+        draw_text(painter, room, text, look, Qt.AlignmentFlag.AlignVCenter)
 
     def _draw_marks(self, painter: QPainter, columns: tuple[int, ...]) -> None:
         """Frame the picked step and the focused map."""

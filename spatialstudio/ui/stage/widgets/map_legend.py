@@ -1,8 +1,8 @@
 """The colour scales of the shown maps, with their values."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QLinearGradient, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QBrush, QFontMetrics, QFontMetricsF, QLinearGradient, QPainter, QPen
+from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import (
@@ -12,6 +12,7 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import CONTRAST
+from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded, draw_text, elided
 from spatialstudio.ui.widgets.texts import tr
 
 ROW_EM = 1.5
@@ -30,16 +31,13 @@ class LegendEntry:
     top: float
 
 
-class MapLegend(QWidget):
+class MapLegend(PaintedWidget):
     """Shows a colour bar for each map, from 0 to the value that maps to full colour."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, accessibleName=tr("Colour scale"))
         self._entries: tuple[LegendEntry, ...] = ()
-        self.setAccessibleName(tr("Colour scale"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def show_entries(self, entries: tuple[LegendEntry, ...]) -> None:
         """Show the scales of these maps."""
@@ -55,36 +53,29 @@ class MapLegend(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(em(10), max(len(self._entries), 1) * em(ROW_EM))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(font(SMALL))
-        widest = max(
-            (painter.fontMetrics().horizontalAdvance(in_figures(e.top)) for e in self._entries),
-            default=0,
-        )
+    def draw(self, painter: QPainter) -> None:
+        """Draw a line per map."""
+        advance = QFontMetrics(font(SMALL)).horizontalAdvance
+        widest = max((advance(in_figures(entry.top)) for entry in self._entries), default=0)
         for row, entry in enumerate(self._entries):
             line = QRectF(0, row * em(ROW_EM), self.width(), em(ROW_EM))
             self._draw_entry(painter, line, entry, widest)
-        painter.end()
 
     def _draw_entry(
         self, painter: QPainter, line: QRectF, entry: LegendEntry, number_width: float
     ) -> None:
-        middle = Qt.AlignmentFlag.AlignVCenter
+        letters, middle = font(SMALL), Qt.AlignmentFlag.AlignVCenter
+        plain, muted = (letters, self._theme.colour("text")), (letters, self._theme.colour("muted"))
         word = QRectF(line)
         word.setWidth(line.width() * WORD_SHARE)
-        painter.setPen(self._theme.colour("text"))
-        measure = QFontMetricsF(painter.font())
-        shown = measure.elidedText(entry.text, Qt.TextElideMode.ElideRight, word.width())
-        painter.drawText(word, middle | Qt.AlignmentFlag.AlignLeft, shown)
+        draw_text(painter, word, elided(entry.text, letters, word.width()), plain, middle)
         number = QRectF(line)
         number.setLeft(line.right() - number_width)
-        painter.setPen(self._theme.colour("muted"))
-        painter.drawText(number, middle | Qt.AlignmentFlag.AlignRight, in_figures(entry.top))
-        zero = measure.horizontalAdvance("0")
+        at_right = middle | Qt.AlignmentFlag.AlignRight
+        draw_text(painter, number, in_figures(entry.top), muted, at_right)
+        zero = QFontMetricsF(letters).horizontalAdvance("0")
         start = QRectF(word.right(), line.top(), zero, line.height())
-        painter.drawText(start, middle | Qt.AlignmentFlag.AlignLeft, "0")
+        draw_text(painter, start, "0", muted, middle)
         left, right = start.right() + em(GAP_EM), number.left() - em(GAP_EM)
         height = em(BAR_EM)
         bar = QRectF(left, line.center().y() - height / 2, right - left, height)
@@ -95,12 +86,9 @@ class MapLegend(QWidget):
         for stop in range(STOPS + 1):
             share = stop / STOPS
             ramp.setColorAt(share, self._theme.mention(hue, share**CONTRAST))
-        radius = bar.height() / 3
-        painter.setPen(QPen(self._theme.colour("line"), 1))
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(bar, radius, radius)
-        painter.setBrush(ramp)
-        painter.drawRoundedRect(bar, radius, radius)
+        edge = QPen(self._theme.colour("line"), 1)
+        for fill in (self._theme.colour("raised"), QBrush(ramp)):
+            draw_rounded(painter, bar, fill, edge, bar.height() / 3)
 
 
 def in_figures(top: float) -> str:

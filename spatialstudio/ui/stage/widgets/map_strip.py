@@ -1,8 +1,17 @@
 """Attention maps at the picked step, one tile per object word, guided and baseline."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QScrollArea, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
@@ -13,6 +22,8 @@ from spatialstudio.ui.theme.metrics import (
 )
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import heat_image
+from spatialstudio.ui.widgets.box_layouts import SPACE, discard, row
+from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, elided, painting
 from spatialstudio.ui.widgets.roving_focus import ALONG, RovingFocus
 from spatialstudio.ui.widgets.texts import tr
 
@@ -116,17 +127,15 @@ class MapTile(QAbstractButton):
         return self.size_around(self._least, is_stacked=self._is_stacked)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        self._draw_card(painter)
-        for place, image in enumerate(self._images):
-            square = self._square(place)
-            painter.fillRect(square, self._theme.colour("sunken"))
-            if image is not None:
-                painter.drawImage(square, image)
-        self._draw_word(painter)
-        painter.end()
+        with painting(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            self._draw_card(painter)
+            for place, image in enumerate(self._images):
+                square = self._square(place)
+                painter.fillRect(square, self._theme.colour("sunken"))
+                if image is not None:
+                    painter.drawImage(square, image)
+            self._draw_word(painter)
 
     def size_around(self, side: int, *, is_stacked: bool) -> QSize:
         """Return the tile's size with maps of that side in that arrangement."""
@@ -145,9 +154,9 @@ class MapTile(QAbstractButton):
         marked = self.isChecked() or self.hasFocus()
         ink = self._theme.mention(self._word.hue) if self.isChecked() else None
         ink = ink or self._theme.colour("accent" if marked else "line")
-        painter.setPen(QPen(ink, 2 if marked else 1))
-        painter.setBrush(self._theme.colour("hover" if self.underMouse() else "raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), em(0.35), em(0.35))
+        ground = self._theme.colour("hover" if self.underMouse() else "raised")
+        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        draw_rounded(painter, box, ground, QPen(ink, 2 if marked else 1), em(0.35))
 
     def _draw_word(self, painter: QPainter) -> None:
         dot = em(DOT_EM)
@@ -156,14 +165,11 @@ class MapTile(QAbstractButton):
         line = self._line(0)
         middle = line.center().y()
         painter.drawEllipse(QRectF(em(PAD_EM) + DOT_INSET, middle - dot / 2, dot, dot))
-        painter.setFont(font(bold=True))
-        painter.setPen(self._theme.colour("text"))
         line.setLeft(em(PAD_EM) + DOT_INSET + dot + em(AFTER_DOT_EM))
-        _write(painter, line, self._word.phrase)
+        _write(painter, line, self._word.phrase, font(bold=True), self._theme.colour("text"))
         if self._word.has_baseline:
-            painter.setFont(font(SMALL))
-            painter.setPen(self._theme.colour("muted"))
-            _write(painter, self._line(1), tr("baseline"))
+            muted = self._theme.colour("muted")
+            _write(painter, self._line(1), tr("baseline"), font(SMALL), muted)
 
     def _line(self, place: int) -> QRectF:
         """Return the rectangle of a map's label."""
@@ -188,10 +194,7 @@ class MapStrip(QWidget):
         self._theme = theme
         self._tiles: tuple[MapTile, ...] = ()
         self._roving_focus = RovingFocus(self, ALONG)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(em(0.5))
-        self._row.addStretch()
+        self._row = row(SPACE, within=self, gap=0.5)
 
     def show_words(self, words: tuple[WordMaps, ...]) -> None:
         """Show the maps of these words; tiles are reused while the words stay the same."""
@@ -240,10 +243,7 @@ class MapStrip(QWidget):
         return min(width // across, height // down)
 
     def _renew(self, words: tuple[WordMaps, ...]) -> None:
-        for tile in self._tiles:
-            self._row.removeWidget(tile)
-            tile.hide()
-            tile.deleteLater()
+        discard(self._row, *self._tiles)
         self._tiles = tuple(MapTile(self._theme, word) for word in words)
         for place, tile in enumerate(self._tiles):
             tile.clicked.connect(self._tell)
@@ -277,7 +277,7 @@ class MapRoom(QScrollArea):
         self._strip.share_room()
 
 
-def _write(painter: QPainter, line: QRectF, text: str) -> None:
+def _write(painter: QPainter, line: QRectF, text: str, letters: QFont, colour: QColor) -> None:
     """Draw a text in a line, elided where it is longer."""
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(line.width()))
-    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+    shown = elided(text, letters, line.width())
+    draw_text(painter, line, shown, (letters, colour), Qt.AlignmentFlag.AlignVCenter)

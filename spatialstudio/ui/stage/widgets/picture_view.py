@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
+    QFontMetrics,
     QImage,
     QMouseEvent,
     QPainter,
@@ -32,6 +33,7 @@ from spatialstudio.ui.widgets.array_images import (
     mask_outline,
     rgb_image,
 )
+from spatialstudio.ui.widgets.painting import draw_text, painting
 from spatialstudio.ui.widgets.picture_label import PictureLabels
 from spatialstudio.ui.widgets.picture_layers import (
     BoxLayer,
@@ -157,21 +159,18 @@ class PictureView(QWidget):
         self._place_marginals()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        frame = self.frame()
-        self._draw_title(painter, frame)
-        rounding = em(ROUNDING_EM)
+        frame, rounding = self.frame(), em(ROUNDING_EM)
         shape = QPainterPath()
         shape.addRoundedRect(frame, rounding, rounding)
-        painter.fillPath(shape, self._theme.colour("sunken"))
-        painter.save()
-        painter.setClipPath(shape)
-        self._draw_inside(painter, frame)
-        painter.restore()
-        painter.setPen(QPen(self._theme.colour("line"), 1))
-        painter.drawPath(shape)
-        painter.end()
+        with painting(self) as painter:
+            self._draw_title(painter, frame)
+            painter.fillPath(shape, self._theme.colour("sunken"))
+            painter.save()
+            painter.setClipPath(shape)
+            self._draw_inside(painter, frame)
+            painter.restore()
+            painter.setPen(QPen(self._theme.colour("line"), 1))
+            painter.drawPath(shape)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._picture is None or not event.angleDelta().y():
@@ -242,16 +241,14 @@ class PictureView(QWidget):
     def _draw_title(self, painter: QPainter, frame: QRectF) -> None:
         line = QRectF(frame.left(), frame.top() - em(TITLE_EM), frame.width(), em(TITLE_EM))
         line.adjust(0, 0, 0, -em(GAP_EM))
-        low = Qt.AlignmentFlag.AlignBottom
-        painter.setFont(font(bold=True))
-        painter.setPen(self._theme.colour("text"))
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignLeft, self._scene.title)
-        spare = line.width() - painter.fontMetrics().horizontalAdvance(self._scene.title) - em()
-        painter.setFont(font(SMALL))
-        painter.setPen(self._theme.colour("muted"))
-        remarks, metrics = (self._scene.remark, self._scene.brief_remark), painter.fontMetrics()
-        remark = next((each for each in remarks if metrics.horizontalAdvance(each) <= spare), "")
-        painter.drawText(line, low | Qt.AlignmentFlag.AlignRight, remark)
+        low, title = Qt.AlignmentFlag.AlignBottom, self._scene.title
+        draw_text(painter, line, title, (font(bold=True), self._theme.colour("text")), low)
+        spare = line.width() - painter.fontMetrics().horizontalAdvance(title) - em()
+        small, remarks = font(SMALL), (self._scene.remark, self._scene.brief_remark)
+        advance = QFontMetrics(small).horizontalAdvance
+        remark = next((each for each in remarks if advance(each) <= spare), "")
+        look = (small, self._theme.colour("muted"))
+        draw_text(painter, line, remark, look, low | Qt.AlignmentFlag.AlignRight)
 
     def _draw_inside(self, painter: QPainter, frame: QRectF) -> None:
         if self._picture is None:

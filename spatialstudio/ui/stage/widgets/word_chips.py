@@ -16,7 +16,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.metrics import em, font
 from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.widgets.box_layouts import discard
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, painting
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.text_label import plain_tip
 from spatialstudio.ui.widgets.texts import tr
@@ -75,12 +77,7 @@ class WordChip(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Map of {word}").format(word=tag.text))
-        self.setToolTip(
-            plain_tip(
-                tag.reason
-                or tr("Click pins its map, Shift+click compares, double click shows it alone")
-            )
-        )
+        self.setToolTip(plain_tip(tag.reason or tr(HELP)))
         if not tag.reason:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
         theme.changed.connect(self.update)
@@ -136,23 +133,19 @@ class WordChip(QAbstractButton):
                 super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_pill(painter)
-        left = em(PAD_EM if not self.tag.is_quiet else PAD_EM / 2)
-        if not self.tag.is_quiet:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.mention(self.tag.hue))
-            dot, middle = em(DOT_EM), self.height() / 2
-            painter.drawEllipse(QRectF(left, middle - dot / 2, dot, dot))
-            left += em(DOT_EM) + em(GAP_EM)
-        painter.setFont(font(bold=not self.tag.is_quiet))
-        painter.setPen(self._theme.colour(self._ink()))
-        room = QRectF(left, 0, self.width() - left, self.height())
-        painter.drawText(
-            room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text()
-        )
-        painter.end()
+        with painting(self) as painter:
+            self._draw_pill(painter)
+            left = em(PAD_EM if not self.tag.is_quiet else PAD_EM / 2)
+            if not self.tag.is_quiet:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(self._theme.mention(self.tag.hue))
+                dot, middle = em(DOT_EM), self.height() / 2
+                painter.drawEllipse(QRectF(left, middle - dot / 2, dot, dot))
+                left += em(DOT_EM) + em(GAP_EM)
+            room = QRectF(left, 0, self.width() - left, self.height())
+            ink = self._theme.colour("text" if self.isEnabled() else "muted")
+            look = (font(bold=not self.tag.is_quiet), ink)
+            draw_text(painter, room, self.text(), look, Qt.AlignmentFlag.AlignVCenter)
 
     def _draw_pill(self, painter: QPainter) -> None:
         if self.tag.is_quiet and not (self.isChecked() or self.hasFocus() or self._is_lit()):
@@ -162,14 +155,10 @@ class WordChip(QAbstractButton):
             edge, width = self._theme.mention(self.tag.hue), 1.6
         if self.hasFocus():
             edge, width = self._theme.colour("accent"), 1.6
-        painter.setPen(QPen(edge, width))
         ground = self._theme.colour("hover" if self._is_lit() else "raised")
-        painter.setBrush(self._theme.mention(self.tag.hue, TINT) if self.isChecked() else ground)
+        fill = self._theme.mention(self.tag.hue, TINT) if self.isChecked() else ground
         pill = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
-
-    def _ink(self) -> str:
-        return "text" if self.isEnabled() else "muted"
+        draw_rounded(painter, pill, fill, QPen(edge, width))
 
     def _is_lit(self) -> bool:
         return self.underMouse() and self.isEnabled()
@@ -206,10 +195,7 @@ class WordChips(QWidget):
         """Show these words; chips are reused while the words stay the same."""
         if tuple(chip.tag for chip in self._chips) == tags:
             return
-        for chip in self._chips:
-            self._flow.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
+        discard(self._flow, *self._chips)
         self._chips = tuple(self._made(tag) for tag in tags)
         self._roving_focus.lead([chip for chip in self._chips if chip.isEnabled()])
         self._show_brief()
