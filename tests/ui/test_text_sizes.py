@@ -216,7 +216,7 @@ def longer(qapp):
 def test_the_form_of_a_run_gives_way_to_longer_words(qapp, longer, appearance):
     use_bundled_font(qapp, resources_folder() / "fonts")
     form = RunForm(appearance.theme)
-    form.show_methods(tuple(GUIDANCE_METHODS))
+    form.guidance.show_methods(tuple(GUIDANCE_METHODS))
     form.show_all(True)
     assert form.minimumSizeHint().width() <= em(17)
     form.deleteLater()

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.ui.widgets.toast_card import (
+from spatialstudio.ui.widgets.toast_cards import (
     Offer,
     Toast,
     ToastKind,

@@ -1,7 +1,7 @@
 """The dock of attention maps at a step and their PoS."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.application.inspect.inspection import relation_in_words
 from spatialstudio.application.inspect.step_numbers import moment_in_words, moment_of
@@ -20,7 +20,7 @@ from spatialstudio.ui.stage.map_presenter import step_at
 from spatialstudio.ui.stage.stage_presenter import word_maps
 from spatialstudio.ui.stage.widgets.map_strip import MapRoom, MapStrip
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.box_layouts import column, grow
+from spatialstudio.ui.widgets.box_layouts import column, grow, pages
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -60,7 +60,7 @@ class AttentionPanel(Panel):
         if run is None:
             return
         self._empty.setText(tr(NO_TRACE if run.is_over else NOTHING_YET))
-        self._stack.setCurrentIndex(1 if run.steps else 0)
+        self._pages.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step, self._maps.look.moment))
         self._strip.show_picked(self._session.mention_id or "")
         self._words.setText(self._meaning(run, step))
@@ -84,10 +84,7 @@ class AttentionPanel(Panel):
         return ""
 
     def _lay_out(self) -> None:
-        stack = QWidget()
-        stack.setMinimumHeight(em(TRACE_EM))
-        stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-        self._stack = QStackedLayout(stack)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(MapRoom(self._strip))
-        column(grow(stack), self._words, within=self, gap=0.3, edges=(0.9, 0.3, 0.9, 0.5))
+        self._pages = pages(self._empty, MapRoom(self._strip))
+        self._pages.setMinimumHeight(em(TRACE_EM))
+        self._pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        column(grow(self._pages), self._words, within=self, gap=0.3, edges=(0.9, 0.3, 0.9, 0.5))

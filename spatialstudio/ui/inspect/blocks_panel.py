@@ -35,7 +35,7 @@ from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, clear, column, row
 from spatialstudio.ui.widgets.buttons import Slot, push_button, tool_button
-from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import (
     TextLabel,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.exports import ExportOrder
@@ -20,7 +20,7 @@ from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.board_tray import BoardTray, TrayFrame
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.array_images import rgb_image
-from spatialstudio.ui.widgets.box_layouts import column, grow
+from spatialstudio.ui.widgets.box_layouts import column, grow, pages
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -147,10 +147,7 @@ class BoardPanel(Panel):
     def _lay_out(self) -> None:
         empty = TextLabel(tr(EMPTY), Tone.MUTED)
         empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        stack = QWidget()
-        self._pages = QStackedLayout(stack)
-        self._pages.addWidget(empty)
-        self._pages.addWidget(self._tray)
+        self._pages = pages(empty, self._tray)
         foot = QWidget()
         buttons = FlowLayout(em(0.4))
         foot.setLayout(buttons)
@@ -158,7 +155,7 @@ class BoardPanel(Panel):
             buttons.addWidget(self._button(command))
         about = TextLabel(tr(ABOUT), Tone.MUTED, small=True)
         edges = (0.9, 0.3, 0.9, 0.5)
-        column(grow(stack), about, foot, within=self, gap=0.4, edges=edges)
+        column(grow(self._pages), about, foot, within=self, gap=0.4, edges=edges)
 
     def _button(self, command: Command) -> QWidget:
         button = command_button(self._actions[command], "plain")

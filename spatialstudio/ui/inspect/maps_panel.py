@@ -130,18 +130,14 @@ class MapsPanel(Panel):
         selection = map_selection(self._maps, run, baseline)
         maps = maps_at(run, self._session.step, selection)
         words = shown_words(run.scene, selection)
-        note = moment_note(run, self._session.step, selection)
-        self._note.setText(note)
-        self._note.setVisible(bool(note))
+        self._note.show_text(moment_note(run, self._session.step, selection))
         self._legend.show_entries(legend_of(run.scene, maps, words, selection))
         reading = shown_relation(run.scene, maps, words)
-        self._sentence.setText(reading.sentence if reading else "")
-        self._sentence.setVisible(reading is not None)
+        self._sentence.show_text(reading.sentence if reading else "")
         self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))
 
     def _lay_out(self) -> None:
-        label = TextLabel(tr("Opacity"))
-        label.setWordWrap(False)
+        label = TextLabel(tr("Opacity"), wraps=False)
         column(
             self._sentence,
             self._details,

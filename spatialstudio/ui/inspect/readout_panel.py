@@ -31,8 +31,7 @@ class ReadoutPanel(Panel):
         self._session = context.studio.session
         self._maps = context.maps
         self._place: QPointF | None = None
-        self._text = TextLabel(tone=Tone.MUTED)
-        self._text.setWordWrap(False)
+        self._text = TextLabel(tone=Tone.MUTED, wraps=False)
         self._text.setMinimumWidth(1)  # a long text must not widen the window
         self._text.setAccessibleName(tr("Under the pointer"))
         context.stage.place_pointed.connect(self._point)

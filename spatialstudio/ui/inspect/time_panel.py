@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFileDialog
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
@@ -36,7 +36,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
 from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.box_layouts import column, grow
+from spatialstudio.ui.widgets.box_layouts import column, grow, pages
 from spatialstudio.ui.widgets.plot import ZOOM
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -241,9 +241,7 @@ class TimePanel(Panel):
 
     def _draw_means(self) -> None:
         run, second, moment = self._session.run, self._session.baseline, self._maps.look.moment
-        text = "" if run is None else span_in_words(run, second, self._span, moment)
-        self._means.setText(text)
-        self._means.setVisible(bool(text))
+        self._means.show_text(span_in_words(run, second, self._span, moment) if run else "")
 
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay_commands.BESIDE_NONE), has_second)
@@ -254,12 +252,9 @@ class TimePanel(Panel):
             self._actions[command].setEnabled(can)
 
     def _lay_out(self) -> None:
-        stack = QWidget()
-        stack.setMinimumHeight(em(TRACE_EM))
-        self._pages = QStackedLayout(stack)
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._chart)
-        parts = (self._header, grow(stack), self._means, self._replay)
+        self._pages = pages(self._empty, self._chart)
+        self._pages.setMinimumHeight(em(TRACE_EM))
+        parts = (self._header, grow(self._pages), self._means, self._replay)
         column(*parts, within=self, gap=0.2, edges=(0.9, 0, 0.9, 0.5))
 
 

@@ -31,7 +31,7 @@ from spatialstudio.ui.run.commands import (
 )
 from spatialstudio.ui.run.widgets.guidance_form import savings_in_words
 from spatialstudio.ui.widgets.texts import tr
-from spatialstudio.ui.widgets.toast_card import Offer
+from spatialstudio.ui.widgets.toast_cards import Offer
 
 
 def report_with_remedies(context: WindowContext, report: ErrorReport) -> None:
@@ -177,7 +177,8 @@ class FailureActions:
             self._tell(report_on(error, title))
 
     def _entry_id(self, request_id: RequestId) -> str:
-        owns = (each.id for each in self._queue.entries if request_id in _ids(each.runs))
+        entries = self._queue.entries
+        owns = (each.id for each in entries if request_id in {run.id for run in each.runs})
         return next(owns, "")
 
     def _drawn(self, request_id: RequestId) -> OpenRun | None:
@@ -194,7 +195,3 @@ def fix_in_words(fix: MemoryFix) -> str:
         smaller = tr("Draw {width} × {height} pixels").format(width=width, height=height)  # noqa: RUF001
         words = ", ".join(part for part in (words, smaller) if part)
     return words if fix.peak_bytes is None else f"{words}: {size_in_words(fix.peak_bytes)}"
-
-
-def _ids(runs: tuple[OpenRun, ...]) -> set[RequestId]:
-    return {run.id for run in runs}

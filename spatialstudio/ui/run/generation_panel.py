@@ -95,7 +95,7 @@ class GenerationPanel(Panel):
         self._shown_run: tuple[bool, str | None] = (False, None)
         self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
-        self._form.show_methods(context.studio.guidance_methods)
+        self._form.guidance.show_methods(context.studio.guidance_methods)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
         self._foot = GenerateFooter(context.theme, variants)
         column(self._form, within=self)
@@ -204,8 +204,8 @@ class GenerationPanel(Panel):
         self._form.settings_edited.connect(self._edit)
         self._form.model_picked.connect(self._pick_model)
         self._form.steps_picked.connect(self._pick_steps)
-        self._form.method_picked.connect(self._pick_method)
-        self._form.devices_wanted.connect(self._studio.devices.ask)
+        self._form.guidance.method_picked.connect(self._pick_method)
+        self._form.guidance.devices_wanted.connect(self._studio.devices.ask)
         self._form.loras_wanted.connect(self._show_loras)
         self._context.window_signals.seed_offered.connect(self.use_seed)
         self._context.window_signals.capture_asked.connect(self._pick_detail)
@@ -445,8 +445,9 @@ class GenerationPanel(Panel):
     def _show_devices(self) -> None:
         if (settings := self._settings) is not None:
             known, chosen = self._studio.devices.known, settings.sampling.device
-            self._form.show_devices(device_choices(known, chosen), chosen)
-            self._form.show_formats(format_choices(known, chosen, settings.sampling.dtype))
+            self._form.guidance.show_devices(device_choices(known, chosen), chosen)
+            formats = format_choices(known, chosen, settings.sampling.dtype)
+            self._form.guidance.show_formats(formats)
 
     def _estimate(self) -> None:
         settings = self._settings
@@ -463,4 +464,4 @@ class GenerationPanel(Panel):
             line = tr("Running on the processor. {line}").format(line=line)
         self._foot.show_estimate(line, offer if is_slow else "")
         on_disk = tr("About {size} on disk.").format(size=size_in_words(estimate.disk_bytes))
-        self._form.show_kept(on_disk if estimate.disk_bytes else "")
+        self._form.guidance.show_kept(on_disk if estimate.disk_bytes else "")

@@ -1,7 +1,5 @@
 """The film strip of this session's results; a click opens a result on the stage."""
 
-from PySide6.QtWidgets import QStackedWidget
-
 from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -9,7 +7,7 @@ from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import results_of
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.box_layouts import column, pages
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -28,10 +26,8 @@ class ResultsPanel(Panel):
         self._strip.result_picked.connect(self._open)
         self._waiting = TextLabel(tr("The results of this session appear here."), Tone.MUTED)
         self._clock = VisibleFrameClock(self._draw, self)
-        self._pages = QStackedWidget()  # the first result does not move the layout
+        self._pages = pages(self._waiting, self._strip)  # the first result moves nothing
         column(self._pages, within=self, edges=(0.7, 0.2, 0.7, 0.2))
-        self._pages.addWidget(self._waiting)
-        self._pages.addWidget(self._strip)
 
     def handle(self, event: object) -> None:
         """Follow finished runs and the open picture."""

@@ -148,8 +148,7 @@ class SweepDialog(QDialog):
         for row, (name, axis) in enumerate(
             ((tr("Columns"), self._columns), (tr("Rows"), self._rows))
         ):
-            label = TextLabel(name, Tone.MUTED)
-            label.setWordWrap(False)
+            label = TextLabel(name, Tone.MUTED, wraps=False)
             label.setBuddy(axis.field)
             grid.addWidget(label, row, 0)
             grid.addWidget(axis.field, row, 1)

@@ -108,8 +108,8 @@ class StagePanel(Panel):
             view.save_asked.connect(partial(save_plot, context.toasts))
         self.words = parts.words
         self._grid = GridView(context.theme)
-        self._grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
-        self._grid.pin_asked.connect(self.pin_asked)
+        self._grid.grid.map_picked.connect(lambda _, step: self._session.pick_step(step))
+        self._grid.grid.pin_asked.connect(self.pin_asked)
         self._clock = FrameClock(self._draw, self)
         self._evidence = parts.evidence
         self._judgement = context.judgement
@@ -250,8 +250,8 @@ class StagePanel(Panel):
         selection = map_selection(self._maps, run, beside)
         height, width = run.image.shape[:2] if run.image is not None else (1, 1)
         rows = grid_rows(run, beside, selection, self._maps.pins)
-        self._grid.show_rows(rows, width / height)
-        self._grid.show_step(self._session.step)
+        self._grid.grid.show_rows(rows, width / height)
+        self._grid.grid.show_step(self._session.step)
 
     def _lay_out(self) -> None:
         row(self._picture, self._beside, within=self._pictures, gap=1)

@@ -3,7 +3,15 @@
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from spatialstudio.ui.theme.metrics import em
 
@@ -96,6 +104,14 @@ def grid(
     cells.setVerticalSpacing(em(gaps[1]))
     cells.setColumnStretch(wide, 1)
     return cells
+
+
+def pages(*widgets: QWidget) -> QStackedWidget:
+    """Return a widget that shows one of several at a time, the first one at the beginning."""
+    stack = QStackedWidget()
+    for widget in widgets:
+        stack.addWidget(widget)
+    return stack
 
 
 def discard(layout: QLayout, *widgets: QWidget) -> None:

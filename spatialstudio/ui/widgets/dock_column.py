@@ -109,8 +109,7 @@ class DockTitle(QWidget):
     def __init__(self, theme: Theme, dock: QDockWidget) -> None:
         super().__init__(dock)
         self._words = dock.windowTitle()
-        self._title = title = TextLabel(self._words, Tone.HEADING)
-        title.setWordWrap(False)
+        self._title = title = TextLabel(self._words, Tone.HEADING, wraps=False)
         title.setMinimumWidth(em(NARROWEST_TITLE_EM))
         title.setTextInteractionFlags(title.textInteractionFlags().NoTextInteraction)
         buttons = []

@@ -8,7 +8,7 @@ keyboard focus, and leave undo to the window where each change is an edit on its
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -16,6 +16,9 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSlider,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QWidget,
 )
 
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     _Box: TypeAlias = QAbstractSpinBox
 else:
     _Field = _Box = object  # Qt classes cannot be combined as bases
+
+
+SHORTEST = 6
+"""Minimum number of visible letters before eliding."""
 
 
 class _FocusedWheel(_Field):
@@ -62,18 +69,42 @@ class ComboBox(_FocusedWheel, QComboBox):
     """A drop-down list."""
 
 
+class ChoiceBox(ComboBox):
+    """A combo box that elides a long choice; its list shows the full text.
+
+    Args:
+        name: Accessible name.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(SHORTEST)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        painter.drawComplexControl(control, option)
+        room = self.style().subControlRect(control, option, part, self).width()
+        whole, dots = option.currentText, Qt.TextElideMode.ElideRight
+        option.currentText = self.fontMetrics().elidedText(whole, dots, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
 class Slider(_FocusedWheel, QSlider):
     """A horizontal slider."""
 
-    def __init__(self, **properties: Any) -> None:
-        super().__init__(Qt.Orientation.Horizontal, **properties)
+    def __init__(self, parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent, **properties)
 
 
 class EditLine(QLineEdit):
     """A line whose every change is an edit on the window's undo stack."""
 
-    def __init__(self, text: str = "", **properties: Any) -> None:
-        super().__init__(text, **properties)
+    def __init__(self, *arguments: Any, **properties: Any) -> None:
+        super().__init__(*arguments, **properties)
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window."""

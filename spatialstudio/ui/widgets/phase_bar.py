@@ -117,12 +117,10 @@ class PhaseBar(QWidget):
         """Show the job's progress."""
         runs = progress.current is not None
         if runs:
-            self._job.setText(progress.job)
-            self._job.setVisible(bool(progress.job))
+            self._job.show_text(progress.job)
             self._show_phases(progress)
             self._remaining.setText(progress.remaining)
-            self._queue.setText(progress.queue)
-            self._queue.setVisible(bool(progress.queue))
+            self._queue.show_text(progress.queue)
         self._message.setText(progress.message)
         self._message.setVisible(not runs)
         self._running.setVisible(runs)

@@ -53,13 +53,27 @@ class PlainLabel(QLabel):
         self.setText(text)
         self.setProperty("tone", tone.value)
 
+    def show_text(self, text: str) -> None:
+        """Show a text; the label is hidden while it is empty."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
 
 class TextLabel(PlainLabel):
-    """Shows plain text, wrapped to its width, selectable and copyable."""
+    """Shows plain text, selectable and copyable.
 
-    def __init__(self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False) -> None:
+    Args:
+        text: The text.
+        tone: Its emphasis.
+        small: Whether its letters are small.
+        wraps: Whether it is wrapped to its width.
+    """
+
+    def __init__(
+        self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False, wraps: bool = True
+    ) -> None:
         super().__init__(text, tone=tone)
-        self.setWordWrap(True)
+        self.setWordWrap(wraps)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         policy = self.sizePolicy()  # keeps height-for-width
         policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)

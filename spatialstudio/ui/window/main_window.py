@@ -46,8 +46,7 @@ from spatialstudio.ui.run.progress_panel import ProgressPanel
 from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.texts import tr
-from spatialstudio.ui.widgets.toast_card import Offer
-from spatialstudio.ui.widgets.toast_stack import ToastStack
+from spatialstudio.ui.widgets.toast_cards import Offer, ToastStack
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
 from spatialstudio.ui.window.open_picture import offer_settings, read_file

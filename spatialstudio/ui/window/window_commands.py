@@ -33,7 +33,7 @@ from spatialstudio.ui.models import commands as models_commands
 from spatialstudio.ui.run import commands as run_commands
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
-from spatialstudio.ui.widgets.toast_card import Toast
+from spatialstudio.ui.widgets.toast_cards import Toast
 
 
 def open_palette(actions: Actions, window: QWidget) -> None:

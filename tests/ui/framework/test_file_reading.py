@@ -15,7 +15,7 @@ from spatialstudio.ui.framework.file_reading import FileReading, Subject
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
 from spatialstudio.ui.run import commands as run_commands
-from spatialstudio.ui.widgets.toast_card import ToastCard
+from spatialstudio.ui.widgets.toast_cards import ToastCard
 from spatialstudio.ui.window.workspaces import EVALUATE, GALLERY
 
 DECODERS = (

@@ -4,7 +4,7 @@ import pytest
 
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.framework.toasts import Toasts, report_text
-from spatialstudio.ui.widgets.toast_card import ToastKind
+from spatialstudio.ui.widgets.toast_cards import ToastKind
 
 FAILURE = ErrorReport(
     title="Drawing",

@@ -23,7 +23,7 @@ from spatialstudio.ui.inspect.blocks_panel import BlocksPanel
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip
-from spatialstudio.ui.widgets.choice_box import ChoiceBox
+from spatialstudio.ui.widgets.fields import ChoiceBox
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import PROMPT, STICKERS, picture_of, step_of
 

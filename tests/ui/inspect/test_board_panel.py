@@ -6,7 +6,7 @@ from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.board_panel import BoardPanel
 from spatialstudio.ui.inspect.widgets.board_tray import BoardTray
-from spatialstudio.ui.widgets.toast_card import ToastKind
+from spatialstudio.ui.widgets.toast_cards import ToastKind
 from spatialstudio.ui.window.workspaces import GALLERY
 
 

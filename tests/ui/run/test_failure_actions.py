@@ -15,7 +15,7 @@ from spatialstudio.application.session import StoreFailed
 from spatialstudio.domain.devices import MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import GenerationFailed, GenerationFinished
-from spatialstudio.ui.widgets.toast_card import ToastCard
+from spatialstudio.ui.widgets.toast_cards import ToastCard
 from spatialstudio.ui.window.window_commands import shown_settings
 from tests.ui.scripted_engine import PROMPT, STEPS, picture_of
 

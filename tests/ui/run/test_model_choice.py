@@ -27,7 +27,7 @@ from spatialstudio.ui.run.commands import (
     FIND_MODELS,
     MODELS_FOLDER,
 )
-from spatialstudio.ui.widgets.toast_card import ToastCard
+from spatialstudio.ui.widgets.toast_cards import ToastCard
 from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT, STICKERS
 

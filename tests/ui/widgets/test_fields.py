@@ -4,6 +4,7 @@ from PySide6.QtGui import QAction, QKeySequence, QWheelEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from spatialstudio.ui.widgets.fields import (
+    ChoiceBox,
     ComboBox,
     DecimalBox,
     EditLine,
@@ -13,6 +14,8 @@ from spatialstudio.ui.widgets.fields import (
 )
 
 NOTCH = 120
+BEGINNING = "the beginning of what"
+CHOICES = (f"{BEGINNING} is chosen", f"{BEGINNING} is chosen, much longer than there is room for")
 
 
 def scroll(widget, notches):
@@ -125,3 +128,34 @@ def test_undo_takes_back_letters_that_are_no_edit_yet_then_edits(qtbot, form):
     line.setModified(False)
     qtbot.keyClick(line, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert form.undone == 1
+
+
+@pytest.fixture
+def choice_box(qtbot):
+    box = ChoiceBox("Choice")
+    qtbot.addWidget(box)
+    for choice in CHOICES:
+        box.addItem(choice)
+    box.resize(box.fontMetrics().horizontalAdvance(BEGINNING), box.sizeHint().height())
+    box.show()
+    return box
+
+
+def test_it_asks_for_little_room(choice_box):
+    assert choice_box.sizeHint().width() < choice_box.fontMetrics().horizontalAdvance(BEGINNING)
+
+
+def test_what_is_too_long_ends_in_dots_whatever_follows(qtbot, choice_box):
+    shorter = choice_box.grab().toImage()
+    qtbot.keyClick(choice_box, Qt.Key.Key_Down)
+    assert choice_box.currentText() == CHOICES[1]
+    assert choice_box.grab().toImage() == shorter
+
+
+def test_what_fits_is_shown_whole(qtbot, choice_box):
+    choice_box.resize(
+        choice_box.fontMetrics().horizontalAdvance(CHOICES[1]) * 2, choice_box.height()
+    )
+    shorter = choice_box.grab().toImage()
+    qtbot.keyClick(choice_box, Qt.Key.Key_Down)
+    assert choice_box.grab().toImage() != shorter

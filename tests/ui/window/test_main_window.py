@@ -32,7 +32,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES
 from spatialstudio.ui.stage.widgets.map_strip import MapTile
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
-from spatialstudio.ui.widgets.toast_card import ToastCard
+from spatialstudio.ui.widgets.toast_cards import ToastCard
 from spatialstudio.ui.window.shortcuts import ShortcutSheet
 from spatialstudio.ui.window.workspaces import WORKSPACES
 from tests.ui.scripted_engine import PROMPT, STEPS

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
-from spatialstudio.ui.widgets.toast_card import Toast, ToastKind
+from spatialstudio.ui.widgets.toast_cards import Toast, ToastKind
 from spatialstudio.ui.window.window_commands import MessageList
 
 

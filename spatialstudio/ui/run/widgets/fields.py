@@ -14,8 +14,7 @@ from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
-from spatialstudio.ui.widgets.choice_box import ChoiceBox
-from spatialstudio.ui.widgets.fields import DecimalBox, EditLine, NumberBox, Slider
+from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, EditLine, NumberBox, Slider
 from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel, Tone, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -304,8 +303,7 @@ class StrengthSlider(QWidget):
         self._slider.setAccessibleName(tr("Layout strength"))
         self._slider.setRange(0, FULL)
         self._slider.valueChanged.connect(self._slide)
-        self._position = TextLabel()
-        self._position.setWordWrap(False)
+        self._position = TextLabel(wraps=False)
         self._caption = TextLabel(tone=Tone.MUTED, small=True)
         self._caption.setMinimumHeight(2 * self._caption.fontMetrics().lineSpacing())
         self._caption.setAlignment(Qt.AlignmentFlag.AlignTop)

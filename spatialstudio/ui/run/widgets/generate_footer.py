@@ -79,8 +79,7 @@ class GenerateFooter(QWidget):
 
     def show_estimate(self, text: str, offer: str = "") -> None:
         """Show the estimate of the run, with an offer to reduce a high cost."""
-        self._estimate.setText(text)
-        self._estimate.setVisible(bool(text))
+        self._estimate.show_text(text)
         self._offer.setText(offer)
         self._offer.setVisible(bool(offer))
 

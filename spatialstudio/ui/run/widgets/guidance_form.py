@@ -17,8 +17,8 @@ from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.metrics import em
 from spatialstudio.ui.widgets.box_layouts import column
-from spatialstudio.ui.widgets.choice_box import ChoiceBox
 from spatialstudio.ui.widgets.disclosure import Disclosure
+from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.text_label import (
     PlainLabel,
     TextLabel,

@@ -1,6 +1,5 @@
 """How pictures are drawn: model, size, steps, seed, how many, how firmly the layout is held."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +7,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from spatialstudio.domain.generation import MAX_SEED
-from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -42,17 +40,16 @@ COUNT_EM = 2.45
 class RunForm(QWidget):
     """Shows ``RunSettings`` and lets the user change them.
 
-    By the user's hand only it emits ``settings_edited`` with the name of the edit and the new
-    settings; and, where a choice brings others with it, ``model_picked`` with an id,
-    ``steps_picked``, and ``method_picked`` with a method's id and a ``Preset``. It emits
-    ``devices_wanted`` when the user looks at what pictures can be drawn on.
+    Emits, on user action only, ``settings_edited`` with the name of the edit and the new settings;
+    and, where a choice changes others, ``model_picked`` with an id and ``steps_picked``.
+
+    Attributes:
+        guidance: The settings of guidance, devices and captured attention.
     """
 
     settings_edited = Signal(str, object)
     model_picked = Signal(str)
     steps_picked = Signal(int)
-    method_picked = Signal(str, object)
-    devices_wanted = Signal()
     loras_wanted = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -82,7 +79,7 @@ class RunForm(QWidget):
         self._strength = StrengthSlider()
         self._baseline = QCheckBox(tr("Also draw the baseline"))
         self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
-        self._guidance = GuidanceForm()
+        self.guidance = GuidanceForm()
         self._rows = QWidget()
         self._parts: tuple[QWidget, ...] = ()
         self._lay_out()
@@ -99,10 +96,6 @@ class RunForm(QWidget):
         can_draw = any(choice.is_usable for choice in choices)
         for part in self._parts:
             part.setEnabled(can_draw)
-
-    def show_methods(self, methods: Sequence[MethodCard]) -> None:
-        """Offer guidance methods, before settings are shown."""
-        self._guidance.show_methods(methods)
 
     def open_models(self) -> None:
         """Let a model be chosen."""
@@ -144,7 +137,7 @@ class RunForm(QWidget):
             self._negative.setText(settings.negative)
         self._loras.show_loras(settings.sampling.loras)
         self._strength.show_strength(settings.sampling.guidance.strength, recommended)
-        self._guidance.show_settings(settings, presets, last_step)
+        self.guidance.show_settings(settings, presets, last_step)
 
     def show_predictions(self, choices: tuple[Choice, ...], chosen: str, note: str) -> None:
         """Offer prediction types below the model.
@@ -163,26 +156,9 @@ class RunForm(QWidget):
         """Offer LoRAs to add."""
         self._loras.show_choices(choices)
 
-    def show_devices(self, choices: tuple[Choice, ...], chosen: str) -> None:
-        """Offer what pictures can be drawn on.
-
-        Args:
-            choices: At least one.
-            chosen: Id of one of them.
-        """
-        self._guidance.show_devices(choices, chosen)
-
-    def show_formats(self, formats: Sequence[str]) -> None:
-        """Offer number formats of the weights; see ``GuidanceForm.show_formats``."""
-        self._guidance.show_formats(formats)
-
-    def show_kept(self, size: str) -> None:
-        """Say how much attention goes to disk; empty where nobody knows."""
-        self._guidance.show_kept(size)
-
     def show_all(self, full: bool) -> None:
         """Show every field, or only how firmly the layout is held."""
-        for part in (self._rows, self._baseline, self._guidance):
+        for part in (self._rows, self._baseline, self.guidance):
             part.setVisible(full)
 
     def roll(self) -> None:
@@ -192,9 +168,7 @@ class RunForm(QWidget):
     def _connect(self) -> None:
         self._model.choice_picked.connect(self.model_picked)
         self._steps.valueChanged.connect(self.steps_picked)
-        self._guidance.method_picked.connect(self.method_picked)
-        self._guidance.settings_edited.connect(self.settings_edited)
-        self._guidance.devices_wanted.connect(self.devices_wanted)
+        self.guidance.settings_edited.connect(self.settings_edited)
         self._size.size_picked.connect(
             lambda width, height: self._edit(tr("change size"), width=width, height=height)
         )
@@ -261,14 +235,13 @@ class RunForm(QWidget):
                 form.addRow("", self._note)
         self.show_predictions((), "", "")
         own = (field for _name, field in fields if field is not self._model)
-        self._parts = (*own, self._strength, self._baseline, self._guidance)
+        self._parts = (*own, self._strength, self._baseline, self.guidance)
         heading = TextLabel(tr("Layout strength"), Tone.HEADING)
-        parts = (self._rows, heading, self._strength, self._baseline, self._guidance)
+        parts = (self._rows, heading, self._strength, self._baseline, self.guidance)
         column(*parts, within=self, gap=0.6)
 
 
 def _label(name: str, field: QWidget) -> TextLabel:
-    label = TextLabel(name, Tone.MUTED)
-    label.setWordWrap(False)
+    label = TextLabel(name, Tone.MUTED, wraps=False)
     label.setBuddy(field)
     return label

@@ -278,35 +278,23 @@ class MapGrid(PaintedWidget):
 
 
 class GridView(QScrollArea):
-    """A ``MapGrid`` in a scroll area.
+    """A ``MapGrid`` in a scroll area, which keeps the picked map in view.
 
-    Emits ``map_picked`` and ``pin_asked`` as the grid does.
+    Attributes:
+        grid: The grid.
     """
-
-    map_picked = Signal(str, int)
-    pin_asked = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._grid = MapGrid(theme)
-        self._grid.map_picked.connect(self._keep_visible)
-        self._grid.map_picked.connect(self.map_picked)
-        self._grid.pin_asked.connect(self.pin_asked)
+        self.grid = MapGrid(theme)
+        self.grid.map_picked.connect(self._keep_visible)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidget(self._grid)
-
-    def show_rows(self, rows: tuple[GridRow, ...], shape: float = 1.0) -> None:
-        """Show words; ``shape`` is the picture's width over its height."""
-        self._grid.show_rows(rows, shape)
-
-    def show_step(self, step: int) -> None:
-        """Mark the picked step."""
-        self._grid.show_step(step)
+        self.setWidget(self.grid)
 
     def _keep_visible(self) -> None:
-        cell = self._grid.cursor_cell
+        cell = self.grid.cursor_cell
         middle = cell.center().toPoint()
         self.ensureVisible(middle.x(), middle.y(), 0, round(cell.height() / 2) + em(GAP_EM))
 

@@ -113,7 +113,7 @@ def test_more_words_than_room_are_scrolled_to(qtbot, theme):
     view = GridView(theme)
     qtbot.addWidget(view)
     view.resize(700, 200)
-    view.show_rows(tuple(row_of(f"m{n}", f"word {n}", n, 0.5) for n in range(12)))
+    view.grid.show_rows(tuple(row_of(f"m{n}", f"word {n}", n, 0.5) for n in range(12)))
     view.show()
     grid = view.findChild(MapGrid)
     qtbot.waitUntil(lambda: grid.height() > view.viewport().height())

@@ -3,13 +3,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from spatialstudio.ui.widgets.toast_card import (
+from spatialstudio.ui.widgets.toast_cards import (
+    MOST_CARDS,
     Offer,
     Toast,
     ToastCard,
     ToastKind,
+    ToastStack,
 )
-from spatialstudio.ui.widgets.toast_stack import MOST_CARDS, ToastStack
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -125,7 +126,7 @@ def test_each_of_several_offers_has_its_button(qtbot, stack):
 
 
 def test_news_goes_by_itself_and_a_problem_stays(qtbot, stack, monkeypatch):
-    monkeypatch.setattr("spatialstudio.ui.widgets.toast_card.NEWS_MS", 20)
+    monkeypatch.setattr("spatialstudio.ui.widgets.toast_cards.NEWS_MS", 20)
     stack.show_toast(Toast(kind=ToastKind.NEWS, message="Stored."))
     stack.show_toast(problem("stays"))
     qtbot.waitUntil(lambda: messages(stack) == ["stays"])
