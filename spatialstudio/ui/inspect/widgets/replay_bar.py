@@ -1,7 +1,6 @@
 """The scrubber and its playback controls: mode, speed, step label, back to live."""
 
 from enum import Enum
-from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
@@ -58,13 +57,11 @@ class ReplayBar(QWidget):
         self._play = tool_button(do=self.toggle_play, icon_em=ICON_EM)
         names = {PlayMode.LOOP: tr("Loop"), PlayMode.PING_PONG: tr("Play back and forth")}
         self._modes = {
-            mode: tool_button(
-                do=partial(self._take_mode, mode), name=name, tip=name, icon_em=ICON_EM
-            )
-            for mode, name in names.items()
+            mode: tool_button(name=name, tip=name, icon_em=ICON_EM) for mode, name in names.items()
         }
         for mode, button in self._modes.items():
             button.setCheckable(True)
+            button.clicked.connect(lambda on, mode=mode: self._take_mode(mode, on=on))
             ThemedIcon(button, theme, mode.value)
         self._speed = self._speed_field()
         self._name = PlainLabel()
@@ -178,7 +175,7 @@ class ReplayBar(QWidget):
         self._clock.stop()
         self._dress()
 
-    def _take_mode(self, mode: PlayMode, on: bool) -> None:
+    def _take_mode(self, mode: PlayMode, *, on: bool) -> None:
         self.show_mode(mode if on else PlayMode.ONCE)
         self.mode_picked.emit(self._mode)
 
