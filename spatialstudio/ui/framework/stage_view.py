@@ -1,6 +1,6 @@
 """View state of the stage: layers, visible region, overlays."""
 
-from PySide6.QtCore import QObject, QRectF, Signal
+from PySide6.QtCore import QObject, QRectF, Signal, SignalInstance
 
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LAYERS,
@@ -74,15 +74,11 @@ class StageView(QObject):
 
     def show_solo(self, layer: Layer | None) -> None:
         """Show only one layer on the picture; None for all enabled layers."""
-        if layer is not self.solo:
-            self.solo = layer
-            self.layers_changed.emit()
+        self._set("solo", layer, self.layers_changed)
 
     def show_layers(self, layers: frozenset[Layer]) -> None:
         """Enable exactly these layers."""
-        if layers != self.layers:
-            self.layers = layers
-            self.layers_changed.emit()
+        self._set("layers", layers, self.layers_changed)
 
     def toggle(self, layer: Layer) -> None:
         """Toggle one layer."""
@@ -90,15 +86,11 @@ class StageView(QObject):
 
     def show_region(self, region: QRectF) -> None:
         """Set the visible region, as fractions of the picture's sides."""
-        if region != self.region:
-            self.region = QRectF(region)
-            self.region_changed.emit()
+        self._set("region", QRectF(region), self.region_changed)
 
     def show_words(self, shown: bool) -> None:
         """Show or hide the prompt's words above the picture."""
-        if shown is not self.shows_words:
-            self.shows_words = shown
-            self.words_changed.emit()
+        self._set("shows_words", shown, self.words_changed)
 
     def fit(self) -> None:
         """Show the whole picture."""
@@ -106,30 +98,26 @@ class StageView(QObject):
 
     def show_smooth(self, smooth: bool) -> None:
         """Scale pictures smoothly, or show their pixels."""
-        if smooth is not self.is_smooth:
-            self.is_smooth = smooth
-            self.smoothing_changed.emit()
+        self._set("is_smooth", smooth, self.smoothing_changed)
 
     def show_beside(self, wanted: bool) -> None:
         """Show or hide the second run."""
-        if wanted is not self.has_beside:
-            self.has_beside = wanted
-            self.beside_changed.emit()
+        self._set("has_beside", wanted, self.beside_changed)
 
     def show_sketch(self, sketching: bool) -> None:
         """Switch between the layout sketch and the picture."""
-        if sketching is not self.is_sketching:
-            self.is_sketching = sketching
-            self.sketching_changed.emit()
+        self._set("is_sketching", sketching, self.sketching_changed)
 
     def show_ending(self, wanted: bool) -> None:
         """Switch between the finished picture and the picked step."""
-        if wanted is not self.shows_ending:
-            self.shows_ending = wanted
-            self.ending_changed.emit()
+        self._set("shows_ending", wanted, self.ending_changed)
 
     def show_overlays(self, overlays: tuple[StageOverlay, ...]) -> None:
         """Set the overlays of the picture, which also receive mouse events."""
-        if overlays != self.overlays:
-            self.overlays = overlays
-            self.overlays_changed.emit()
+        self._set("overlays", overlays, self.overlays_changed)
+
+    def _set(self, name: str, value: object, changed: SignalInstance) -> None:
+        """Set an attribute; emit a signal if its value is new."""
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            changed.emit()
