@@ -8,9 +8,8 @@ from spatialstudio.ui.widgets.picture_layers import (
     Layer,
     LayerLook,
 )
+from spatialstudio.ui.widgets.picture_region import WHOLE
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
-
-WHOLE = QRectF(0, 0, 1, 1)
 
 
 class StageView(QObject):

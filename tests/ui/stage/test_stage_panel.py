@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 
 from spatialstudio.ui.framework import commands as framework_commands
-from spatialstudio.ui.framework.stage_view import WHOLE
 from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.widgets.picture_region import WHOLE
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)

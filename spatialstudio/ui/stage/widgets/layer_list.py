@@ -23,7 +23,7 @@ from spatialstudio.ui.widgets.picture_layers import (
     Layer,
     LayerLook,
 )
-from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
+from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, KEY_EVENTS, RovingFocus
 from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
 from spatialstudio.ui.widgets.texts import tr
 
@@ -36,7 +36,6 @@ SWATCH_SIDE = 48
 LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
 OPACITY_STEP = 10
 GAP_EM = 0.1
-KEY_EVENTS = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
 KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
 
 
