@@ -118,6 +118,18 @@ class GuidanceForm(QWidget):
             singleStep=0.01,
             toolTip=tr("Guidance pauses while every relation's PoS is at least this value"),
         )
+        self._make_capture_fields()
+        self._size = TextLabel(tone=Tone.MUTED, small=True)
+        self._memory = ChoiceBox(tr("Memory"))
+        self._device = ChoiceField(tr("Device"))
+        self._format = ChoiceBox(tr("Precision"))
+        self._format.setToolTip(tr("Precision of the weights; changes the picture slightly"))
+        self._fields = QWidget()
+        self._disclosure = Disclosure(tr("Method parameters"), self._fields)
+        self._lay_out()
+        self._connect()
+
+    def _make_capture_fields(self) -> None:
         self._detail = ChoiceBox(tr("Recorded attention"))
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
@@ -128,15 +140,6 @@ class GuidanceForm(QWidget):
             prefix=tr("every "),
             toolTip=tr("Steps between two previews"),
         )
-        self._size = TextLabel(tone=Tone.MUTED, small=True)
-        self._memory = ChoiceBox(tr("Memory"))
-        self._device = ChoiceField(tr("Device"))
-        self._format = ChoiceBox(tr("Precision"))
-        self._format.setToolTip(tr("Precision of the weights; changes the picture slightly"))
-        self._fields = QWidget()
-        self._disclosure = Disclosure(tr("Method parameters"), self._fields)
-        self._lay_out()
-        self._connect()
 
     def show_methods(self, methods: Sequence[MethodCard]) -> None:
         """Set the guidance methods; call before ``show_settings``."""
