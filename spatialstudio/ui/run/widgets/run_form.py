@@ -1,5 +1,6 @@
 """How pictures are drawn: model, size, steps, seed, how many, how firmly the layout is held."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +43,7 @@ class RunForm(QWidget):
 
     Emits, on user action only, ``settings_edited`` with the name of the edit and the new settings;
     and, where a choice changes others, ``model_picked`` with an id and ``steps_picked``.
+    Emits ``loras_wanted`` when the list of LoRAs opens.
 
     Attributes:
         guidance: The settings of guidance, devices and captured attention.
