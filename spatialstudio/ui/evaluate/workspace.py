@@ -39,11 +39,11 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Build the scrolled dock of checker, PSE and the second detector."""
+    """Build the scrolled dock of the judge set, checker and PSE."""
+    from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
     from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
-    from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 
-    return DockColumn(MetricsPanel(context), SecondDetectorPanel(context))
+    return DockColumn(MetricsPanel(context), JudgeSetPanel(context))
 
 
 def make_stability(context: WindowContext) -> QWidget:

@@ -91,6 +91,15 @@ class WindowSettings:
         self._file.setValue("second_detector", detector_id)
 
     @property
+    def judge_set(self) -> str:
+        """Id of the judge set; empty for the default by the picture's origin."""
+        return self._text("judge_set")
+
+    @judge_set.setter
+    def judge_set(self, set_id: str) -> None:
+        self._file.setValue("judge_set", set_id)
+
+    @property
     def extractor(self) -> str:
         """Id of a plugin's relation extractor for prompts; empty for the grammar."""
         return self._text("extractor")

@@ -1,4 +1,4 @@
-"""A second detector is chosen in the window, kept, and asked from then on."""
+"""Judge set and second detector are chosen in the window, stored, and used from then on."""
 
 from pathlib import Path
 
@@ -8,19 +8,23 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
-from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
+from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
 from spatialstudio.ui.run.widgets.fields import ChoiceField
 from tests.ui.scripted_engine import PROMPT
 
 BROKEN = ModelNotFound('The model folder "owl" is damaged.', hint="Download it again.")
 
 
-def card(name, role=PerceptionRole.DETECTOR):
+DINO = "IDEA-Research/grounding-dino-tiny"
+
+
+def card(name, role=PerceptionRole.DETECTOR, architecture="GroundingDino"):
     ref = ModelRef(id=name)
     return PerceptionCard(
-        ref=ref, role=role, architecture="GroundingDino", folder=Path(name), size_bytes=1
+        ref=ref, role=role, architecture=architecture, folder=Path(name), size_bytes=1
     )
 
 
@@ -51,18 +55,26 @@ def panel(qtbot, shelf, context):
 
 
 def shown(qtbot, context):
-    panel = SecondDetectorPanel(context)
+    panel = JudgeSetPanel(context)
     qtbot.addWidget(panel)
     panel.show()
     return panel
 
 
 def field_of(panel):
-    return panel.findChild(ChoiceField)
+    return field_named(panel, "Second detector")
 
 
-def titles(panel):
-    field = field_of(panel)
+def set_field(panel):
+    return field_named(panel, "Judge set")
+
+
+def field_named(panel, name):
+    return next(each for each in panel.findChildren(ChoiceField) if each.accessibleName() == name)
+
+
+def titles(panel, field_in=field_of):
+    field = field_in(panel)
     return [field.itemText(place) for place in range(field.count())]
 
 
@@ -72,7 +84,7 @@ def test_detectors_are_offered_and_damaged_ones_say_why(panel):
 
 
 def test_what_is_judged_next_is_seen_by_the_second_as_well(qtbot, shelf, window, engine):
-    panel = window.panel(SecondDetectorPanel)
+    panel = window.panel(JudgeSetPanel)
     window.context.window_signals.workspace_asked.emit("evaluate")
     qtbot.waitUntil(lambda: len(titles(panel)) == 4)
     qtbot.keyClick(field_of(panel), Qt.Key.Key_Down)
@@ -109,7 +121,7 @@ def test_the_verdicts_panel_judges_again_once_another_is_chosen(qtbot, shelf, dr
     )
     qtbot.waitUntil(again.isHidden)
     engine.jobs.clear()
-    field = field_of(drawn.panel(SecondDetectorPanel))
+    field = field_of(drawn.panel(JudgeSetPanel))
     qtbot.waitUntil(lambda: field.count() == 4)
     qtbot.keyClick(field, Qt.Key.Key_Down)
     qtbot.waitUntil(again.isVisible)
@@ -125,3 +137,72 @@ def test_where_there_is_none_it_is_said_where_they_are_looked_for(qtbot, shelf, 
     panel = shown(qtbot, context)
     texts = [label.text() for label in panel.findChildren(QLabel)]
     assert any("models folder" in text for text in texts)
+
+
+@pytest.fixture
+def with_dino(shelf):
+    """Grounding DINO and SAM 2 are installed; depth and question models are not."""
+    sam = card("sam", PerceptionRole.SEGMENTER, "Sam2Model")
+    shelf.models, shelf.broken = (card(DINO), sam), {}
+    return shelf
+
+
+def described(panel):
+    return "\n".join(label.text() for label in panel.findChildren(QLabel))
+
+
+def test_judge_sets_without_a_detector_are_listed_but_cannot_be_chosen(panel):
+    assert titles(panel, set_field) == [
+        "By the picture's origin (default)",
+        "Stickers",
+        "Open vocabulary (not installed)",
+        "COCO (not installed)",
+        "SpatialBench-UC (not installed)",
+    ]
+    items = [set_field(panel).model().item(place) for place in range(5)]
+    assert [each.isEnabled() for each in items] == [True, True, False, False, False]
+    reason = items[2].data(Qt.ItemDataRole.AccessibleDescriptionRole)
+    assert "No detector of this set is installed." in reason
+    assert "Detector: not installed; download IDEA-Research/grounding-dino-base or" in reason
+
+
+def test_a_judge_set_names_its_models_and_what_to_download(qtbot, with_dino, context):
+    panel = shown(qtbot, context)
+    set_field(panel).setCurrentIndex(2)
+    assert context.studio.judges.set_id == "open-vocabulary"
+    text = described(panel)
+    assert f"Detector: {DINO}" in text
+    assert "Segmenter: sam" in text
+    assert "Depth model: not installed; download depth-anything/Depth-Anything-V2-Base-hf" in text
+
+
+def test_the_judge_set_can_be_undone_and_is_restored(qtbot, with_dino, context):
+    panel = shown(qtbot, context)
+    set_field(panel).setCurrentIndex(2)
+    context.studio.judges = DEFAULT_JUDGE_SET
+    again = shown(qtbot, context)
+    assert set_field(again).currentText() == "Open vocabulary"
+    assert context.studio.judges.set_id == "open-vocabulary"
+    context.edits.undo()
+    assert context.studio.judges == DEFAULT_JUDGE_SET
+    assert context.settings.judge_set == ""
+
+
+def test_a_restored_judge_set_whose_detector_is_gone_is_shown_but_not_used(
+    qtbot, shelf, context
+):
+    context.settings.judge_set = "coco"
+    panel = shown(qtbot, context)
+    assert set_field(panel).currentText() == "COCO (not installed)"
+    assert context.studio.judges.set_id == ""
+    context.settings.judge_set = "theirs"
+    again = shown(qtbot, context)
+    assert set_field(again).currentText() == "theirs, not found"
+    assert 'There is no judge set "theirs".' in described(again)
+
+
+def test_showing_the_dock_again_finds_a_model_installed_meanwhile(qtbot, shelf, panel):
+    panel.hide()
+    shelf.models = (*shelf.models, card(DINO))
+    panel.show()
+    assert titles(panel, set_field)[2] == "Open vocabulary"

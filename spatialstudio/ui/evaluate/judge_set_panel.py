@@ -1,0 +1,182 @@
+"""The selection of the judge set and of a second detector for evaluations."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout
+
+from spatialstudio.application.evaluate.judge_choice import JudgeSets
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeTask
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.run.presenters import NOBODY, detector_choices
+from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
+from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import tr
+
+BY_ORIGIN = ""
+"""Id of the default choice: the judge set by the origin of a picture."""
+
+BY_ORIGIN_TITLE = "By the picture's origin (default)"
+BY_ORIGIN_HELP = (
+    "Sticker models judge their own pictures only. Other pictures get the first installed set "
+    "that knows every object of the prompt."
+)
+NOT_INSTALLED = "No detector of this set is installed."
+NONE_HERE = "Lists the detectors in the models folder and in the Hugging Face cache."
+USED = "Its boxes are a layer of the picture; disagreement lowers the confidence of verdicts."
+TASK_NAMES = {
+    JudgeTask.DETECTOR: "Detector",
+    JudgeTask.SECOND_DETECTOR: "Second detector",
+    JudgeTask.SEGMENTER: "Segmenter",
+    JudgeTask.DEPTH: "Depth model",
+    JudgeTask.ANSWERER: "Question answerer",
+}
+
+
+def judge_set_choices(sets: JudgeSets, chosen: str) -> tuple[Choice, ...]:
+    """Return the default and all judge sets; without an installed detector they are unusable.
+
+    Args:
+        sets: The judge sets.
+        chosen: Id of a judge set, known or not; empty for the default.
+    """
+    cards = sets.cards
+    choices = [Choice(id=BY_ORIGIN, title=tr(BY_ORIGIN_TITLE), tip=tr(BY_ORIGIN_HELP))]
+    for card in cards:
+        is_usable = JudgeTask.DETECTOR in sets.installed(card)
+        title = tr(card.label) if is_usable else f"{tr(card.label)} ({tr('not installed')})"
+        tip = "\n".join(describe_judge_set(sets, card))
+        choices.append(Choice(id=card.id, title=title, tip=tip, is_usable=is_usable))
+    if chosen and chosen not in [card.id for card in cards]:
+        gone = tr("{model}, not found").format(model=chosen)
+        choices.append(Choice(id=chosen, title=gone, is_usable=False))
+    return tuple(choices)
+
+
+def describe_judge_set(sets: JudgeSets, card: JudgeSetCard) -> Iterator[str]:
+    """Return lines on the use of a judge set: its models, and candidates for missing ones."""
+    installed, missing = sets.installed(card), sets.missing(card)
+    if card.help:
+        yield tr(card.help)
+    if JudgeTask.DETECTOR not in installed:
+        yield tr(NOT_INSTALLED)
+    for task in card.tasks:
+        name = tr(TASK_NAMES[task])
+        if task in installed:
+            yield tr("{task}: {model}").format(task=name, model=installed[task])
+        elif names := missing[task].models:
+            text = tr("{task}: not installed; download {models}")
+            yield text.format(task=name, models=f" {tr('or')} ".join(names))
+
+
+class JudgeSetPanel(Panel):
+    """Lets the user select the judge set and a second detector.
+
+    The verdict panel then offers to evaluate again.
+    """
+
+    title = "Judge set"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._studio = context.studio
+        self._set = ChoiceField(tr("Judge set"))
+        self._set.choice_picked.connect(self._pick_set)
+        self._description = TextLabel(tone=Tone.MUTED, small=True)
+        self._second = ChoiceField(tr("Second detector"))
+        self._second.choice_picked.connect(self._pick_second)
+        self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
+        self._lay_out()
+        if context.settings.second_detector or context.settings.judge_set:
+            self._list()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Search for installed models."""
+        super().showEvent(event)
+        self._list()
+
+    def focus_choice(self) -> None:
+        """Move the keyboard focus to the choice of the judge set."""
+        self._set.setFocus()
+
+    def _list(self) -> None:
+        """List the judge sets and detectors; restore the stored choices if available."""
+        models = self._studio.judge_sets.find()
+        self._list_sets()
+        chosen = self._context.settings.second_detector
+        damaged = self._studio.damaged_perception_models
+        of_plugins = self._studio.plugins.adapter_ids("detector")
+        choices = detector_choices(models, damaged, chosen, of_plugins)
+        self._second.show_choices(choices, chosen)
+        if _is_usable(choices, chosen) and chosen != (self._studio.judges.second_id or NOBODY):
+            self._use_second(chosen)
+        has_any = any(choice.is_usable and choice.id != NOBODY for choice in choices)
+        self._note.setText(tr(USED if has_any else NONE_HERE))
+
+    def _list_sets(self) -> None:
+        chosen = self._context.settings.judge_set
+        choices = judge_set_choices(self._studio.judge_sets, chosen)
+        self._set.show_choices(choices, chosen)
+        usable = chosen if _is_usable(choices, chosen) else BY_ORIGIN
+        if chosen and usable != self._studio.judges.set_id:
+            self._apply_set(usable)
+        self._describe(chosen)
+
+    def _pick_set(self, set_id: str) -> None:
+        before = self._studio.judges.set_id
+        self._context.edits.change(tr("change judge set"), before, set_id, self._use_set)
+
+    def _use_set(self, set_id: str) -> None:
+        """Use this judge set for evaluations from now on."""
+        self._context.settings.judge_set = set_id
+        self._set.show_chosen(set_id)
+        self._describe(set_id)
+        self._apply_set(set_id)
+
+    def _apply_set(self, set_id: str) -> None:
+        self._studio.judges = replace(self._studio.judges, set_id=set_id)
+        self._context.window_signals.judges_chosen.emit()
+
+    def _describe(self, set_id: str) -> None:
+        lines = [tr(BY_ORIGIN_HELP)]
+        if set_id:
+            try:
+                card = self._studio.judge_sets.card(set_id)
+                lines = list(describe_judge_set(self._studio.judge_sets, card))
+            except StudioError as error:
+                lines = [error.message]
+        self._description.setText("\n".join(lines))
+
+    def _pick_second(self, detector_id: str) -> None:
+        before = self._studio.judges.second_id or NOBODY
+        name = tr("change second detector")
+        self._context.edits.change(name, before, detector_id, self._use_second)
+
+    def _use_second(self, detector_id: str) -> None:
+        """Use this second detector for evaluations from now on."""
+        self._studio.judges = replace(self._studio.judges, second_id=detector_id or None)
+        self._context.settings.second_detector = detector_id
+        self._second.show_chosen(detector_id)
+        self._context.window_signals.judges_chosen.emit()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(em(0.4))
+        for name, field, note in (
+            (tr("Judge set"), self._set, self._description),
+            (tr("Second detector"), self._second, self._note),
+        ):
+            label = TextLabel(name, Tone.HEADING)
+            label.setBuddy(field)
+            column.addWidget(label)
+            column.addWidget(field)
+            column.addWidget(note)
+
+
+def _is_usable(choices: tuple[Choice, ...], chosen: str) -> bool:
+    return any(choice.is_usable and choice.id == chosen for choice in choices)
