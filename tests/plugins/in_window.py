@@ -7,8 +7,8 @@ from spatialstudio.application.plugins import installed_plugins
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, read_manifest
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
 from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
-from spatialstudio.ui.evaluate.second_detector_panel import SecondDetectorPanel
 from spatialstudio.ui.gallery.export_dialog import ExportDialog
 from spatialstudio.ui.run.widgets.fields import ChoiceField
 from spatialstudio.ui.widgets.fields import ComboBox
@@ -68,10 +68,11 @@ def test_the_loss_is_one_of_the_methods(qtbot, window):
 
 
 def test_the_detector_can_give_a_second_opinion(qtbot, context):
-    panel = SecondDetectorPanel(context)
+    panel = JudgeSetPanel(context)
     qtbot.addWidget(panel)
     panel.show()
-    field = panel.findChild(ChoiceField)
+    fields = panel.findChildren(ChoiceField)
+    field = next(each for each in fields if each.accessibleName() == "Second detector")
     field.choice_picked.emit("colour-areas")
     assert context.studio.judges.second_id == "colour-areas"
 

@@ -13,6 +13,7 @@ from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import ModelNotFound, NoDetectorChosen, SettingsError
 from spatialstudio.domain.judge_choice import (
     JUDGE_SETS,
+    OPEN_VOCABULARY,
     STICKER_DETECTOR_ID,
     STICKERS,
     Candidates,
@@ -105,6 +106,16 @@ class JudgeSets:
         """Return the tasks of a judge set without an installed model, with their candidates."""
         installed = self.installed(card)
         return {task: each for task, each in card.tasks.items() if task not in installed}
+
+    def to_download(self, set_id: str) -> tuple[str, ...]:
+        """Return the candidates for the tasks of a judge set without an installed model.
+
+        Args:
+            set_id: The judge set; empty or unknown for the set that finds any object.
+        """
+        by_id = {card.id: card for card in self.cards}
+        missing = self.missing(by_id.get(set_id, OPEN_VOCABULARY))
+        return tuple(dict.fromkeys(name for each in missing.values() for name in each.models))
 
     def filled(self, choice: JudgeSetChoice) -> JudgeSetChoice:
         """Fill in the tasks without a chosen model from the named judge set of a choice.
@@ -314,6 +325,16 @@ def used_judge_set(registry: Registry, choice: JudgeSetChoice) -> UsedJudgeSet:
         models=judge_set_names(registry, choice),
         cut=choice.cut,
         is_unsuited=choice.is_unsuited,
+    )
+
+
+def is_used(choice: JudgeSetChoice, used: UsedJudgeSet) -> bool:
+    """Return True if an evaluation was made by exactly the chosen models and score threshold."""
+    chosen = {task.value: model for task, model in choice.models.items()}
+    return (
+        choice.cut == used.cut
+        and chosen.keys() == used.models.keys()
+        and all(f"{used.models[task]} ".startswith(f"{model} ") for task, model in chosen.items())
     )
 
 

@@ -1,10 +1,13 @@
 """Stage 3, image to verdicts: one card per relation."""
 
+import re
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
+from spatialstudio.application.evaluate.judge_choice import UNSUITED, JudgeSets, is_used
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -14,11 +17,13 @@ from spatialstudio.application.session import (
     RunState,
     SceneChanged,
 )
-from spatialstudio.domain.errors import Obstacle
+from spatialstudio.domain.errors import Obstacle, StudioError
+from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
+from spatialstudio.ui.evaluate.judge_set_panel import TASK_NAMES
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -28,12 +33,16 @@ from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
-NO_DETECTOR = "Choose a detector under “Second detector”, then judge again."
+NO_DETECTOR = "Choose a set under “Judge set”, then judge again."
 NOT_YET = {
     RunState.FAILED: "No picture to judge.",
     RunState.CANCELLED: "The run was cancelled before it was judged.",
     RunState.DONE: "The prompt states no relation, so there is nothing to judge.",
 }
+
+
+_HASHES = re.compile(r"(?: [0-9a-f]{12,64})+$")
+"""Revision and weight hash after the name of a model."""
 
 
 class EvaluationPanel(Panel):
@@ -47,6 +56,7 @@ class EvaluationPanel(Panel):
         self._studio = context.studio
         self._theme = context.theme
         self._judgement = context.judgement
+        self._window_signals = context.window_signals
         self._verdict_selection = VerdictSelection(context)
         self._run_id = ""
         self._judges = context.studio.judges
@@ -55,9 +65,16 @@ class EvaluationPanel(Panel):
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._detector = TextLabel(tone=Tone.MUTED, small=True)
+        self._warning = TextLabel(tr(UNSUITED))
         self._judge_action = context.actions[commands.JUDGE_AGAIN]
         self._again = push_button("", self.judge_again, tip=self._judge_action.toolTip())
-        self._column = column(*(self._waiting, self._detector, self._again), within=self, gap=0.5)
+        self._get = push_button(
+            tr("Download a judge set…"),
+            self._download,
+            tip=tr("Lists its models on the Models page"),
+        )
+        parts = self._waiting, self._get, self._detector, self._warning, self._again
+        self._column = column(*parts, within=self, gap=0.5)
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
@@ -88,6 +105,10 @@ class EvaluationPanel(Panel):
         if self._session.scene is not None:
             self._studio.pictures.judge_open(self._session.scene)
 
+    def _download(self) -> None:
+        names = self._studio.judge_sets.to_download(self._studio.judges.set_id)
+        self._window_signals.models_asked.emit(names)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Clear the highlighted evidence on Esc."""
         if event.key() == Qt.Key.Key_Escape and self._judgement.lit is not None:
@@ -110,8 +131,11 @@ class EvaluationPanel(Panel):
             self._let_go()
         self._add_next()
         self._waiting.setVisible(not self._own)
-        self._detector.setText(_detector_of(run))
+        self._get.setVisible(not self._own and _lacks_detector(run))
+        self._detector.setText(_judges_in_words(run, self._studio.judge_sets))
         self._detector.setVisible(bool(self._own) and bool(self._detector.text()))
+        used = run.evaluation.judge_set if run and run.evaluation else None
+        self._warning.setVisible(used is not None and used.is_unsuited)
         self._mark()
 
     @property
@@ -132,10 +156,16 @@ class EvaluationPanel(Panel):
 
     def _has_other_judges(self, run: OpenRun) -> bool:
         """Return True if the selected judge set differs from that of the open picture."""
-        chosen, evaluation = self._studio.judges, run.evaluation
-        second_id = self._studio.judge_defaults.judges_of(run.model_id, run.scene).second_id
+        try:
+            chosen = self._studio.judge_defaults.judges_of(run.model_id, run.scene)
+        except StudioError:
+            return False
+        evaluation = run.evaluation
+        if evaluation is not None and evaluation.judge_set is not None:
+            return chosen.detector_id is not None and not is_used(chosen, evaluation.judge_set)
         lacks_second = evaluation is not None and evaluation.looks.second is None
-        return chosen != self._judges or (second_id is not None and lacks_second)
+        is_other = self._studio.judges != self._judges
+        return is_other or (chosen.second_id is not None and lacks_second)
 
     def _let_go(self) -> None:
         """Discard outdated cards."""
@@ -191,13 +221,29 @@ def _said(scene: SceneGraph) -> tuple[object, ...]:
     return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
 
 
-def _detector_of(run: OpenRun | None) -> str:
-    """Return the picture's detector; empty if not recorded."""
+def _judges_in_words(run: OpenRun | None, sets: JudgeSets) -> str:
+    """Return the picture's judge set and its models, or its detector; empty if not recorded."""
     if run is None or run.evaluation is None:
         return ""
+    if (used := run.evaluation.judge_set) is not None:
+        return "\n".join(_lines_of(used, sets))
     seen = run.evaluation.perception
     names = {seen.detector_id} - {""} or {each.detector_id for each in seen.detections}
     return tr("Judged with {detector}").format(detector=", ".join(sorted(names))) if names else ""
+
+
+def _lines_of(used: UsedJudgeSet, sets: JudgeSets) -> Iterator[str]:
+    labels = {card.id: tr(card.label) for card in sets.cards} | {"": tr("models chosen one by one")}
+    yield tr("Judged with {detector}").format(detector=labels.get(used.id, used.id))
+    tasks = {task.value: tr(name) for task, name in TASK_NAMES.items()}
+    for task, model in used.models.items():
+        text = tr("{task}: {model}")
+        yield text.format(task=tasks.get(task, task), model=_HASHES.sub("", model))
+
+
+def _lacks_detector(run: OpenRun | None) -> bool:
+    failure = run.failure if run else None
+    return failure is not None and failure.obstacle is Obstacle.DETECTOR
 
 
 def _waiting_for(run: OpenRun | None) -> str:
@@ -205,6 +251,6 @@ def _waiting_for(run: OpenRun | None) -> str:
         return tr("The verdict on each relation appears here when a picture is finished.")
     if not run.scene.prompt.text:
         return tr("Write a prompt that describes the picture, then judge it.")
-    if run.failure is not None and run.failure.obstacle is Obstacle.DETECTOR:
+    if run.failure is not None and _lacks_detector(run):
         return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
     return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is finished."))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout
 
 from spatialstudio.application.evaluate.judge_choice import JudgeSets
 from spatialstudio.domain.errors import StudioError
@@ -12,7 +11,8 @@ from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeTask
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.box_layouts import at_left, column
+from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
 
@@ -87,6 +87,9 @@ class JudgeSetPanel(Panel):
         self._set = ChoiceField(tr("Judge set"))
         self._set.choice_picked.connect(self._pick_set)
         self._description = TextLabel(tone=Tone.MUTED, small=True)
+        self._get = push_button(
+            tr("Download missing models…"), self._download, tip=tr("Lists them on the Models page")
+        )
         self._second = ChoiceField(tr("Second detector"))
         self._second.choice_picked.connect(self._pick_second)
         self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
@@ -98,10 +101,6 @@ class JudgeSetPanel(Panel):
         """Search for installed models."""
         super().showEvent(event)
         self._list()
-
-    def focus_choice(self) -> None:
-        """Move the keyboard focus to the choice of the judge set."""
-        self._set.setFocus()
 
     def _list(self) -> None:
         """List the judge sets and detectors; restore the stored choices if available."""
@@ -150,6 +149,11 @@ class JudgeSetPanel(Panel):
             except StudioError as error:
                 lines = [error.message]
         self._description.setText("\n".join(lines))
+        self._get.setVisible(bool(self._studio.judge_sets.to_download(set_id)))
+
+    def _download(self) -> None:
+        names = self._studio.judge_sets.to_download(self._context.settings.judge_set)
+        self._context.window_signals.models_asked.emit(names)
 
     def _pick_second(self, detector_id: str) -> None:
         before = self._studio.judges.second_id or NOBODY
@@ -164,18 +168,13 @@ class JudgeSetPanel(Panel):
         self._context.window_signals.judges_chosen.emit()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(em(0.4))
-        for name, field, note in (
-            (tr("Judge set"), self._set, self._description),
-            (tr("Second detector"), self._second, self._note),
-        ):
-            label = TextLabel(name, Tone.HEADING)
-            label.setBuddy(field)
-            column.addWidget(label)
-            column.addWidget(field)
-            column.addWidget(note)
+        titles = [TextLabel(tr(each), Tone.HEADING) for each in ("Judge set", "Second detector")]
+        fields = self._set, self._second
+        for title, field in zip(titles, fields, strict=True):
+            title.setBuddy(field)
+        first, second = titles
+        sets = first, self._set, self._description, at_left(self._get)
+        column(*sets, second, self._second, self._note, within=self, gap=0.4)
 
 
 def _is_usable(choices: tuple[Choice, ...], chosen: str) -> bool:

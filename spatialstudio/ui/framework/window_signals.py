@@ -43,6 +43,7 @@ class WindowSignals(QObject):
         settings_offered: Settings of a picture to apply, as ``OfferedSettings``.
         extractor_chosen: The relation extractor for prompts changed.
         judges_chosen: The judge set changed.
+        models_asked: Show the Models page with these models, a tuple of repositories, only.
         server_reported: State of a language model's server, as an event of ``LanguageModel``.
         models_reported: State of downloads and models, as an event of ``Downloads``.
     """
@@ -61,5 +62,6 @@ class WindowSignals(QObject):
     settings_offered = Signal(object)
     extractor_chosen = Signal()
     judges_chosen = Signal()
+    models_asked = Signal(object)
     server_reported = Signal(object)
     models_reported = Signal(object)

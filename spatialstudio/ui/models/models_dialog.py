@@ -1,6 +1,6 @@
 """The Models page: what can be downloaded, what is on this machine, and the downloads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -74,6 +74,7 @@ class ModelsDialog(QDialog):
         self._plans: dict[str, DownloadPlan] = {}
         self._named: list[str] = []
         self._rows: dict[str, ModelRow] = {}
+        self._only: frozenset[str] = frozenset()
         self._wanted = ""
         """Name of the model whose download starts when the hub has stated its size."""
         self._build()
@@ -108,6 +109,16 @@ class ModelsDialog(QDialog):
                 self._tell(f"{error.message} {error.hint}")
             case ModelsTaskEnded(message=message):
                 self._tell(message)
+
+    def show_only(self, names: Collection[str]) -> None:
+        """List these models only, until "All models" is chosen; all models without any."""
+        self._only = frozenset(names)
+        self._named += [name for name in names if name not in self._rows]
+        self._all.setVisible(bool(names))
+        self._search.clear()
+        self._task.setCurrentIndex(0)
+        self._only_installed.setChecked(False)
+        self._show_rows()
 
     @property
     def _row(self) -> ModelRow | None:
@@ -149,7 +160,8 @@ class ModelsDialog(QDialog):
         shown = [
             row
             for row in rows
-            if is_listed(
+            if (not self._only or row.name in self._only)
+            and is_listed(
                 row, self._search.text(), task, only_installed=self._only_installed.isChecked()
             )
         ]
@@ -263,6 +275,9 @@ class ModelsDialog(QDialog):
         for task, name in TASKS.items():
             self._task.addItem(tr(name), task)
         self._only_installed = QCheckBox(tr("Installed"))
+        self._all = QPushButton(tr("All models"))
+        self._all.setAutoDefault(False)
+        self._all.hide()
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Models"))
         self._list.setMinimumWidth(em(LIST_EM))
@@ -283,6 +298,7 @@ class ModelsDialog(QDialog):
         self._search.textChanged.connect(self._show_rows)
         self._task.activated.connect(self._show_rows)
         self._only_installed.toggled.connect(self._show_rows)
+        self._all.clicked.connect(partial(self.show_only, ()))
         self._list.currentItemChanged.connect(self._show_details)
         self._list.itemActivated.connect(self._download)
         self._size.clicked.connect(self._ask)
@@ -299,6 +315,7 @@ class ModelsDialog(QDialog):
         filters = QHBoxLayout()
         filters.addWidget(self._task, 1)
         filters.addWidget(self._only_installed)
+        filters.addWidget(self._all)
         left.addWidget(self._search)
         left.addLayout(filters)
         left.addWidget(self._list, 1)

@@ -46,13 +46,22 @@ def remedies_for(context: WindowContext, report: ErrorReport) -> tuple[Offer, ..
             return (folder_offer(context),)
         case Obstacle.MODEL:
             return _model_offers(context)
-        case Obstacle.DETECTOR | None:
+        case Obstacle.DETECTOR:
+            return (_judge_set_offer(context),)
+        case None:
             return ()
 
 
 def folder_offer(context: WindowContext) -> Offer:
     """Return the offer to open the setting of the library folder."""
     return Offer(tr("Choose a folder…"), context.actions[LIBRARY_FOLDER].trigger)
+
+
+def _judge_set_offer(context: WindowContext) -> Offer:
+    studio = context.studio
+    names = studio.judge_sets.to_download(studio.judges.set_id)
+    ask = partial(context.window_signals.models_asked.emit, names)
+    return Offer(tr("Download a judge set…"), ask)
 
 
 def _model_offers(context: WindowContext) -> tuple[Offer, ...]:

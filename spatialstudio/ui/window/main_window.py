@@ -51,7 +51,12 @@ from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
 from spatialstudio.ui.window.open_picture import offer_settings, read_file
 from spatialstudio.ui.window.window_bar import WindowBar
-from spatialstudio.ui.window.window_commands import WindowCommands, open_settings, shown_settings
+from spatialstudio.ui.window.window_commands import (
+    WindowCommands,
+    open_models,
+    open_settings,
+    shown_settings,
+)
 from spatialstudio.ui.window.workspaces import with_panels
 
 Kind = TypeVar("Kind", bound=Panel)
@@ -355,6 +360,7 @@ class MainWindow(QMainWindow):
         self._toasts.covered.connect(self.stage.leave_room)
         window_signals.path_offered.connect(self.open_path)
         window_signals.settings_asked.connect(self.show_settings)
+        window_signals.models_asked.connect(partial(open_models, self.context, self))
         window_signals.library_moved.connect(self._rebuild_soon)
         window_signals.workspace_asked.connect(self._go_to)
 

@@ -1,6 +1,6 @@
 """Commands that belong to no dock: files, edits, appearance, help."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -90,14 +90,15 @@ def open_settings(context: WindowContext, looks: Appearance, window: QWidget, pa
     dialog.open()
 
 
-def open_models(context: WindowContext, window: QWidget) -> None:
-    """Open the Models page, or show it again."""
+def open_models(context: WindowContext, window: QWidget, names: Collection[str] = ()) -> None:
+    """Open the Models page, or show it again; with these models only, unless there are none."""
     from spatialstudio.ui.models.models_dialog import ModelsDialog
 
     dialog = next(iter(window.findChildren(ModelsDialog)), None)
     if dialog is None:
         reported = context.window_signals.models_reported
         dialog = ModelsDialog(context.studio.downloads, reported, window)
+    dialog.show_only(names)
     dialog.show()
     dialog.raise_()
 

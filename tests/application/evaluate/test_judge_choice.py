@@ -7,6 +7,7 @@ from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
     JudgeSets,
     has_unfit_detector,
+    is_used,
     judge_set_names,
     make_judge_set,
     used_judge_set,
@@ -254,3 +255,13 @@ def test_verdicts_of_sticker_models_do_not_fit_other_pictures(
         image_sha256="", height=8, width=8, detections=(), masks=(), detector_id=detector_id
     )
     assert has_unfit_detector(seen, is_sticker_picture=is_sticker_picture) is is_unfit
+
+
+def test_an_evaluation_is_by_the_chosen_set_if_models_and_threshold_are_equal():
+    used = UsedJudgeSet(id="coco", models={"detector": "org/detr 0123456789ab"}, cut=0.5)
+    chosen = JudgeSetChoice(set_id="coco", detector_id="org/detr", cut=0.5)
+    assert is_used(chosen, used)
+    assert not is_used(replace(chosen, cut=None), used)
+    assert not is_used(replace(chosen, detector_id="org/det"), used)
+    assert not is_used(replace(chosen, second_id="org/owl"), used)
+    assert not is_used(replace(chosen, detector_id=None), used)

@@ -188,9 +188,7 @@ def test_the_judge_set_can_be_undone_and_is_restored(qtbot, with_dino, context):
     assert context.settings.judge_set == ""
 
 
-def test_a_restored_judge_set_whose_detector_is_gone_is_shown_but_not_used(
-    qtbot, shelf, context
-):
+def test_a_restored_judge_set_whose_detector_is_gone_is_shown_but_not_used(qtbot, shelf, context):
     context.settings.judge_set = "coco"
     panel = shown(qtbot, context)
     assert set_field(panel).currentText() == "COCO (not installed)"
@@ -206,3 +204,15 @@ def test_showing_the_dock_again_finds_a_model_installed_meanwhile(qtbot, shelf, 
     shelf.models = (*shelf.models, card(DINO))
     panel.show()
     assert titles(panel, set_field)[2] == "Open vocabulary"
+
+
+def test_the_missing_models_of_a_set_are_offered_for_download(qtbot, with_dino, context):
+    asked = []
+    context.window_signals.models_asked.connect(asked.append)
+    panel = shown(qtbot, context)
+    set_field(panel).setCurrentIndex(2)
+    panel.findChild(QPushButton).click()
+    (names,) = asked
+    assert "depth-anything/Depth-Anything-V2-Small-hf" in names
+    assert DINO not in names
+    assert "facebook/sam2.1-hiera-tiny" not in names

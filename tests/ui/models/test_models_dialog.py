@@ -156,3 +156,12 @@ def test_an_installed_model_is_deleted_after_a_question(qtbot, dialog, downloads
     wait(qtbot, downloads)
     assert dialog.asked[0][0] == "Delete anime?"
     assert hub.removed == ["anime"]
+
+
+def test_only_the_models_of_a_request_are_listed_until_all_are_asked_for(qtbot, dialog):
+    dino, other = "IDEA-Research/grounding-dino-tiny", "maker/unknown-detector"
+    dialog.show_only((dino, other))
+    assert len(rows(dialog)) == 2
+    assert any(other in row for row in rows(dialog))
+    press(qtbot, dialog, "All models")
+    assert len(rows(dialog)) > len(CATALOGUE)

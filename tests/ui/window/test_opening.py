@@ -8,16 +8,18 @@ from PIL import Image, PngImagePlugin
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.session import RunState
 from spatialstudio.domain.errors import ImageError
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, STICKER_JUDGES
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, STICKER_JUDGES, UsedJudgeSet
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.window.open_picture import open_picture
 from tests.sticker_pictures import save_sticker_picture
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 THEIRS = "a cat to the left of a dog"
+GET = "Download a judge set…"
 PIXELS = np.full((8, 8, 3), 90, np.uint8)
 
 
@@ -122,7 +124,7 @@ def test_a_shown_picture_waits_for_words_and_is_judged_by_them(
 ):
     open_file(context, plain)
     follow(panel, studio)
-    button = panel.findChild(QPushButton)
+    button = next(each for each in buttons(panel) if each.text() != GET)
     assert not button.isVisible()
     studio.use_prompt(THEIRS)
     follow(panel, studio)
@@ -176,6 +178,12 @@ def test_a_picture_of_unknown_origin_has_no_verdict_until_a_detector_is_chosen(
     assert studio.session.run.evaluation is None
     shown = [label.text() for label in panel.findChildren(QLabel)]
     assert any("The picture is not judged" in text for text in shown)
+    (get,) = [each for each in buttons(panel) if not each.isHidden()]
+    assert get.text() == GET
+    asked = []
+    context.window_signals.models_asked.connect(asked.append)
+    get.click()
+    assert "IDEA-Research/grounding-dino-base" in asked[0]
     studio.judges = replace(DEFAULT_JUDGE_SET, second_id="dino")
     context.window_signals.judges_chosen.emit()
     panel.judge_again()
@@ -198,3 +206,48 @@ def test_the_panel_says_which_detector_looked(context, studio, panel):
     studio.session.open(replace(run, evaluation=replace(run.evaluation, perception=seen)))
     follow(panel, studio)
     assert "Judged with owl" in [label.text() for label in panel.findChildren(QLabel)]
+
+
+def test_the_verdict_names_the_judge_set_and_its_models(context, studio, panel):
+    used = UsedJudgeSet(
+        id="open-vocabulary", models={"detector": "org/owl 0123456789ab", "depth": "my depth"}
+    )
+    open_judged(studio, used)
+    follow(panel, studio)
+    shown = [label.text() for label in panel.findChildren(QLabel) if not label.isHidden()]
+    words = "Judged with Open vocabulary\nDetector: org/owl\nDepth model: my depth"
+    assert words in shown
+    assert UNSUITED not in shown
+
+
+def test_a_verdict_of_sticker_models_on_another_picture_carries_a_warning(studio, panel):
+    used = UsedJudgeSet(id="stickers", models={"detector": "sticker-segmenter"}, is_unsuited=True)
+    open_judged(studio, used)
+    follow(panel, studio)
+    shown = [label.text() for label in panel.findChildren(QLabel) if not label.isHidden()]
+    assert UNSUITED in shown
+
+
+def test_judging_again_is_offered_where_the_stored_set_differs_from_the_chosen_one(studio, panel):
+    models = {"detector": "sticker-segmenter", "depth": "sticker-depth"}
+    studio.use_prompt("a dog to the left of a car")
+    open_judged(studio, UsedJudgeSet(id="coco", models={"detector": "org/detr"}))
+    follow(panel, studio)
+    assert [each for each in buttons(panel) if each.text() == "Judge again" and shows(each)]
+    open_judged(studio, UsedJudgeSet(id="stickers", models=models))
+    follow(panel, studio)
+    assert not [each for each in buttons(panel) if each.text() == "Judge again" and shows(each)]
+
+
+def open_judged(studio, used):
+    """Open a picture judged with the current prompt by this judge set."""
+    run = judged_run(DOG, CAR, scene=studio.session.scene)
+    studio.session.open(replace(run, evaluation=replace(run.evaluation, judge_set=used)))
+
+
+def buttons(panel):
+    return panel.findChildren(QPushButton)
+
+
+def shows(widget):
+    return not widget.isHidden()
