@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from spatialstudio.domain.scene import BUILT_IN_TYPES
 
@@ -31,6 +32,15 @@ HEX_COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}(?:[0-9a-fA-F]{2})?\b")
 PLUGIN_API = {"spatialstudio.plugin_api", "spatialstudio.ui.framework.panel_api"}
 
 
+tree_of = lru_cache(maxsize=1)(ast.parse)
+
+
+@lru_cache(maxsize=1)
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module, parsed once for the smells that follow each other."""
+    return tuple(ast.walk(tree_of(source)))
+
+
 def long_modules(source: str, path: str) -> Iterator[str]:
     """Find a god module."""
     count = len(source.splitlines())
@@ -40,7 +50,7 @@ def long_modules(source: str, path: str) -> Iterator[str]:
 
 def long_functions(source: str, path: str) -> Iterator[str]:
     """Find god functions, docstring and signature counted."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             count = (node.end_lineno or node.lineno) - node.lineno + 1
             if count > MOST_FUNCTION_LINES:
@@ -49,7 +59,7 @@ def long_functions(source: str, path: str) -> Iterator[str]:
 
 def colours(source: str, path: str) -> Iterator[str]:
     """Find colours that stand in code instead of a theme."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         match node:
             case ast.Attribute(value=ast.Attribute(attr="GlobalColor"), attr=name):
                 if name != "transparent":
@@ -61,7 +71,7 @@ def colours(source: str, path: str) -> Iterator[str]:
 
 def repeated_formulas(source: str, path: str) -> Iterator[str]:
     """Find the mark of a formula outside its home; a call of the home's function is no mark."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.FunctionDef):
             words = {node.name, *node.name.split("_")}
         elif isinstance(node, ast.Attribute) and node.attr == "cumsum":
@@ -75,7 +85,7 @@ def repeated_formulas(source: str, path: str) -> Iterator[str]:
 
 def hidden_defaults(source: str, path: str) -> Iterator[str]:
     """Find ``x.get("name", number)``: a setting with a default that nobody sees."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         match node:
             case ast.Call(func=ast.Attribute(attr="get"), args=[_, default]) if is_number(default):
                 yield f"{path}:{node.lineno} hides a default"
@@ -90,7 +100,7 @@ def relation_strings(source: str, path: str) -> Iterator[str]:
         return
     ids = {relation_type.id for relation_type in BUILT_IN_TYPES}
     plain_words = {type_id for type_id in ids if "_" not in type_id}
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         match node:
             case ast.Constant(value=str(text)) if text in ids - plain_words:
                 yield f"{path}:{node.lineno} names the relation {text!r} by string"
@@ -102,7 +112,7 @@ def relation_strings(source: str, path: str) -> Iterator[str]:
 
 def slow_dataclasses(source: str, path: str) -> Iterator[str]:
     """Find frozen classes that are not made by ``domain/frozen.py``: the window waits for them."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         match node:
             case ast.Call(func=ast.Name("dataclass"), keywords=chosen):
                 if {"frozen", "slots"} <= {keyword.arg for keyword in chosen}:
@@ -113,7 +123,7 @@ def raw_fields(source: str, path: str) -> Iterator[str]:
     """Find fields of Qt that the wheel changes while a page scrolls; ``fields.py`` has others."""
     if path in RAW_FIELD_HOMES:
         return
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         match node:
             case ast.Call(func=ast.Name(name)) if name in RAW_FIELDS:
                 yield f"{path}:{node.lineno} makes a {name}"
@@ -133,7 +143,7 @@ def vague_names(source: str, path: str) -> Iterator[str]:
 
 def private_imports(source: str, path: str) -> Iterator[str]:
     """Find what a plugin imports from the studio beyond its two doors."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         elif isinstance(node, ast.Import):
@@ -156,7 +166,7 @@ def resource_paths(source: str, path: str) -> Iterator[str]:
 
 def undocumented_methods(source: str, path: str) -> Iterator[str]:
     """Find public methods without a docstring; overrides of Qt methods have mixed-case names."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
             continue
         for method in node.body:
@@ -174,8 +184,7 @@ def timed_tests(source: str, path: str) -> Iterator[str]:
     A busy machine must not fail a test: one that times something is marked slow. Scripts in
     ``performance/`` measure what they like.
     """
-    tree = ast.parse(source)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes_of(source) if isinstance(node, ast.FunctionDef)]
     timing: set[str] = set()
     while len(timing) < len(timing := {f.name for f in functions if reads_clock(f, timing)}):
         pass
@@ -205,13 +214,12 @@ def marks(function: ast.FunctionDef) -> set[str]:
 
 def strings(source: str) -> Iterator[tuple[str, int]]:
     """Yield every string constant that is not a docstring, with its line."""
-    tree = ast.parse(source)
     told = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes_of(source)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(source):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
             yield node.value, node.lineno
 
