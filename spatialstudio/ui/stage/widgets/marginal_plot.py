@@ -257,11 +257,11 @@ class MarginalPlot(Plot):
 
     def _area(self, profile: Profile, heights: Curve) -> DrawnCurve:
         """Return a marginal: pale, without its line, under cumulative curves."""
-        places = _places(len(heights) - 2 * FEET)
+        area = self._polygon(_places(len(heights) - 2 * FEET), heights)
         return DrawnCurve(
-            line=self._polygon(places[1:-1], heights[1:-1]),
+            line=QPolygonF(area.mid(1, area.size() - 2)),
             pen=None if self._crossings else self._pen(profile.hue, LINE_WIDTH),
-            area=self._polygon(places, heights),
+            area=area,
             fill=self.theme.mention(profile.hue, PALE_FILL if self._crossings else FILL),
             opacity=profile.opacity,
         )

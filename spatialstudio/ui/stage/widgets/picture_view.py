@@ -90,6 +90,7 @@ class PictureView(QWidget):
         self._overlays: tuple[StageOverlay, ...] = ()
         self._held: StageOverlay | None = None
         self._marginals: dict[Axis, MarginalPlot] = {}
+        self._placed: object = None
         self._maps = MapPainter(theme)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -313,6 +314,12 @@ class PictureView(QWidget):
         """Lay out the marginals next to the picture, with the same visible range."""
         if not self._scene.profiles:
             return
+        ratio = self._picture.size().toTuple() if self._picture else None
+        deep_axes = frozenset(crossing.axis for crossing in self._scene.crossings)
+        given = (self.size().toTuple(), ratio, deep_axes, self._view.getRect(), em())
+        if given == self._placed:  # as at nearly every step of a run
+            return
+        self._placed = given
         frame, margins, gap = self.frame(), self._margins(), em(GAP_EM)
         deep, wide = margins.height() - gap, margins.width() - gap
         areas = {
