@@ -250,8 +250,8 @@ class StateFiles(Protocol):
     def open_journal(self, folder: Path) -> QueueJournal:
         """Open this process's journal in a folder shared by all processes of a user."""
 
-    def write_draft(self, path: Path, draft: Draft) -> None:
-        """Write the draft atomically.
+    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
+        """Write a draft, run settings or texts by name atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -260,13 +260,6 @@ class StateFiles(Protocol):
     def read_draft(self, path: Path) -> Draft | None:
         """Return the stored draft; None when there is none, or it cannot be read."""
 
-    def write_settings(self, path: Path, settings: RunSettings) -> None:
-        """Write run settings atomically.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-
     def read_settings(self, path: Path) -> RunSettings:
         """Read run settings.
 
@@ -274,25 +267,8 @@ class StateFiles(Protocol):
             StoreError: The file cannot be read, or is not a settings file.
         """
 
-    def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
-        """Write saved searches, by name.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-
-    def read_searches(self, path: Path) -> dict[str, str]:
-        """Return saved searches by name; empty when they cannot be read."""
-
-    def write_library_folder(self, path: Path, folder: Path | None) -> None:
-        """Write the user's library folder; None for the default folder.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
-
-    def read_library_folder(self, path: Path) -> Path | None:
-        """Return the user's library folder; None when it is not set."""
+    def read_texts(self, path: Path) -> dict[str, str]:
+        """Return texts by name; empty when they cannot be read."""
 
 
 class AttentionFiles(Protocol):

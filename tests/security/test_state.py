@@ -21,8 +21,7 @@ journal.forget(["x"])
 journal.close()
 for path in sorted(folder.iterdir()):
     assert state.read_draft(path) is None
-    assert state.read_searches(path) == {{}}
-    assert state.read_library_folder(path) is None
+    assert state.read_texts(path) == {{}}
     try:
         state.read_settings(path)
     except StudioError as error:

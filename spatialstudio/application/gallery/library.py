@@ -465,7 +465,7 @@ class Library:
 
     def searches(self) -> Mapping[str, str]:
         """Return the saved searches, filter lines by name."""
-        return self._state.read_searches(self._searches)
+        return self._state.read_texts(self._searches)
 
     def save_search(self, name: str, line: str) -> None:
         """Save a filter line under a name; an empty line removes it.
@@ -476,7 +476,7 @@ class Library:
         """
         read_filter(line)
         kept = {key: value for key, value in self.searches().items() if key != name}
-        self._state.write_searches(self._searches, kept | ({name: line} if line else {}))
+        self._state.write(self._searches, kept | ({name: line} if line else {}))
 
     def _mark_all(self, pictures: Iterable[Path], change: Callable[[Marks], Marks]) -> None:
         for picture in pictures:

@@ -118,8 +118,8 @@ class Storage:
     @cached_property
     def runs_folder(self) -> Path:
         """Folder of finished runs: the user's choice, else the default."""
-        chosen = self._state.read_library_folder(self._paths.settings / LIBRARY_FOLDER)
-        return chosen or self._paths.runs
+        chosen = self._state.read_texts(self._paths.settings / LIBRARY_FOLDER).get("folder")
+        return Path(chosen) if chosen else self._paths.runs
 
     @cached_property
     def store(self) -> RunStore:
@@ -151,7 +151,7 @@ class Storage:
     def drafts(self) -> DraftSaver:
         """Automatic saving of the draft."""
         state, path = self._state, self._paths.settings / DRAFT
-        return DraftSaver(partial(state.read_draft, path), partial(state.write_draft, path))
+        return DraftSaver(partial(state.read_draft, path), partial(state.write, path))
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":
@@ -299,7 +299,9 @@ class Storage:
             )
         wanted = folder or self._paths.runs
         self.store.prepare(wanted)
-        self._state.write_library_folder(self._paths.settings / LIBRARY_FOLDER, folder)
+        self._state.write(
+            self._paths.settings / LIBRARY_FOLDER, {"folder": str(folder) if folder else ""}
+        )
         self._close_library()
         self.runs_folder, self._is_by_month = wanted, True
 
@@ -346,7 +348,7 @@ class Storage:
         Raises:
             StoreError: The file is not writable.
         """
-        self._state.write_settings(path, settings)
+        self._state.write(path, settings)
 
     def read_settings(self, path: Path) -> RunSettings:
         """Read settings from a file.

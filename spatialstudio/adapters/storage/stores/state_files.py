@@ -56,15 +56,15 @@ class PlainStateFiles:
         """Open this program's journal; nothing is written before the first request."""
         return FileJournal(folder)
 
-    def write_draft(self, path: Path, draft: Draft) -> None:
-        """Write the draft atomically.
+    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
+        """Write state atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
         """
         with explained_writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json_bytes(encode(draft, {})))
+        write_whole(path, json_bytes(encode(state, {})))
 
     def read_draft(self, path: Path) -> Draft | None:
         """Return the last draft; None if there is none or it cannot be read."""
@@ -72,16 +72,6 @@ class PlainStateFiles:
             return decode(Draft, read_json(path), {})
         except (OSError, StoreError):
             return None
-
-    def write_settings(self, path: Path, settings: RunSettings) -> None:
-        """Write run settings atomically.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-        with explained_writing(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json_bytes(encode(settings, {})))
 
     def read_settings(self, path: Path) -> RunSettings:
         """Read run settings, which may come from other people.
@@ -97,42 +87,13 @@ class PlainStateFiles:
             ) from error
         return decode(RunSettings, plain, {})
 
-    def write_searches(self, path: Path, searches: Mapping[str, str]) -> None:
-        """Write saved searches, by name.
-
-        Raises:
-            StoreError: The folder cannot be written or is full.
-        """
-        with explained_writing(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json_bytes(dict(searches)))
-
-    def read_searches(self, path: Path) -> dict[str, str]:
-        """Return saved searches by name; empty if there are none or they cannot be read."""
+    def read_texts(self, path: Path) -> dict[str, str]:
+        """Return texts by name; empty if there are none or they cannot be read."""
         try:
             plain = read_json(path)
         except (OSError, StoreError):
             return {}
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
-
-    def write_library_folder(self, path: Path, folder: Path | None) -> None:
-        """Write the user's library folder; None for the default.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
-        with explained_writing(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json_bytes({"folder": str(folder) if folder else ""}))
-
-    def read_library_folder(self, path: Path) -> Path | None:
-        """Return the user's library folder; None if none is set."""
-        try:
-            plain = read_json(path)
-        except (OSError, StoreError):
-            return None
-        folder = plain.get("folder") if type(plain) is dict else None
-        return Path(folder) if isinstance(folder, str) and folder else None
 
 
 class FileJournal:

@@ -143,13 +143,13 @@ def test_what_waits_when_the_window_is_closed_is_listed_next_time(tmp_path, jour
 
 def test_a_draft_is_read_as_it_was_written(tmp_path):
     draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS)
-    PlainStateFiles().write_draft(tmp_path / "new" / "draft.json", draft)
+    PlainStateFiles().write(tmp_path / "new" / "draft.json", draft)
     assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
 
 
 def test_settings_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "presets" / "mine.json"
-    PlainStateFiles().write_settings(path, SETTINGS)
+    PlainStateFiles().write(path, SETTINGS)
     assert PlainStateFiles().read_settings(path) == SETTINGS
 
 
@@ -180,7 +180,7 @@ def test_a_queue_of_before_the_shared_value_is_read(tmp_path, journal):
 
 
 def test_settings_are_written_with_the_same_names_as_before(tmp_path):
-    PlainStateFiles().write_settings(
+    PlainStateFiles().write(
         tmp_path / "settings.json", PlainStateFiles().read_settings(STORED / "settings.json")
     )
     before, after = (
@@ -206,25 +206,17 @@ def test_a_draft_that_cannot_be_read_is_none(tmp_path, content):
     assert PlainStateFiles().read_draft(tmp_path / "draft.json") is None
 
 
-def test_searches_are_kept_by_name(tmp_path):
-    PlainStateFiles().write_searches(tmp_path / "searches.json", {"mine": "cat"})
-    assert PlainStateFiles().read_searches(tmp_path / "searches.json") == {"mine": "cat"}
-    assert PlainStateFiles().read_searches(tmp_path / "none.json") == {}
-
-
-def test_the_folder_of_the_library_is_kept_until_the_usual_one_is_chosen_again(tmp_path):
-    files, path = PlainStateFiles(), tmp_path / "new" / "library.json"
-    files.write_library_folder(path, tmp_path / "犬")
-    assert files.read_library_folder(path) == tmp_path / "犬"
-    files.write_library_folder(path, None)
-    assert files.read_library_folder(path) is None
+def test_texts_are_kept_by_name(tmp_path):
+    PlainStateFiles().write(tmp_path / "searches.json", {"mine": "cat"})
+    assert PlainStateFiles().read_texts(tmp_path / "searches.json") == {"mine": "cat"}
+    assert PlainStateFiles().read_texts(tmp_path / "none.json") == {}
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"folder": 3}'])
-def test_a_damaged_file_names_no_folder(tmp_path, content):
+def test_a_damaged_file_holds_no_texts(tmp_path, content):
     path = tmp_path / "library.json"
     path.write_text(content)
-    assert PlainStateFiles().read_library_folder(path) is None
+    assert PlainStateFiles().read_texts(path) == {}
 
 
 class FullDisk:
