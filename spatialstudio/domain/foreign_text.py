@@ -41,7 +41,9 @@ def shown(text: str, *, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(
-        _escape(character) if is_acting(character) and character not in keep else character
+        character.encode("unicode_escape").decode("ascii")
+        if is_acting(character) and character not in keep
+        else character
         for character in text
     )
 
@@ -72,7 +74,3 @@ def _cell(value: object, number_format: str) -> object:
         return format(value, number_format)
     is_formula = isinstance(value, str) and value.lstrip(" ").startswith(FORMULA_STARTS)
     return f"{TEXT_MARK}{value}" if is_formula else value
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -309,15 +309,11 @@ class StepEvent:
 
     def attention_at(self, moment: Moment) -> AttentionSnapshot | None:
         """Return the attention at a moment; None after the updates if it was not captured."""
-        if self.is_guided and moment is Moment.AFTER:
-            return self.attention_after
-        return self.attention
+        return self.attention_after if self.is_guided and moment is Moment.AFTER else self.attention
 
     def pos_at(self, moment: Moment) -> Mapping[RelationId, float]:
         """Return PoS at the same moment as ``attention_at``."""
-        if self.is_guided and moment is Moment.AFTER:
-            return self.pos_after
-        return self.pos
+        return self.pos_after if self.is_guided and moment is Moment.AFTER else self.pos
 
 
 @frozen

@@ -186,7 +186,7 @@ def parse_limited(
         raise JsonTooLarge("too large")
     try:
         text = content.decode("utf-8", "surrogatepass")
-        plain = json.loads(text, parse_constant=_as_none if with_constants else _refuse)
+        plain = json.loads(text, parse_constant=(lambda _: None) if with_constants else _refuse)
     except RecursionError as error:
         raise JsonTooLarge("nested too deeply") from error
     _check(plain)
@@ -231,10 +231,6 @@ def _check(plain: Any) -> None:
 
 
 _INFINITE = (float("inf"), float("-inf"))
-
-
-def _as_none(_name: str) -> None:
-    return None
 
 
 def _refuse(name: str) -> float:

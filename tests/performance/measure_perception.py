@@ -25,7 +25,6 @@ from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.training.backgrounds import (
     Painter,
     draw_background,
-    draw_strange_background,
 )
 from spatialstudio.adapters.stickers.training.scenes import (
     PaintedScene,
@@ -37,6 +36,7 @@ from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_obj
 from tests.adapters.stickers.asking import mention_of, sure
 from tests.performance.intervals import Floats, bootstrap, ratio, wilson
 from tests.performance.studio_pictures import show
+from tests.strange_backgrounds import draw_strange_background
 
 HELD_OUT_SEED = 90_001
 SAME_OBJECT_IOU = 0.5

@@ -20,13 +20,13 @@ from torch.nn import functional
 from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import (
     draw_background,
-    draw_strange_background,
 )
 from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.verdict import Box
 from tests.performance.studio_pictures import show
+from tests.strange_backgrounds import draw_strange_background
 
 WEIGHTS_FILE = Path(__file__).parents[1] / "golden" / "object_classifier.safetensors"
 SIDE = 32

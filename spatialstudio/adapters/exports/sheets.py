@@ -123,7 +123,9 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
     if not any(event.pos for event in run.steps):
         raise ExportError("The run has no relation with a recorded PoS.", hint="Choose another.")
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
-    height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + _legend_height(run)
+    relations = run.record.request.scene.relations
+    legend_height = LINE_HEIGHT * max(len(relations) - 1, 0)
+    height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + legend_height
     texts = (*caption(run), reading_of(run))
     return captioned(run, look, items, PLOT_WIDTH + 3 * MARGIN, height, texts)
 
@@ -195,10 +197,6 @@ def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterat
     for column, step in enumerate(steps):
         at = (left + column * (CELL + GAP), MARGIN + LINE_HEIGHT - 4)
         yield Text(at=at, text=f"step {step + 1}", colour=look.palette.colours["muted"], size=SMALL)
-
-
-def _legend_height(run: ExportedRun) -> float:
-    return LINE_HEIGHT * max(len(run.record.request.scene.relations) - 1, 0)
 
 
 SWEEP_CELL = 104.0

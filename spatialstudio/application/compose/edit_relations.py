@@ -141,9 +141,7 @@ def _sureness(scene: SceneGraph, relation: Relation) -> str:
         return ""
     read = [relation.span, *(scene.mention(end).span for end in relation.ends)]
     doubts = [note.message for note in scene.notes if any(_share(note.span, each) for each in read)]
-    if doubts:
-        return f" Lower confidence: {' '.join(doubts)}"
-    return SURENESS[relation.basis]
+    return f" Lower confidence: {' '.join(doubts)}" if doubts else SURENESS[relation.basis]
 
 
 def _share(first: TextSpan | None, second: TextSpan | None) -> bool:

@@ -54,12 +54,9 @@ if TYPE_CHECKING:
     from spatialstudio.application.gallery.gallery import Gallery
     from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
-STORE_ID = "files"
-LIBRARY_ID = "files"
-STATE_ID = "files"
+FILES = "files"
+"""Id of the adapters that store everything in files."""
 METADATA_ID = "embedded"
-EXPORTER_ID = "files"
-ATTENTION_ID = "files"
 
 JOURNALS = "queue"
 DRAFT = "draft.json"
@@ -124,7 +121,7 @@ class Storage:
     @cached_property
     def store(self) -> RunStore:
         """Reader and writer of single runs."""
-        return self._registry.store(STORE_ID)
+        return self._registry.store(FILES)
 
     @cached_property
     def metadata(self) -> MetadataFiles:
@@ -134,7 +131,7 @@ class Storage:
     @cached_property
     def library(self) -> Library:
         """The library of runs in the runs folder."""
-        runs = self._registry.library(LIBRARY_ID).open(
+        runs = self._registry.library(FILES).open(
             self.runs_folder, self._paths.cache, self._draws_stickers
         )
         searches = self._paths.settings / SEARCHES
@@ -170,14 +167,14 @@ class Storage:
     @cached_property
     def layer_maps(self) -> LayerMaps:
         """Averages of stored attention maps over selected layers."""
-        return LayerMaps(lambda: self._registry.attention_files(ATTENTION_ID), self._publish)
+        return LayerMaps(lambda: self._registry.attention_files(FILES), self._publish)
 
     @cached_property
     def exports(self) -> "Exports":
         """Export of runs to files."""
         from spatialstudio.application.gallery.exports import Exports
 
-        exporter = self._registry.exporter(EXPORTER_ID)
+        exporter = self._registry.exporter(FILES)
         themes = self._paths.resources / "themes"
         return Exports(store=self.store, exporter=exporter, themes=themes)
 
@@ -409,7 +406,7 @@ class Storage:
 
     @cached_property
     def _state(self) -> StateFiles:
-        return self._registry.state(STATE_ID)
+        return self._registry.state(FILES)
 
     @cached_property
     def _journal(self) -> QueueJournal:

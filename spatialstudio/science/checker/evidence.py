@@ -90,9 +90,7 @@ def share_in_words(share: float) -> str:
     percent = f"{share * PERCENT:.0f} %"
     if percent == "100 %" and share < 1:
         return "more than 99 %"
-    if percent == "0 %" and share > 0:
-        return "less than 1 %"
-    return percent
+    return "less than 1 %" if percent == "0 %" and share > 0 else percent
 
 
 def not_checked(relation: Relation, scene: SceneGraph) -> tuple[Unchecked, ...]:
@@ -186,9 +184,7 @@ def _numbers(measured: Measurement | None, relation: Relation) -> str:
     if measured and measured.pos is not None and relation.type.needs_depth:
         needed = EVEN_POS + measured.margin
         return f" (PoS along depth {measured.pos:.2f}; more than {needed:.2f} is needed)"
-    if measured and measured.pos is not None:
-        return f" (PoS {measured.pos:.2f})"
-    return ""
+    return f" (PoS {measured.pos:.2f})" if measured and measured.pos is not None else ""
 
 
 def _listed(mentions: Sequence[MentionId], scene: SceneGraph) -> str:

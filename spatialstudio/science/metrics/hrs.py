@@ -189,9 +189,7 @@ def _scores(rows: Sequence[Row], form: str) -> Figures:
         if is_met is not None and row.get("objects"):
             by_level[row["objects"]].append(is_met)
     accuracy = {level: mean(met) for level, met in sorted(by_level.items())}
-    if not accuracy:
-        return {}
-    return {"score": hrs_score(accuracy), "by_objects": accuracy}
+    return {} if not accuracy else {"score": hrs_score(accuracy), "by_objects": accuracy}
 
 
 METRIC = Metric(

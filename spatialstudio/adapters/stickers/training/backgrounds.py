@@ -222,7 +222,6 @@ CLOUD_CELLS = 5
 CLOUD_STRENGTH = 22.0
 SKY_TINT = (70.0, 20.0, 0.0)
 LOW_HORIZON = (0.72, 0.88)  # for places in flat scenes, where nothing is on the ground
-STRIPES = (3, 12)
 
 
 @frozen
@@ -255,21 +254,6 @@ def draw_background(backdrop: Backdrop, side: int) -> Background:
     kinds = (_plain, _split, _gradient, _cloudy)
     chosen = rng.choice(len(kinds), p=(0.4, 0.15, 0.25, 0.2))
     return kinds[chosen](rng, side)
-
-
-def draw_strange_background(backdrop: Backdrop, side: int) -> Background:
-    """Draw a background of patterns unseen in training, to test a net's robustness.
-
-    Returns:
-        (side, side, 3) in [0, 255]; places are ignored.
-    """
-    rng = np.random.default_rng(backdrop.seed)
-    patterns = (_stripes, _checks, _speckles)
-    first, second = (patterns[chosen](rng, side) for chosen in rng.integers(len(patterns), size=2))
-    if backdrop.horizon is None:
-        return first
-    rows = np.linspace(0, 1, side, dtype=np.float32)[:, None, None]
-    return np.where(rows < backdrop.horizon, first, second)
 
 
 def _colour(rng: np.random.Generator) -> NDArray[np.float32]:
@@ -316,19 +300,3 @@ def _ground(rng: np.random.Generator, horizon: float, side: int) -> Background:
     shaded_ground = ground * (0.8 + 0.2 * nearness)
     picture = np.where(rows < horizon, sky, shaded_ground)
     return np.broadcast_to(picture, (side, side, 3)).astype(np.float32)
-
-
-def _stripes(rng: np.random.Generator, side: int) -> Background:
-    wave = np.sin(2 * np.pi * rng.uniform(*STRIPES) * _ramp(rng, side))
-    return np.where(wave > 0, _colour(rng), _colour(rng))
-
-
-def _checks(rng: np.random.Generator, side: int) -> Background:
-    cells = np.arange(side) * int(rng.integers(*STRIPES)) // side
-    odd = (cells[:, None] + cells[None, :]) % 2 == 1
-    return np.where(odd[..., None], _colour(rng), _colour(rng))
-
-
-def _speckles(rng: np.random.Generator, side: int) -> Background:
-    grain = rng.normal(0, CLOUD_STRENGTH, (side, side, 3))
-    return np.clip(_colour(rng) + grain, 0, 255).astype(np.float32)

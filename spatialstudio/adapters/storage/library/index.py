@@ -483,6 +483,4 @@ def _storable(value: object) -> object:
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if isinstance(value, int) and value not in _WHOLE_NUMBERS:
-        return float(value)
-    return value
+    return float(value) if isinstance(value, int) and value not in _WHOLE_NUMBERS else value

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from itertools import chain
+from os.path import lexists
 from pathlib import Path
 from stat import S_ISREG
 from typing import TypeVar
@@ -45,7 +46,6 @@ from spatialstudio.adapters.storage.stores.sidecar import (
     with_verdicts,
 )
 from spatialstudio.adapters.storage.stores.verify_run import (
-    is_there,
     proven_repetition,
     read_part,
     read_record,
@@ -143,7 +143,8 @@ def read_run(
         marks=sidecar.marks,
         repetition=proven_repetition(picture, sidecar.repetition),
         deleted=thrown.deleted if thrown else None,
-        is_damaged=kept is None and _is_of_run(picture),
+        is_damaged=kept is None
+        and (lexists(picture.with_suffix(TRACE_ENDING)) or run_folder_of(picture) is not None),
     )
 
 
@@ -178,14 +179,6 @@ def _is_text(path: str) -> bool:
 
 def _mark(stat: os.stat_result) -> str:
     return f"{stat.st_mtime_ns:x}.{stat.st_size:x}"
-
-
-def _is_of_run(picture: Path) -> bool:
-    """Return True if a picture has the trace or record of a run, damaged or not.
-
-    A file with another ending may belong to another program.
-    """
-    return is_there(picture.with_suffix(TRACE_ENDING)) or run_folder_of(picture) is not None
 
 
 def _sidecar(picture: Path) -> Sidecar | None:

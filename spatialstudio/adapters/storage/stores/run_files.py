@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from os.path import lexists
 from pathlib import Path
 from uuid import uuid4
 
@@ -58,7 +59,6 @@ from spatialstudio.adapters.storage.stores.trace import (
 from spatialstudio.adapters.storage.stores.verify_run import (
     TRACE,
     faults_of,
-    is_there,
     pixel_hash,
     proven_repetition,
     read_part,
@@ -241,8 +241,11 @@ class RunFiles:
             here = Path(root)
             if is_run_folder(here):
                 found.append(here / OLD_PICTURE)
-            traces = (here / name for name in sorted(names) if _is_trace(name))
-            found += [trace.with_suffix(atomic_write.PICTURE_ENDING) for trace in traces]
+            found += [
+                (here / name).with_suffix(atomic_write.PICTURE_ENDING)
+                for name in sorted(names)
+                if name.endswith(atomic_write.TRACE_ENDING) and not name.startswith(".")
+            ]
         return tuple(found)
 
     def is_run(self, path: Path) -> bool:
@@ -295,10 +298,6 @@ class RunFiles:
         return picture
 
 
-def _is_trace(name: str) -> bool:
-    return name.endswith(atomic_write.TRACE_ENDING) and not name.startswith(".")
-
-
 def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
     """Return a run's sidecar with a change applied; it is created if missing."""
     if listing := _listing_beside(picture):
@@ -310,13 +309,13 @@ def _amended(picture: Path, change: Callable[[Sidecar], Sidecar]) -> bytes:
 def _beside(picture: Path) -> Sidecar | None:
     """Read the sidecar of a picture; None if there is none."""
     path = picture.with_suffix(atomic_write.SIDECAR_ENDING)
-    return read_sidecar(read_part(path), path.name) if is_there(path) else None
+    return read_sidecar(read_part(path), path.name) if lexists(path) else None
 
 
 def _listing_beside(picture: Path) -> Sidecar | None:
     """Read the sidecar without its evaluation; None if there is none."""
     path = picture.with_suffix(atomic_write.SIDECAR_ENDING)
-    return read_listing(read_part(path), path.name) if is_there(path) else None
+    return read_listing(read_part(path), path.name) if lexists(path) else None
 
 
 def _with_references(record: RunRecord, content: TraceContent, packed: PackedArrays) -> RunRecord:

@@ -7,6 +7,7 @@ arrays named "step/what", with a different "what" after the updates; its preview
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from io import BytesIO
@@ -435,22 +436,25 @@ def _webp(image: RgbImage, quality: int) -> bytes:
 
 
 def _read_webp(data: bytes, name: str, factor: int = 1) -> RgbImage:
-    try:
-        with bounded_image(BytesIO(data), name, ("WEBP",)) as image:
-            smaller = image if factor == 1 else image.reduce(factor)
-            pixels: RgbImage = np.array(smaller.convert("RGB"))
-            return pixels
-    except ImageError as error:
-        raise _too_large(name) from error
-    except UNREADABLE as error:
-        raise _damaged_picture(name) from error
+    """Decode a picture, reduced by a whole factor."""
+    with _open_webp(data, name) as image:
+        smaller = image if factor == 1 else image.reduce(factor)
+        pixels: RgbImage = np.array(smaller.convert("RGB"))
+        return pixels
 
 
 def _pixels_of(data: bytes, name: str) -> int:
-    """Return the pixel count in a picture's header, without decoding it."""
+    """Return the number of pixels of a picture from its header."""
+    with _open_webp(data, name) as image:
+        return image.width * image.height
+
+
+@contextmanager
+def _open_webp(data: bytes, name: str) -> Iterator[Image.Image]:
+    """Open a picture of the trace, with its faults as ``StoreError``."""
     try:
         with bounded_image(BytesIO(data), name, ("WEBP",)) as image:
-            return image.width * image.height
+            yield image
     except ImageError as error:
         raise _too_large(name) from error
     except UNREADABLE as error:

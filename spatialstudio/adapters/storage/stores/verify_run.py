@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
+from os.path import lexists
 from pathlib import Path
 from typing import TypeVar
 
@@ -302,7 +303,7 @@ class _Parts:
         )
 
     def _read_beside(self) -> bytes:
-        if not is_there(self._beside):
+        if not lexists(self._beside):
             raise StoreError(f'The evaluation "{self._beside.name}" is missing.')
         return read_part(self._beside)
 
@@ -315,15 +316,6 @@ class _Parts:
         except StudioError as error:
             self.faults.append(Fault(part=part, message=error.message))
             return None
-
-
-def is_there(path: Path) -> bool:
-    """Return True if a path exists, even as a broken link."""
-    try:
-        path.lstat()
-    except OSError:
-        return False
-    return True
 
 
 def trace_hash(picture: Path) -> str:

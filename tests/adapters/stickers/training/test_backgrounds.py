@@ -5,8 +5,8 @@ from spatialstudio.adapters.stickers.training.backgrounds import (
     PLACES,
     Backdrop,
     draw_background,
-    draw_strange_background,
 )
+from tests.strange_backgrounds import draw_strange_background
 
 SIDE = 64
 HORIZONS = pytest.mark.parametrize("horizon", [None, 0.35], ids=["flat", "ground"])
