@@ -27,6 +27,10 @@ use_directory_urls: false
 theme:
   name: material
   font: false
+markdown_extensions:
+  - tables
+  - pymdownx.highlight
+  - pymdownx.superfences
 plugins:
   - search
   - mkdocstrings:
