@@ -49,10 +49,16 @@ from spatialstudio.domain.errors import (
 )
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.hub import DownloadPlan, ModelHub
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetCard, JudgeSetChoice
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
-from spatialstudio.domain.ports import LoraCard, ModelCard, PerceptionCard, Trainer
+from spatialstudio.domain.ports import (
+    LoraCard,
+    ModelCard,
+    PerceptionCard,
+    PerceptionCatalog,
+    Trainer,
+)
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.scene import (
     ObjectMention,
@@ -102,7 +108,7 @@ class Studio:
         self.paths = paths
         self.judges = DEFAULT_JUDGE_SET
         self.extractor_id = EXTRACTOR_ID
-        self.judge_sets = JudgeSets(lambda: registry.perception_catalog(CATALOG_ID), registry.ids)
+        self.judge_sets = JudgeSets(self._perception_catalog, registry.ids, self._own_judge_sets)
         self.judge_defaults = JudgeDefaults(self._models_now, self._choice_now, self.judge_sets)
         draws_stickers = self.judge_defaults.draws_stickers
         self.storage = Storage(registry, paths, runs_folder, self.bus.publish, draws_stickers)
@@ -213,7 +219,7 @@ class Studio:
     @property
     def perception_models(self) -> tuple[PerceptionCard, ...]:
         """The installed perception models, without the sticker models."""
-        return self._registry.perception_catalog(CATALOG_ID).cards()
+        return self._perception_catalog().cards()
 
     @property
     def damaged_perception_models(self) -> Mapping[str, ModelNotFound]:
@@ -480,6 +486,12 @@ class Studio:
 
     def _models_now(self) -> tuple[ModelCard, ...]:
         return self.models
+
+    def _perception_catalog(self) -> PerceptionCatalog:
+        return self._registry.perception_catalog(CATALOG_ID)
+
+    def _own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
+        return self.storage.own_judge_sets()
 
     def _choice_now(self) -> JudgeSetChoice:
         return self.judges

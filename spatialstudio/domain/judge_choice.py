@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
+from typing import TypeAlias
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
+MAX_NAME = 60
+"""Characters in the name of a user-defined judge set."""
 
 
 class JudgeTask(Enum):
@@ -110,6 +113,15 @@ class JudgeSetCard:
     help: str = ""
     tasks: Mapping[JudgeTask, Candidates]
     cut: float | None = None
+
+
+JudgeSetTasks: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""Names of candidate models by judge set and task, as stored."""
+
+
+def is_judge_set_name(name: str) -> bool:
+    """Return True for a name of a user-defined judge set: printable, 1 to 60 characters."""
+    return 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()
 
 
 @frozen

@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
 )
+from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeSetTasks
 from spatialstudio.domain.library import (
     Deletion,
     EntryId,
@@ -250,8 +251,10 @@ class StateFiles(Protocol):
     def open_journal(self, folder: Path) -> QueueJournal:
         """Open this process's journal in a folder shared by all processes of a user."""
 
-    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
-        """Write a draft, run settings or texts by name atomically.
+    def write(
+        self, path: Path, state: Draft | RunSettings | Mapping[str, str] | JudgeSetTasks
+    ) -> None:
+        """Write a draft, run settings, texts by name, or judge sets by name atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -269,6 +272,9 @@ class StateFiles(Protocol):
 
     def read_texts(self, path: Path) -> dict[str, str]:
         """Return texts by name; empty when they cannot be read."""
+
+    def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
+        """Return the user-defined judge sets, without invalid ones."""
 
 
 class AttentionFiles(Protocol):

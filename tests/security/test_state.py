@@ -22,6 +22,7 @@ journal.close()
 for path in sorted(folder.iterdir()):
     assert state.read_draft(path) is None
     assert state.read_texts(path) == {{}}
+    assert state.read_judge_sets(path) == ()
     try:
         state.read_settings(path)
     except StudioError as error:

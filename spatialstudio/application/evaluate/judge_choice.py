@@ -107,6 +107,12 @@ class JudgeSets:
         installed = self.installed(card)
         return {task: each for task, each in card.tasks.items() if task not in installed}
 
+    def usable(self, task: JudgeTask) -> tuple[str, ...]:
+        """Return all models that can do a task: registered adapters, then installed models."""
+        role = ROLES[task]
+        installed = (card.ref.id for card in self.models if card.role is role)
+        return tuple(dict.fromkeys((*self._registered(role.value), *installed)))
+
     def to_download(self, set_id: str) -> tuple[str, ...]:
         """Return the candidates for the tasks of a judge set without an installed model.
 

@@ -25,11 +25,18 @@ from spatialstudio.application.storage.picture_settings import tell_form
 from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
+    SettingsError,
     StoreError,
     StudioError,
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.judge_choice import (
+    JUDGE_SETS,
+    JudgeSetCard,
+    JudgeTask,
+    is_judge_set_name,
+)
 from spatialstudio.domain.library import Reproduction
 from spatialstudio.domain.picture_settings import (
     FieldDifference,
@@ -61,6 +68,7 @@ METADATA_ID = "embedded"
 JOURNALS = "queue"
 DRAFT = "draft.json"
 SEARCHES = "searches.json"
+OWN_JUDGE_SETS = "judge_sets.json"
 LIBRARY_FOLDER = "library.json"
 
 
@@ -136,6 +144,46 @@ class Storage:
         )
         searches = self._paths.settings / SEARCHES
         return Library(runs, self.store, self._state, searches, self._publish)
+
+    def own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
+        """Return the user-defined judge sets."""
+        return self._state.read_judge_sets(self._paths.settings / OWN_JUDGE_SETS)
+
+    def save_judge_set(self, card: JudgeSetCard) -> None:
+        """Save a user-defined judge set; it replaces one with the same name.
+
+        Raises:
+            SettingsError: The name is invalid or that of a built-in set, or there is no detector.
+            StoreError: The file is not writable.
+        """
+        built_in = {name.casefold() for each in JUDGE_SETS for name in (each.id, each.label)}
+        if not is_judge_set_name(card.id) or card.id.casefold() in built_in:
+            raise SettingsError(
+                f'A judge set cannot have the name "{card.id}".',
+                hint="Choose another name of up to 60 characters; built-in sets keep theirs.",
+            )
+        if JudgeTask.DETECTOR not in card.tasks:
+            raise SettingsError(
+                "The judge set has no detector.", hint="Choose a detector, then save again."
+            )
+        self._write_judge_sets(card.id, (card,))
+
+    def delete_judge_set(self, set_id: str) -> None:
+        """Delete a user-defined judge set, if there is one with this name.
+
+        Raises:
+            StoreError: The file is not writable.
+        """
+        self._write_judge_sets(set_id, ())
+
+    def _write_judge_sets(self, set_id: str, added: tuple[JudgeSetCard, ...]) -> None:
+        others = tuple(card for card in self.own_judge_sets() if card.id != set_id)
+        path = self._paths.settings / OWN_JUDGE_SETS
+        tasks = {
+            card.id: {task.value: each.models for task, each in card.tasks.items()}
+            for card in (*others, *added)
+        }
+        self._state.write(path, tasks)
 
     @cached_property
     def gallery(self) -> "Gallery":

@@ -23,7 +23,7 @@ from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
-from spatialstudio.ui.evaluate.judge_set_panel import TASK_NAMES
+from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock

@@ -5,13 +5,16 @@ from dataclasses import replace
 
 from PySide6.QtGui import QShowEvent
 
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.judge_choice import JudgeSets
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeTask
+from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES, JudgeSetDialog
+from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.widgets.box_layouts import at_left, column
+from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
 from spatialstudio.ui.widgets.texts import tr
@@ -27,13 +30,6 @@ BY_ORIGIN_HELP = (
 NOT_INSTALLED = "No detector of this set is installed."
 NONE_HERE = "Lists the detectors in the models folder and in the Hugging Face cache."
 USED = "Its boxes are a layer of the picture; disagreement lowers the confidence of verdicts."
-TASK_NAMES = {
-    JudgeTask.DETECTOR: "Detector",
-    JudgeTask.SECOND_DETECTOR: "Second detector",
-    JudgeTask.SEGMENTER: "Segmenter",
-    JudgeTask.DEPTH: "Depth model",
-    JudgeTask.ANSWERER: "Question answerer",
-}
 
 
 def judge_set_choices(sets: JudgeSets, chosen: str) -> tuple[Choice, ...]:
@@ -90,6 +86,8 @@ class JudgeSetPanel(Panel):
         self._get = push_button(
             tr("Download missing models…"), self._download, tip=tr("Lists them on the Models page")
         )
+        self._new = push_button(tr("New set…"), self._define, tip=tr("Choose its models"))
+        self._delete = push_button(tr("Delete…"), self._ask_delete, tip=tr("Delete this judge set"))
         self._second = ChoiceField(tr("Second detector"))
         self._second.choice_picked.connect(self._pick_second)
         self._note = TextLabel(tr(NONE_HERE), Tone.MUTED, small=True)
@@ -150,10 +148,40 @@ class JudgeSetPanel(Panel):
                 lines = [error.message]
         self._description.setText("\n".join(lines))
         self._get.setVisible(bool(self._studio.judge_sets.to_download(set_id)))
+        own = self._studio.storage.own_judge_sets()
+        self._delete.setVisible(set_id in [card.id for card in own])
 
     def _download(self) -> None:
         names = self._studio.judge_sets.to_download(self._context.settings.judge_set)
         self._context.window_signals.models_asked.emit(names)
+
+    def _define(self) -> None:
+        JudgeSetDialog(self._studio.judge_sets, self._save, self).open()
+
+    def _save(self, card: JudgeSetCard) -> None:
+        """Save a new judge set and choose it."""
+        self._studio.storage.save_judge_set(card)
+        self._list()
+        if card.id == self._studio.judges.set_id:
+            self._use_set(card.id)
+        else:
+            self._pick_set(card.id)
+
+    def _ask_delete(self) -> None:
+        set_id = self._context.settings.judge_set
+        question = tr("Delete the judge set {name}?").format(name=set_id)
+        words = tr("Verdicts keep its name and models; no model is deleted.")
+        if is_confirmed(self, question, words, tr("Delete")):
+            self._delete_set(set_id)
+
+    def _delete_set(self, set_id: str) -> None:
+        try:
+            self._studio.storage.delete_judge_set(set_id)
+        except StudioError as error:
+            self._context.toasts.report(report_on(error, tr("Deleting the judge set")))
+            return
+        self._use_set(BY_ORIGIN)
+        self._list()
 
     def _pick_second(self, detector_id: str) -> None:
         before = self._studio.judges.second_id or NOBODY
@@ -173,7 +201,8 @@ class JudgeSetPanel(Panel):
         for title, field in zip(titles, fields, strict=True):
             title.setBuddy(field)
         first, second = titles
-        sets = first, self._set, self._description, at_left(self._get)
+        buttons = row(self._new, self._delete, self._get, SPACE, gap=0.4)
+        sets = first, self._set, self._description, buttons
         column(*sets, second, self._second, self._note, within=self, gap=0.4)
 
 

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, Candidates, JudgeTask
 from spatialstudio.domain.ports import PerceptionCard, PerceptionRole
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
+from spatialstudio.ui.evaluate.judge_set_dialog import JudgeSetDialog
 from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
 from spatialstudio.ui.run.widgets.fields import ChoiceField
-from tests.ui.scripted_engine import PROMPT
+from tests.ui.scripted_engine import PROMPT, studio_around
 
 BROKEN = ModelNotFound('The model folder "owl" is damaged.', hint="Download it again.")
 
@@ -211,8 +212,62 @@ def test_the_missing_models_of_a_set_are_offered_for_download(qtbot, with_dino, 
     context.window_signals.models_asked.connect(asked.append)
     panel = shown(qtbot, context)
     set_field(panel).setCurrentIndex(2)
-    panel.findChild(QPushButton).click()
+    button(panel, "Download missing models…").click()
     (names,) = asked
     assert "depth-anything/Depth-Anything-V2-Small-hf" in names
     assert DINO not in names
     assert "facebook/sam2.1-hiera-tiny" not in names
+
+
+def button(widget, text):
+    return next(each for each in widget.findChildren(QPushButton) if each.text() == text)
+
+
+def defined(panel, name, **models):
+    """Define a judge set in the dialog, and return the dialog."""
+    button(panel, "New set…").click()
+    dialog = panel.findChildren(JudgeSetDialog)[-1]
+    dialog.findChild(QLineEdit).setText(name)
+    for task, model in models.items():
+        field = field_named(dialog, task.replace("_", " "))
+        field.setCurrentIndex(field.findData(model))
+    button(dialog, "Save").click()
+    return dialog
+
+
+def test_a_set_defined_by_hand_is_saved_chosen_and_deleted(qtbot, with_dino, context, monkeypatch):
+    panel = shown(qtbot, context)
+    defined(panel, "mine", Detector=DINO, Segmenter="sam", Depth_model="sticker-depth")
+    assert set_field(panel).currentText() == "mine"
+    assert context.studio.judges.set_id == "mine"
+    filled = context.studio.judge_sets.filled(context.studio.judges)
+    assert (filled.detector_id, filled.segmenter_id) == (DINO, "sam")
+    assert "Detector: " + DINO in described(panel)
+    monkeypatch.setattr("spatialstudio.ui.evaluate.judge_set_panel.is_confirmed", lambda *_: True)
+    button(panel, "Delete…").click()
+    assert context.studio.judges.set_id == ""
+    assert "mine" not in titles(panel, set_field)
+
+
+@pytest.mark.parametrize(
+    ("name", "models", "problem"),
+    [
+        ("", {"Detector": DINO}, "cannot have the name"),
+        ("coco", {"Detector": DINO}, "cannot have the name"),
+        ("mine", {"Segmenter": "sam"}, "has no detector"),
+    ],
+)
+def test_a_set_that_cannot_be_saved_names_the_reason(
+    qtbot, with_dino, context, name, models, problem
+):
+    dialog = defined(shown(qtbot, context), name, **models)
+    assert dialog.isVisible()
+    assert problem in described(dialog)
+    assert context.studio.storage.own_judge_sets() == ()
+
+
+def test_another_program_finds_a_saved_set_by_name(qtbot, with_dino, context, engine, tmp_path):
+    defined(shown(qtbot, context), "mine", Detector=DINO)
+    other = studio_around(engine, tmp_path)
+    assert other.judge_sets.card("mine").tasks == {JudgeTask.DETECTOR: Candidates(models=(DINO,))}
+    other.close()

@@ -33,11 +33,20 @@ from spatialstudio.adapters.storage.stores.json_codec import (
 )
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.judge_choice import (
+    Candidates,
+    JudgeSetCard,
+    JudgeSetTasks,
+    JudgeTask,
+    is_judge_set_name,
+)
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.safe_files import MEBIBYTE, NotARegularFile, parse_limited
 
 ENDING = ".journal"
+MAX_JUDGE_SETS = 100
+"""Further judge sets in a file are ignored."""
 MAX_JOURNAL_BYTES = 16 * MEBIBYTE
 """An entry takes about two kibibytes; a larger journal is not read."""
 
@@ -56,7 +65,9 @@ class PlainStateFiles:
         """Open this program's journal; nothing is written before the first request."""
         return FileJournal(folder)
 
-    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
+    def write(
+        self, path: Path, state: Draft | RunSettings | Mapping[str, str] | JudgeSetTasks
+    ) -> None:
         """Write state atomically.
 
         Raises:
@@ -94,6 +105,31 @@ class PlainStateFiles:
         except (OSError, StoreError):
             return {}
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
+
+    def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
+        """Return the user-defined judge sets, without invalid ones."""
+        try:
+            plain = read_json(path)
+        except (OSError, StoreError):
+            return ()
+        items = plain.items() if isinstance(plain, dict) else ()
+        cards = (_judge_set_of(name, tasks) for name, tasks in items)
+        return tuple(card for card in cards if card is not None)[:MAX_JUDGE_SETS]
+
+
+def _judge_set_of(name: str, plain: Json) -> JudgeSetCard | None:
+    """Return a judge set from its stored tasks; None if anything in it is invalid."""
+    if not isinstance(plain, dict) or not is_judge_set_name(name):
+        return None
+    tasks: dict[JudgeTask, Candidates] = {}
+    for task, models in plain.items():
+        if not isinstance(models, list) or task not in [each.value for each in JudgeTask]:
+            return None
+        names = tuple(model for model in models if isinstance(model, str) and model)
+        if len(names) != len(models):
+            return None
+        tasks[JudgeTask(task)] = Candidates(models=names)
+    return JudgeSetCard(id=name, label=name, tasks=tasks)
 
 
 class FileJournal:

@@ -24,6 +24,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     SamplingSettings,
 )
+from spatialstudio.domain.judge_choice import Candidates, JudgeSetCard, JudgeTask
 from spatialstudio.domain.run_settings import (
     Draft,
     Preset,
@@ -268,3 +269,33 @@ def test_a_journal_behind_a_link_is_not_written(tmp_path):
     journal.close()
     assert outside.read_bytes() == b""
     assert (tmp_path / "queue" / "1.journal").is_symlink()
+
+
+def test_judge_sets_are_read_back_and_invalid_ones_left_out(tmp_path):
+    path = tmp_path / "judge_sets.json"
+    tasks = {JudgeTask.DETECTOR: Candidates(models=("org/owl", "org/dino"))}
+    card = JudgeSetCard(id="mine", label="mine", tasks=tasks)
+    PlainStateFiles().write(path, {"mine": {"detector": ("org/owl", "org/dino")}})
+    assert PlainStateFiles().read_judge_sets(path) == (card,)
+    plain = json.loads(path.read_text())
+    hostile = {
+        "": {},
+        " ": {},
+        "a\nb": {},
+        "x" * 61: {},
+        "list": [],
+        "task": {"painter": ["a"]},
+        "model": {"detector": [7]},
+        "empty": {"detector": [""]},
+        "text": {"detector": "org/owl"},
+    }
+    path.write_text(json.dumps(hostile | plain))
+    assert PlainStateFiles().read_judge_sets(path) == (card,)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"a": ' * 5000])
+def test_a_damaged_file_of_judge_sets_is_no_judge_set(tmp_path, text):
+    path = tmp_path / "judge_sets.json"
+    path.write_text(text)
+    assert PlainStateFiles().read_judge_sets(path) == ()
+    assert PlainStateFiles().read_judge_sets(tmp_path / "none.json") == ()
