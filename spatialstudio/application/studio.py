@@ -1,6 +1,6 @@
 """Entry point to every use case of the window and the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +18,16 @@ from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_c
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
-from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, JudgeSets
+from spatialstudio.application.evaluate.judge_choice import (
+    JudgeDefaults,
+    JudgeSets,
+    no_detector_chosen,
+)
 from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.storyboard import Storyboard
-from spatialstudio.application.jobs.messages import Engine, GenerateJob
+from spatialstudio.application.jobs.messages import Engine, EvaluateJob, GenerateJob
 from spatialstudio.application.models.downloads import (
     HUB_ID,
     Downloads,
@@ -66,6 +70,7 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     TokenSpan,
 )
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.scenes.consistency import contradictions_of
 
@@ -471,6 +476,29 @@ class Studio:
         """
         run = self.storage.read_run(path)
         return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
+
+    def judge_stored(self, path: Path, check: Callable[[], object]) -> Evaluation:
+        """Judge a stored run by the chosen judge set, and store the verdicts; nothing is drawn.
+
+        Args:
+            path: Image of the run.
+            check: Called regularly while the engine works; raises ``Cancelled`` to stop.
+
+        Raises:
+            Cancelled: ``check`` raised it; nothing is stored.
+            StudioError: The run cannot be read, judged or written.
+        """
+        from spatialstudio.application.evaluate.judge_stored import judge_in_engine
+
+        run = self.storage.read_run(path)
+        choice = self.judge_defaults.judges_of(run.model_id, run.scene)
+        if run.image is None or choice.detector_id is None:
+            raise no_detector_chosen()
+        job = EvaluateJob(job_id=new_request_id(), image=run.image, scene=run.scene, judges=choice)
+        evaluation = judge_in_engine(self._engine, self.bus.subscribe, job, check)
+        self.storage.store.judge(path, evaluation)
+        self.library.add(path)
+        return evaluation
 
     def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""

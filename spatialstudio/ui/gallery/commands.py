@@ -77,6 +77,10 @@ RECHECK = Command(
     *("recheck", Menu.GALLERY, "Verify and judge again"),
     tip="Judge the selected runs again from the stored perception, and list verdicts that differ",
 )
+JUDGE_STORED = Command(
+    *("judge_stored", Menu.GALLERY, "Judge by the judge set"),
+    tip="Judge the selected runs by the chosen judge set and store the verdicts; nothing is drawn",
+)
 REINDEX = Command(
     *("reindex", Menu.GALLERY, "Rebuild the index"),
     tip="Read all files of the library again; no file is changed",
@@ -118,5 +122,5 @@ COMMANDS = (
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
-    *(RUN_AGAIN, VERIFY, RECHECK, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),
+    *(RUN_AGAIN, VERIFY, RECHECK, JUDGE_STORED, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),
 )

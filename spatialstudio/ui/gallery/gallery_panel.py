@@ -78,7 +78,7 @@ IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
     (commands.STAR, commands.REJECT, commands.TAG),
     (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
-    (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK),
+    (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK, commands.JUDGE_STORED),
     (commands.TRASH, commands.RESTORE),
 )
 """Groups of a tile's context menu."""

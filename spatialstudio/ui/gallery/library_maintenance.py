@@ -15,6 +15,7 @@ from spatialstudio.application.jobs.background_jobs import (
 from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.generation import GenerationRequest, new_request_id
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
@@ -64,6 +65,7 @@ class LibraryMaintenance(QObject):
             {
                 commands.VERIFY: partial(self._verify, judges_again=False),
                 commands.RECHECK: partial(self._verify, judges_again=True),
+                commands.JUDGE_STORED: self._judge,
                 commands.RUN_AGAIN: self._run_again,
                 commands.REINDEX: self._reindex,
                 commands.EMPTY_TRASH: self._empty_trash,
@@ -95,6 +97,41 @@ class LibraryMaintenance(QObject):
 
         tell = partial(self._tell_checks, judges_again)
         self._background_jobs.run(tr("Verifying runs"), work, tell)
+
+    def _judge(self) -> None:
+        """Judge the target runs by the chosen judge set; an error affects only its run."""
+        targets, studio = self._exporting.targets, self._context.studio
+
+        def work(progress: Progress) -> Mapping[Path, Evaluation | StudioError]:
+            results: dict[Path, Evaluation | StudioError] = {}
+            for done, path in enumerate(targets):
+                try:
+                    check = partial(progress, done, len(targets))
+                    results[path] = studio.judge_stored(path, check)
+                except StudioError as error:
+                    results[path] = error
+            return results
+
+        self._background_jobs.run(tr("Judging runs"), work, self._tell_judged)
+
+    def _tell_judged(self, results: Mapping[Path, Evaluation | StudioError]) -> None:
+        run = self._context.studio.session.run
+        failed = []
+        for path, result in results.items():
+            if isinstance(result, StudioError):
+                failed.append(f"{path.name}: {result.message} {result.hint}")
+            elif run is not None and run.path == path:
+                self._context.studio.session.set_evaluation(result)
+        judged = runs_in_words(len(results) - len(failed))
+        message = tr("{runs} judged.").format(runs=judged)
+        if not failed:
+            self._context.toasts.tell(message)
+            return
+        message = tr("{runs} judged, {bad} with errors.").format(runs=judged, bad=len(failed))
+        details = "\n".join(failed)
+        title = tr("Judging runs")
+        report = ErrorReport(title=title, message=message, hint=failed[0], details=details)
+        self._context.toasts.report(report)
 
     def _tell_checks(self, judges_again: bool, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}

@@ -9,6 +9,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.jobs.messages import EvaluateJob, JobFailed, PictureJudged
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_details_panel import GalleryDetailsPanel
@@ -195,3 +198,36 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
 def test_the_index_is_built_anew(qtbot, drawn, panel):
     trigger(drawn, commands.REINDEX)
     qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))
+
+
+def test_selected_runs_are_judged_by_the_chosen_set_without_drawing(qtbot, drawn, panel, engine):
+    path = drawn.context.gallery.current.path
+    evaluation = RunFiles().load(path)[0].evaluation
+    used = UsedJudgeSet(id="stickers", models={"detector": "sticker-segmenter"})
+    engine.jobs.clear()
+    trigger(drawn, commands.JUDGE_STORED)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
+    (job,) = engine.jobs
+    assert isinstance(job, EvaluateJob)
+    assert job.judges.detector_id == "sticker-segmenter"
+    judged = replace(evaluation, judge_set=used)
+    engine._report(PictureJudged(request_id=job.job_id, evaluation=judged))
+    qtbot.waitUntil(lambda: "1 run judged." in told(drawn))
+    assert RunFiles().load(path)[0].evaluation.judge_set == used
+
+
+def test_a_run_that_cannot_be_judged_is_named_and_keeps_its_verdicts(qtbot, drawn, panel, engine):
+    path = drawn.context.gallery.current.path
+    before = contents(path)
+    engine.jobs.clear()
+    trigger(drawn, commands.JUDGE_STORED)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
+    error = ErrorReport(title="Judging", message="The detector failed.", hint="Try another.")
+    engine._report(JobFailed(request_id=engine.jobs[0].job_id, error=error))
+    qtbot.waitUntil(lambda: "0 runs judged, 1 with errors." in told(drawn))
+    assert contents(path) == before
+
+
+def contents(picture):
+    """Return the content of a run's files by suffix."""
+    return {file.suffix: file.read_bytes() for file in picture.parent.glob(f"{picture.stem}.*")}
