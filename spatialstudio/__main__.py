@@ -17,8 +17,6 @@ Run "python3 packaging/bootstrap.py run", which installs what is missing.
 def main() -> int:
     """Run the command line and return the exit code."""
     leave_out_current_folder()  # before imports that a module in the current folder could shadow
-    if sys.stderr is None or sys.stdout is None:  # spatialstudio-gui on Windows has no console
-        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if len(sys.argv) > 1:
         from spatialstudio.cli.interrupts import end_on_signals, ignore_signals
 
@@ -41,6 +39,9 @@ def main() -> int:
             return EXIT_FAILURE
         from spatialstudio.application.system_libraries import window_obstacle
 
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        sys.stdout = sys.stdout or nowhere  # spatialstudio-gui on Windows has no console
+        sys.stderr = sys.stderr or nowhere
         if obstacle := window_obstacle(os.environ):
             sys.stderr.write("{}\n{}\n".format(*obstacle))
             return EXIT_FAILURE
