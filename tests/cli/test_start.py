@@ -80,7 +80,10 @@ def test_reading_a_prompt_loads_no_heavy_library():
     assert done.stdout.endswith("set()\n")
 
 
-def test_without_a_console_nothing_is_written():
-    words = TYPED.format(words=["parse", "a cat above a dog"])
-    done = start(f"import sys; sys.stdout = sys.stderr = None; {words} sys.exit(main())")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_the_window_starts_without_a_console():
+    done = start(
+        "import sys; import spatialstudio.ui.window.app as app; app.main = lambda: print(1) or 0;"
+        "from spatialstudio.__main__ import main; sys.argv = ['spatialstudio-gui'];"
+        "sys.stdout = sys.stderr = None; main(); print(2, file=sys.__stdout__)"
+    )
+    assert (done.stdout, done.stderr) == ("2\n", "")
