@@ -251,15 +251,30 @@ def search_folders(entries: Iterable[str]) -> tuple[str, ...]:
 
 
 def entry_points_in(folders: Sequence[str]) -> Iterator[EntryPoint]:
-    """Yield the plugins' entry points; of packages with one name, those of the first."""
+    """Yield the plugins' entry points, of the first package of each name.
+
+    A package without a name is not installed completely and is left out.
+    """
     from importlib import metadata  # slower to import than the folder search
 
     seen = set[str]()
     for package in metadata.distributions(path=list(folders)):
-        name = re.sub(r"[-_.]+", "-", package.name or "").lower()
-        if name not in seen:
+        name = re.sub(r"[-_.]+", "-", _package_name(package)).lower()
+        if name and name not in seen:
             seen.add(name)
             yield from package.entry_points.select(group=GROUP)
+
+
+def _package_name(package: "Distribution") -> str:
+    """Return the name of a package, empty without one.
+
+    The package importlib_metadata, which diffusers imports, also searches for packages once it is
+    imported, and raises an error where the standard library returns no name.
+    """
+    try:
+        return package.name or ""
+    except FileNotFoundError:
+        return ""
 
 
 def is_group_announced(folders: Iterable[str]) -> bool:

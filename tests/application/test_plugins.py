@@ -1,5 +1,6 @@
 """A plugin registers what it adds; whatever is wrong with one disables this plugin alone."""
 
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -248,6 +249,7 @@ def test_a_panel_stands_where_there_is_a_place(places):
 def announce(folder, package, group):
     metadata = folder / f"{package}-1.0.dist-info"
     metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(f"[{group}]\n{package} = {package}:PLUGIN\n")
 
 
@@ -289,6 +291,15 @@ def test_the_first_package_of_a_name_is_used(tmp_path):
         folder.mkdir()
         write_plugin(folder, "mine")
     assert len(list(entry_points_in([str(each) for each in folders]))) == 1
+
+
+@pytest.mark.parametrize("imported", ["json", "importlib_metadata"])
+def test_a_package_without_a_name_hides_no_plugin(tmp_path, imported):
+    importlib.import_module(imported)  # importlib_metadata searches for packages from then on
+    write_plugin(tmp_path, "damaged")
+    (tmp_path / "damaged-1.0.dist-info" / "METADATA").unlink()
+    write_plugin(tmp_path, "mine")
+    assert [each.name for each in entry_points_in([str(tmp_path)])] == ["mine"]
 
 
 @pytest.fixture

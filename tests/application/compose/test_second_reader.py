@@ -57,6 +57,9 @@ class ExtractorsOnly:
     def state(self, adapter_id):
         return PlainStateFiles()
 
+    def ids(self, kind):
+        return ()
+
 
 @pytest.fixture
 def patient():
