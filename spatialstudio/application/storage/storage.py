@@ -115,6 +115,7 @@ class Storage:
         self._publish = publish
         self._repeated: dict[RequestId, Path] = {}
         self._search: threading.Thread | None = None
+        self._judge_sets: tuple[JudgeSetCard, ...] | None = None
         self._is_by_month = runs_folder is None
         if runs_folder is not None:
             self.runs_folder = runs_folder
@@ -146,8 +147,10 @@ class Storage:
         return Library(runs, self.store, self._state, searches, self._publish)
 
     def own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
-        """Return the user-defined judge sets."""
-        return self._state.read_judge_sets(self._paths.settings / OWN_JUDGE_SETS)
+        """Return the user-defined judge sets, read once."""
+        if self._judge_sets is None:
+            self._judge_sets = self._state.read_judge_sets(self._paths.settings / OWN_JUDGE_SETS)
+        return self._judge_sets
 
     def save_judge_set(self, card: JudgeSetCard) -> None:
         """Save a user-defined judge set; it replaces one with the same name.
@@ -177,6 +180,7 @@ class Storage:
         self._write_judge_sets(set_id, ())
 
     def _write_judge_sets(self, set_id: str, added: tuple[JudgeSetCard, ...]) -> None:
+        self._judge_sets = None  # another program may have changed the file
         others = tuple(card for card in self.own_judge_sets() if card.id != set_id)
         path = self._paths.settings / OWN_JUDGE_SETS
         tasks = {
@@ -184,6 +188,7 @@ class Storage:
             for card in (*others, *added)
         }
         self._state.write(path, tasks)
+        self._judge_sets = (*others, *added)
 
     @cached_property
     def gallery(self) -> "Gallery":
