@@ -31,7 +31,7 @@ DECODERS = (
 
 
 @pytest.fixture
-def threads(drawn, monkeypatch):
+def threads(drawn, studio, monkeypatch):
     """The threads in which anything is decoded, after a run was drawn and stored."""
     seen = []
 
@@ -45,6 +45,7 @@ def threads(drawn, monkeypatch):
         monkeypatch.setattr(module, name, watched)
 
     drawn.make_docks()
+    studio.storage.own_judge_sets()  # a setting of the user, read once on first use
     for module, name in DECODERS:
         watch(module, name)
     return seen
