@@ -30,6 +30,7 @@ from spatialstudio.domain.generation import (
     best_request,
     unguided,
 )
+from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scenes.consistency import Contradiction, contradictions_of
@@ -75,6 +76,7 @@ class OpenRun:
         text_layers: Cross-attention layers of the model; empty until the run has started.
         recorded_model_id: The model of an imported image, from the application's metadata in the
             file; empty without such metadata.
+        origin: File of an imported image; None for a generated one.
     """
 
     id: RequestId
@@ -97,6 +99,7 @@ class OpenRun:
     attention_files: tuple[AttentionFile, ...] = ()
     text_layers: tuple[TextLayer, ...] = ()
     recorded_model_id: str = ""
+    origin: PictureOrigin | None = None
 
     @property
     def model_id(self) -> str:
@@ -139,7 +142,7 @@ class OpenRun:
 
 @frozen
 class RunStored:
-    """A finished run is stored. Published by the studio once per run."""
+    """A finished run, or a new evaluation of it, is stored. Published by the studio."""
 
     request_id: RequestId
     path: Path
@@ -153,11 +156,13 @@ class StoreFailed:
         request_id: Id of the request.
         error: Why storing failed.
         recovered: Path of the recovery copy; None if that failed as well.
+        is_evaluation: Whether only the evaluation of an open image could not be stored.
     """
 
     request_id: RequestId
     error: ErrorReport
     recovered: Path | None = None
+    is_evaluation: bool = False
 
 
 @frozen

@@ -21,6 +21,7 @@ from spatialstudio.application.evaluate.adjusting import Adjusting
 from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
     JudgeSets,
+    is_used,
     no_detector_chosen,
 )
 from spatialstudio.application.evaluate.pictures import Pictures
@@ -122,7 +123,7 @@ class Studio:
         self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID))
         self.pictures = Pictures(
             self.session,
-            engine.submit,
+            self._evaluate,
             lambda: registry.images(IMAGES_ID),
             lambda: self.storage.metadata,
             (self.parse_prompt, self.parse_for_model),
@@ -480,6 +481,8 @@ class Studio:
     def judge_stored(self, path: Path, check: Callable[[], object]) -> Evaluation:
         """Judge a stored run by the chosen judge set, and store the verdicts; nothing is drawn.
 
+        Verdicts of the same judge set are returned as stored.
+
         Args:
             path: Image of the run.
             check: Called regularly while the engine works; raises ``Cancelled`` to stop.
@@ -494,11 +497,21 @@ class Studio:
         choice = self.judge_defaults.judges_of(run.model_id, run.scene)
         if run.image is None or choice.detector_id is None:
             raise no_detector_chosen()
+        stored = run.evaluation
+        if stored is not None and stored.judge_set and is_used(choice, stored.judge_set):
+            return stored
         job = EvaluateJob(job_id=new_request_id(), image=run.image, scene=run.scene, judges=choice)
         evaluation = judge_in_engine(self._engine, self.bus.subscribe, job, check)
         self.storage.store.judge(path, evaluation)
         self.library.add(path)
         return evaluation
+
+    def _evaluate(self, run: OpenRun, judges: JudgeSetChoice) -> None:
+        """Evaluate the image of an open run in the engine, and store the evaluation."""
+        if run.image is not None:
+            self.storage.expect_evaluation(run)
+            job = EvaluateJob(job_id=run.id, image=run.image, scene=run.scene, judges=judges)
+            self._engine.submit(job)
 
     def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""

@@ -233,6 +233,9 @@ def run_answer(run: OpenRun) -> Answer:
             "seconds": run.seconds,
             "picture": None if run.path is None else str(run.path.resolve()),
         }
+    elif run.origin is not None:
+        stored = None if run.path is None else str(run.path.resolve())
+        answer |= {"origin": asdict(run.origin), "run": stored}
     if run.evaluation is not None:
         attention = attention_at_the_end(run)
         answer |= evaluation_answer(run.evaluation, run.scene, attention=attention)
@@ -265,6 +268,8 @@ def run_lines(run: OpenRun) -> Iterator[str]:
         )
     if run.path is not None and run.seconds is not None:
         yield f"Drawn in {run.seconds:.1f} s on {run.device}, stored in {run.path}"
+    elif run.path is not None and run.origin is not None:
+        yield f"Stored in {run.path}"
     for place, score in enumerate(run.candidates, 1):
         yield (
             f"{place}. seed {score.seed}: PSE {score.pse:.2f}, "

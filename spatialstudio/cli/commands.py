@@ -31,6 +31,7 @@ from spatialstudio.cli.judging import (
     benchmark_prompts,
     judge_pictures,
     judge_records,
+    open_to_evaluate,
     sweep_records,
 )
 from spatialstudio.cli.models import models
@@ -201,12 +202,13 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     chooses_models = judge_choice(options) != DEFAULT_JUDGE_SET
     if is_many or is_special or asks_others or chooses_models or options.csv or options.out:
         return judge_pictures(options, open_studio)
-    studio = open_studio(None)
-    studio.extractor_id = options.extractor
+    studio = open_to_evaluate(options, open_studio)
     scene = studio.pictures.scene_shown(only, options.prompt)
+    failures: list[ErrorReport] = []
+    studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
     with _working(studio):
         studio.pictures.judge(only, scene)
-    return _tell(studio, options)
+    return _tell(studio, options, failures)
 
 
 def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -287,6 +289,8 @@ def _store_failure(event: object) -> tuple[ErrorReport, ...]:
     """Return an error report for a run that was not stored, with the path of the recovery copy."""
     if not isinstance(event, StoreFailed):
         return ()
+    if event.is_evaluation:
+        return (event.error,)
     safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
     return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
 

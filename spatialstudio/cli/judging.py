@@ -36,6 +36,7 @@ from spatialstudio.cli.printing import (
     show_table,
 )
 from spatialstudio.domain.benchmark import RunReport
+from spatialstudio.domain.errors import LibraryNotWritable, StudioError
 from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.verdict import REPRODUCE
 
@@ -46,6 +47,7 @@ PROMPTS_FILE = "prompts.jsonl"
 ANSWERS_FILE = "answers.jsonl"
 """File names of results in a chosen folder."""
 ERROR = "ERROR"
+NOT_STORED = "The pictures are not stored as runs: choose a --library, or use --no-store."
 NO_MASKS = "There are no masks, so PSE is 0: choose a --segmenter."
 FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
@@ -102,8 +104,7 @@ def benchmark_prompts(options: argparse.Namespace, open_studio: OpenStudio) -> i
 
 def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Evaluate files and folders; an image that fails yields a row with the error."""
-    studio = open_studio(None)
-    studio.extractor_id = options.extractor
+    studio = open_to_evaluate(options, open_studio)
     judging = studio.judging
     settings = judging.checker(options.checker or REPRODUCE.preset, options.set)
     metrics = choose_metrics(options.metrics.split(",")) if options.metrics else all_metrics()
@@ -126,7 +127,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     done = {row["picture"] for row in rows}
     waiting = [task for task in tasks if str(task.path) not in done]
     for judged in judging.pictures(waiting, settings, CancelFlag(), da_models, choice):
-        row = _row(judged, kind, metrics)
+        row = _row(judged, kind, metrics) | _stored(judged, studio)
         rows.append(row)
         if kept:
             kept.add(row)
@@ -134,7 +135,46 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     if kept:
         kept.finish()
     _show(rows, options, metrics)
-    return EXIT_FAILURE if any(row["error"] or row.get("failed_metrics") for row in rows) else 0
+    return EXIT_FAILURE if any(map(_is_failed, rows)) else 0
+
+
+def open_to_evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> Studio:
+    """Open a studio that stores evaluated pictures as the options say.
+
+    Raises:
+        LibraryNotWritable: The folder given by ``--library`` cannot be written.
+    """
+    studio = open_studio(options.library)
+    studio.extractor_id = options.extractor
+    studio.storage.stores_evaluations = not options.no_store
+    try:
+        if studio.storage.stores_evaluations:
+            studio.storage.prepare()
+    except LibraryNotWritable as error:
+        if options.library is not None:
+            raise
+        show_progress(f"Note: {error.message} {NOT_STORED}")
+        studio.storage.stores_evaluations = False
+    return studio
+
+
+def _stored(judged: JudgedPicture, studio: Studio) -> dict[str, Any]:
+    """Store an evaluated picture as a run; return its file, or the error, for its row."""
+    image, scene, evaluation = judged.image, judged.scene, judged.evaluation
+    if not studio.storage.stores_evaluations:
+        return {}
+    if image is None or scene is None or evaluation is None:
+        return {"run": None}
+    try:
+        run = studio.pictures.evaluated(judged.task.path, image, scene, evaluation)
+        return {"run": str(studio.storage.store_evaluated(run).resolve())}
+    except StudioError as error:
+        show_progress(f"{judged.task.path} is not stored: {error.message}")
+        return {"run": None, "store_error": error.message}
+
+
+def _is_failed(row: Mapping[str, Any]) -> bool:
+    return bool(row["error"] or row.get("failed_metrics") or row.get("store_error"))
 
 
 def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics) -> dict[str, Any]:
@@ -187,8 +227,7 @@ def _rows_kept(
     for row in rows:
         try:
             key = row["picture"], row["prompt"]
-            is_failed = row["error"] or row.get("failed_metrics")
-            is_whole = not is_failed and isinstance(row.get("verdicts"), list)
+            is_whole = not _is_failed(row) and isinstance(row.get("verdicts"), list)
             is_kept = kind.items() <= row.items() and is_whole and key in wanted
         except TypeError:  # a field is not a string
             continue

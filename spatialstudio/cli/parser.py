@@ -194,6 +194,14 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         "and answers that are there already are kept",
     )
     add_overwrite(parser)
+    parser.add_argument(
+        "--library",
+        type=Path,
+        metavar="DIR",
+        help="folder where each picture is stored as a run, with its verdicts and what the judge "
+        "set found (default: the library)",
+    )
+    parser.add_argument("--no-store", action="store_true", help="do not store the pictures as runs")
     _add_judges(parser)
     add_judge_options(parser)
     _add_checker(parser, "default: as published")
@@ -248,7 +256,7 @@ def _add_judge_again(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store",
         action="store_true",
-        help="store the verdicts of the judge set in the runs",
+        help="store the new verdicts in the runs",
     )
     _add_da(parser)
     _add_checker(parser, "default: as published", preset=REPRODUCE.preset)

@@ -408,9 +408,10 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
     def judge(run: OpenRun) -> OpenRun:
         if choice == DEFAULT_JUDGE_SET:
-            return judged_again(_with_verdict(studio, run), settings, da_settings)
-        da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
-        judged = studio.judging.run(run, settings, token, da_models, choice)
+            judged = judged_again(_with_verdict(studio, run), settings, da_settings)
+        else:
+            da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
+            judged = studio.judging.run(run, settings, token, da_models, choice)
         if options.store and judged.path and judged.evaluation:
             studio.storage.store.judge(judged.path, judged.evaluation)
         return judged

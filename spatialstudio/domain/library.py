@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from spatialstudio.domain.attention import AttentionFile, TextLayer
 from spatialstudio.domain.devices import MemoryEstimate
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationRequest,
@@ -86,9 +86,24 @@ class Environment:
     code_sha256: str = ""
 
 
+@frozen
+class PictureOrigin:
+    """The file of an imported image.
+
+    Attributes:
+        name: Name of the file.
+        sha256: Hash of its content; empty for an image that was not read from a file.
+        is_marked: Whether its XMP marks it as AI-generated.
+    """
+
+    name: str
+    sha256: str = ""
+    is_marked: bool = False
+
+
 @frozen(eq=False)
 class RunRecord:
-    """The record of one generation. Created only by ``store_run``.
+    """The record of one generation or of an evaluated import. Created only by ``run_writer``.
 
     Attributes:
         schema_version: Schema version of the files it was read from.
@@ -107,6 +122,8 @@ class RunRecord:
         memory: Estimated memory of the run; None without an estimate.
         text_layers: Cross-attention layers of the model; empty if not recorded.
         is_marked: Whether the XMP of its image marks it as AI-generated.
+        origin: File of an imported image, whose request has the scene, no steps, and as model the
+            one in this application's metadata of the file; None for a generated image.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -125,6 +142,7 @@ class RunRecord:
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
     is_marked: bool = True
+    origin: PictureOrigin | None = field(default=None, metadata=SPARSE)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -244,6 +262,7 @@ class RunSummary:
         claims: One per relation.
         sweep: The cell in a sweep; None outside a sweep.
         setup: Numerical setup of the model.
+        source: File name of an imported image; empty for a generated one.
     """
 
     id: RunId
@@ -263,10 +282,11 @@ class RunSummary:
     claims: tuple[ClaimSummary, ...] = ()
     sweep: SweepCell | None = None
     setup: ModelSetup = field(default_factory=ModelSetup)
+    source: str = field(default="", metadata=SPARSE)
 
     @property
     def has_settings(self) -> bool:
-        """Whether the generation settings are known; False for most other programs' images."""
+        """Whether the generation settings are known; False for imported images."""
         return self.steps > 0
 
     @property

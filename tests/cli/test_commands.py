@@ -198,7 +198,7 @@ def test_evaluate_judges_a_picture(terminal, picture):
 
 
 def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
-    done = terminal("evaluate", picture, "--prompt", "a dog")
+    done = terminal("evaluate", picture, "--prompt", "a dog", "--no-store")
     assert done.code == 0
     assert done.out == "There is no relation to judge.\n"
 

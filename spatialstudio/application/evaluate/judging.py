@@ -17,11 +17,13 @@ from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import (
     PERTURBER_ID,
     JudgeDefaults,
+    is_used,
     judge_set_names,
     make_judge_set,
     used_judge_set,
 )
 from spatialstudio.application.evaluate.metrics import DaModels, change_settings, score_assertions
+from spatialstudio.application.inspect.inspection import judged_again
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
@@ -83,12 +85,14 @@ class JudgedPicture:
     Attributes:
         task: The image.
         scene: Scene of the prompt; None if the prompt could not be read.
+        image: (H, W, 3) uint8; None after an error.
         evaluation: None after an error.
         error: None after an evaluation.
     """
 
     task: PictureTask
     scene: SceneGraph | None = None
+    image: RgbImage | None = None
     evaluation: Evaluation | None = None
     error: ErrorReport | None = None
 
@@ -114,14 +118,15 @@ def evaluate_pictures(
         scene = None
         try:
             scene = read_scene(_prompt_of(task))
-            evaluation = judge(images.read(task.path), scene)
+            image = images.read(task.path)
+            evaluation = judge(image, scene)
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - one picture's failure must not end the others
             report = report_on(error, f'Judging "{task.path.name}"')
             yield JudgedPicture(task=task, scene=scene, error=report)
         else:
-            yield JudgedPicture(task=task, scene=scene, evaluation=evaluation)
+            yield JudgedPicture(task=task, scene=scene, image=image, evaluation=evaluation)
 
 
 def list_tasks(
@@ -322,6 +327,8 @@ class Judging:
     ) -> OpenRun:
         """Return a run with its image evaluated by a judge set; nothing is drawn or stored.
 
+        By the judge set of its evaluation, the run is evaluated from the stored perception.
+
         Args:
             run: A run with an image.
             settings: Settings of the checker.
@@ -340,6 +347,8 @@ class Judging:
             raise StoreError("The run has no picture.", hint="Open another run.")
         is_sticker = self._defaults.draws_stickers(run.model_id)
         own = self._defaults.judges_for(choice, run.scene, is_sticker_picture=is_sticker)
+        if run.evaluation and run.evaluation.judge_set and is_used(own, run.evaluation.judge_set):
+            return judged_again(run, settings, da_models.settings)
         judged = self._with_da_score(run.image, run.scene, settings, own, token, da_models)
         return replace(run, evaluation=judged)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, no_detector_chosen
-from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.session import (
     OpenRun,
     RunState,
@@ -16,10 +16,14 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ImageError, PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, new_request_id
+from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.run_ports import MetadataFiles
+from spatialstudio.domain.safe_files import open_regular
 from spatialstudio.domain.scene import Prompt, SceneGraph
+from spatialstudio.domain.verdict import Evaluation
 
 NOBODY = "nobody"
 NO_CLAIM = SceneGraph(prompt=Prompt(text=""), mentions=(), relations=(), extractor_id=NOBODY)
@@ -31,14 +35,24 @@ class ForeignPicture:
     """An imported image. Created by ``Pictures.read``; may cross threads.
 
     Attributes:
-        name: Name of the file.
+        origin: The file.
         image: (H, W, 3) uint8 sRGB.
         settings: Generation settings from its metadata; None without metadata.
     """
 
-    name: str
+    origin: PictureOrigin
     image: RgbImage
     settings: PictureSettings | None
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.origin.name
+
+    @property
+    def model_id(self) -> str:
+        """Model in this application's metadata; empty without it."""
+        return _model_of(self.settings)
 
 
 class Pictures:
@@ -46,7 +60,7 @@ class Pictures:
 
     Args:
         session: The session that opens them.
-        submit: Submits an image for evaluation.
+        submit: Submits a run with an image for evaluation by a judge set.
         images: Reads image files.
         metadata: Returns the reader of image metadata.
         readers: Readers of prompts: of any objects, and of the sticker models' objects.
@@ -56,7 +70,7 @@ class Pictures:
     def __init__(
         self,
         session: Session,
-        submit: Callable[[EvaluateJob], None],
+        submit: Callable[[OpenRun, JudgeSetChoice], None],
         images: Callable[[], ImageFiles],
         metadata: Callable[[], MetadataFiles],
         readers: tuple[Callable[[str], SceneGraph], Callable[[str], SceneGraph]],
@@ -76,7 +90,33 @@ class Pictures:
             ImageError: The file is not a readable image.
         """
         settings = self._metadata().read(path)
-        return ForeignPicture(name=path.name, image=self._images().read(path), settings=settings)
+        image = self._images().read(path)
+        return ForeignPicture(origin=_origin_of(path, settings), image=image, settings=settings)
+
+    def evaluated(
+        self, path: Path, image: RgbImage, scene: SceneGraph, evaluation: Evaluation
+    ) -> OpenRun:
+        """Return an evaluated image file as a run that can be stored.
+
+        Args:
+            path: The file.
+            image: (H, W, 3) uint8, as read from it.
+            scene: Scene of its prompt.
+            evaluation: Its evaluation.
+
+        Raises:
+            ImageError: The file is not a readable image.
+        """
+        settings = self._metadata().read(path)
+        return OpenRun(
+            id=new_request_id(),
+            scene=scene,
+            state=RunState.DONE,
+            image=image,
+            evaluation=evaluation,
+            recorded_model_id=_model_of(settings),
+            origin=_origin_of(path, settings),
+        )
 
     def shows_stickers(self, path: Path) -> bool:
         """Return True if an image's metadata names a sticker model; False for other files."""
@@ -107,7 +147,8 @@ class Pictures:
             scene=NO_CLAIM,
             image=picture.image,
             state=RunState.DONE,
-            recorded_model_id=_model_of(picture.settings),
+            recorded_model_id=picture.model_id,
+            origin=picture.origin,
         )
         self._session.open(run)
 
@@ -121,7 +162,14 @@ class Pictures:
 
     def judge_picture(self, picture: ForeignPicture, scene: SceneGraph) -> RequestId:
         """Evaluate an imported image against a scene, and open it in the session."""
-        return self._judge(picture.image, scene, _model_of(picture.settings))
+        run = OpenRun(
+            id=new_request_id(),
+            scene=scene,
+            image=picture.image,
+            recorded_model_id=picture.model_id,
+            origin=picture.origin,
+        )
+        return self._judge(run)
 
     def scene_shown(self, path: Path, prompt: str) -> SceneGraph:
         """Read a prompt for an image, with the object names that its judge set knows.
@@ -133,30 +181,53 @@ class Pictures:
         return self._read_scene(prompt, _model_of(self._metadata().read(path)))
 
     def judge_open(self, scene: SceneGraph) -> RequestId | None:
-        """Evaluate the open image against another scene; None if no image is open."""
+        """Evaluate the open image against a scene; None if no image is open.
+
+        With the relations of its own scene a stored run keeps its file and its steps; with others
+        the image is treated as an imported one.
+        """
         run = self._session.run
-        return (
-            None
-            if run is None or run.image is None
-            else self._judge(run.image, scene, run.model_id)
+        if run is None or run.image is None:
+            return None
+        if run.path is not None and claims_of(scene) == claims_of(run.scene):
+            return self._judge(replace(run, state=RunState.WAITING, failure=None))
+        origin = run.origin or PictureOrigin(name=run.path.name if run.path else "")
+        other = OpenRun(
+            id=new_request_id(),
+            scene=scene,
+            image=run.image,
+            recorded_model_id=run.model_id,
+            origin=origin,
         )
+        return self._judge(other)
 
     def _read_scene(self, text: str, model_id: str) -> SceneGraph:
         """Read a prompt for the judge set; sticker models know the objects of their world only."""
         is_limited = self._judges.judged_by_stickers(model_id)
         return self._read_stickers(text) if is_limited else self._read_any(text)
 
-    def _judge(self, image: RgbImage, scene: SceneGraph, model_id: str) -> RequestId:
-        request_id = new_request_id()
-        run = OpenRun(id=request_id, scene=scene, image=image, recorded_model_id=model_id)
-        judges = self._judges.judges_of(model_id, scene)
+    def _judge(self, run: OpenRun) -> RequestId:
+        judges = self._judges.judges_of(run.model_id, run.scene)
         if judges.detector_id is None:
             failure = report_on(no_detector_chosen(), "Judging the picture")
             self._session.open(replace(run, state=RunState.DONE, failure=failure))
-            return request_id
+            return run.id
         self._session.open(run)
-        self._submit(EvaluateJob(job_id=request_id, image=image, scene=scene, judges=judges))
-        return request_id
+        self._submit(run, judges)
+        return run.id
+
+
+def claims_of(scene: SceneGraph) -> tuple[object, ...]:
+    """Return the part of a scene that affects verdicts; relation weights do not."""
+    return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
+
+
+def _origin_of(path: Path, settings: PictureSettings | None) -> PictureOrigin:
+    with open_regular(path) as file:
+        digest = sha256(file.read()).hexdigest()
+    is_marked = settings is not None and settings.is_marked_as_generated
+    name = path.name.encode("utf-8", "replace").decode()  # a name may not be valid text
+    return PictureOrigin(name=name, sha256=digest, is_marked=is_marked)
 
 
 def _model_of(settings: PictureSettings | None) -> str:

@@ -458,6 +458,10 @@ class Library:
         """Return True if the library contains the image of a request."""
         return self._runs.of_request(request_id) is not None
 
+    def entry_of(self, request_id: RequestId) -> LibraryEntry | None:
+        """Return the entry of a request's image; None if it is not in the library."""
+        return self._runs.of_request(request_id)
+
     def add(self, picture: Path) -> None:
         """Add a newly stored run to the index."""
         self._runs.add(picture)

@@ -5,7 +5,7 @@ import logging
 import platform
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from spatialstudio.application.jobs.messages import (
     JobFailed,
     PictureJudged,
 )
-from spatialstudio.application.session import RunStored, StoreFailed
+from spatialstudio.application.session import OpenRun, RunStored, StoreFailed
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -26,18 +27,22 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    ModelRef,
     ModelSetup,
     RequestId,
+    SamplingSettings,
     StepEvent,
     best_request,
 )
 from spatialstudio.domain.library import (
     Environment,
+    PictureOrigin,
     RunId,
     RunRecord,
     StepSummary,
 )
 from spatialstudio.domain.run_ports import QueueJournal, RunStore
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
 LIBRARIES = ("torch", "diffusers", "transformers", "numpy")
@@ -113,10 +118,64 @@ def record_of(
     )
 
 
+NO_STEPS = SamplingSettings(steps=0)
+"""Sampling settings of an imported image."""
+
+
+def store_import(run: OpenRun, store: RunStore, folder: Path) -> Path:
+    """Store an evaluated imported image as a run; return its image file.
+
+    Args:
+        run: The image with its scene, evaluation and origin.
+        store: Run store.
+        folder: Folder of the run's files.
+
+    Raises:
+        ValueError: There is no image.
+        StoreError: The folder is not writable, or the disk is full.
+    """
+    if run.image is None:
+        raise ValueError("An import has an image.")
+    request = GenerationRequest(
+        id=import_id(run.image, run.scene),
+        scene=run.scene,
+        backend_id="",
+        model=ModelRef(id=run.model_id),
+        sampling=NO_STEPS,
+    )
+    started = GenerationStarted(request_id=request.id, total_steps=0, token_spans=(), device="")
+    finished = GenerationFinished(
+        request_id=request.id, image=run.image, seconds=0.0, peak_memory_bytes=0
+    )
+    events = started, finished
+    origin = run.origin or PictureOrigin(name="")
+    record = record_of(request, events, run.evaluation, is_marked=origin.is_marked)
+    named = replace(record, id=_import_name(record, origin), origin=origin)
+    return store.save(named, events, folder)
+
+
+def import_id(image: RgbImage, scene: SceneGraph) -> RequestId:
+    """Return the request id of an imported image: equal for equal pixels, prompt and relations."""
+    said = [repr((each.id, each.head, each.phrase)) for each in scene.mentions]
+    said += [repr((each.id, each.type.id, each.ends)) for each in scene.relations]
+    parts = (hashlib.sha256(image.tobytes()).hexdigest(), scene.prompt.text, *said)
+    content = "\n".join(parts).encode("utf-8", "surrogatepass")
+    return RequestId(hashlib.sha256(content).hexdigest()[:32])
+
+
+def _import_name(record: RunRecord, origin: PictureOrigin) -> RunId:
+    """Return a run name from time, prompt and file: "2026-11-20_103240_a-cat-above-a-dog_photo"."""
+    prompt, file = _slug(record.request.scene.prompt.text), _slug(Path(origin.name).stem)
+    return RunId(f"{record.created:%Y-%m-%d_%H%M%S}_{prompt}_{file or 'picture'}")
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"\w+", text.lower()))[:_SLUG_LENGTH].strip("-_")
+
+
 def run_name(request: GenerationRequest, created: datetime) -> RunId:
     """Return a run name from time, prompt and seed: "2026-11-20_103240_a-cat-above-a-dog_7"."""
-    words = re.findall(r"\w+", request.scene.prompt.text.lower())
-    slug = "-".join(words)[:_SLUG_LENGTH].strip("-_") or "picture"
+    slug = _slug(request.scene.prompt.text) or "picture"
     return RunId(f"{created:%Y-%m-%d_%H%M%S}_{slug}_{request.sampling.seed}")
 
 
@@ -184,6 +243,13 @@ class RunSink(Protocol):
             StoreError: The folder is not writable.
         """
 
+    def store_evaluated(self, run: OpenRun) -> Path:
+        """Store the evaluation of an open image, as a new run if it has none; return its file.
+
+        Raises:
+            StoreError: The folder is not writable.
+        """
+
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
         """Write a run to the recovery folder; None if that fails as well."""
 
@@ -196,6 +262,7 @@ class RunWriter:
         folder: Returns the current runs folder.
         recovery: Folder used when the runs folder is not writable.
         is_marked: Returns whether images declare in XMP that a model generated them.
+        stored: Returns the image file of a stored request; None if there is none.
     """
 
     def __init__(
@@ -204,7 +271,9 @@ class RunWriter:
         folder: Callable[[], Path],
         recovery: Path,
         is_marked: Callable[[], bool],
+        stored: Callable[[RequestId], Path | None],
     ) -> None:
+        self._stored = stored
         self._store = store
         self._folder = folder
         self._recovery = recovery
@@ -226,6 +295,21 @@ class RunWriter:
         """
         self._store.judge(path, evaluation)
 
+    def store_evaluated(self, run: OpenRun) -> Path:
+        """Store the evaluation of an open image, as a new run if it has none; return its file.
+
+        Raises:
+            StoreError: The folder is not writable.
+        """
+        path = run.path or self._find(run)
+        if path is None or run.evaluation is None:
+            return store_import(run, self._store, self._folder())
+        self._store.judge(path, run.evaluation)
+        return path
+
+    def _find(self, run: OpenRun) -> Path | None:
+        return None if run.image is None else self._stored(import_id(run.image, run.scene))
+
     def recover(self, request: GenerationRequest, events: Sequence[GenerationEvent]) -> Path | None:
         """Write a run to the recovery folder; None if that fails as well."""
         try:
@@ -242,6 +326,7 @@ class RunWriter:
 
 
 STORING = "Storing the run"
+STORING_VERDICTS = "Storing the evaluation"
 
 
 @dataclass(slots=True)
@@ -273,6 +358,7 @@ class RunRecorder:
         self._journal = journal
         self._publish = publish
         self._growing: dict[RequestId, _Growing] = {}
+        self._imports: dict[RequestId, OpenRun] = {}
         self._is_closing = False
 
     @property
@@ -287,6 +373,10 @@ class RunRecorder:
             self._journal.note(request)
         except StudioError as error:
             log.warning("The queue could not be saved: %s", error.message)
+
+    def expect_evaluation(self, run: OpenRun) -> None:
+        """Store the evaluation of an open image when the engine reports it."""
+        self._imports[run.id] = run
 
     def forget(self, request_id: RequestId) -> None:
         """Drop a request that is no longer wanted, also from the journal."""
@@ -315,15 +405,33 @@ class RunRecorder:
             case GenerationStarted() | StepEvent() | GenerationFinished():
                 if event.request_id in self._growing:
                     self._grow(self._growing[event.request_id], event)
+            case PictureJudged(request_id=request_id) if request_id in self._imports:
+                self.store_evaluated(
+                    replace(self._imports.pop(request_id), evaluation=event.evaluation)
+                )
             case PictureJudged(request_id=request_id, evaluation=evaluation):
                 self._end(request_id, evaluation)
             case JobFailed() | GenerationFailed():
+                self._imports.pop(event.request_id, None)
                 self._end(event.request_id, None)
             case GenerationCancelled(request_id=request_id):
+                self._imports.pop(request_id, None)
                 self._end(request_id, None, is_done=self._is_done_with(request_id))
             case EngineStopped(lost=lost):
-                for request_id in tuple(self._growing) if lost is None else (lost,):
+                for request_id in (*self._growing, *self._imports) if lost is None else (lost,):
+                    self._imports.pop(request_id, None)
                     self._end(request_id, None, is_done=False)
+
+    def store_evaluated(self, run: OpenRun) -> None:
+        """Store the evaluation of an open image; publish ``RunStored`` or ``StoreFailed``."""
+        try:
+            path = self._sink.store_evaluated(run)
+        except StudioError as error:
+            log.warning("An evaluation could not be stored.")
+            failure = report_on(error, STORING_VERDICTS)
+            self._publish(StoreFailed(request_id=run.id, error=failure, is_evaluation=True))
+        else:
+            self._publish(RunStored(request_id=run.id, path=path))
 
     def _is_done_with(self, request_id: RequestId) -> bool:
         run = self._growing.get(request_id)

@@ -92,6 +92,7 @@ class Storage:
 
     Attributes:
         marks_pictures: Whether new images declare in XMP that a model generated them.
+        stores_evaluations: Whether evaluations of open images are stored as runs.
 
     Args:
         registry: Registry of adapters.
@@ -120,6 +121,7 @@ class Storage:
         if runs_folder is not None:
             self.runs_folder = runs_folder
         self.marks_pictures = True
+        self.stores_evaluations = True
 
     @cached_property
     def runs_folder(self) -> Path:
@@ -234,10 +236,17 @@ class Storage:
     @cached_property
     def run_recorder(self) -> RunRecorder:
         """Recorder that stores runs when they end."""
-        sink = RunWriter(
-            self.store, self.folder_now, self._paths.recovery, lambda: self.marks_pictures
+        return RunRecorder(self._writer, self._journal, self._tell)
+
+    @cached_property
+    def _writer(self) -> RunWriter:
+        return RunWriter(
+            self.store,
+            self.folder_now,
+            self._paths.recovery,
+            lambda: self.marks_pictures,
+            self._stored,
         )
-        return RunRecorder(sink, self._journal, self._tell)
 
     def read_run(self, path: Path) -> OpenRun:
         """Read a stored run in its final state.
@@ -252,6 +261,14 @@ class Storage:
         run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
         for event in events:
             run = after(run, event)
+        if record.origin is not None:
+            run = replace(
+                run,
+                request=None,
+                seconds=None,
+                origin=record.origin,
+                recorded_model_id=record.request.model.id,
+            )
         return replace(
             run,
             state=RunState.DONE,
@@ -259,6 +276,28 @@ class Storage:
             evaluation=record.evaluation,
             path=self.store.picture_of(path),
         )
+
+    def expect_evaluation(self, run: OpenRun) -> None:
+        """Store the evaluation of an open image when the engine reports it."""
+        if self.stores_evaluations:
+            self.run_recorder.expect_evaluation(run)
+
+    def store_evaluated(self, run: OpenRun) -> Path:
+        """Store the evaluation of an open image, as a new run if it has none; return its file.
+
+        Raises:
+            StoreError: The folder is not writable, or the disk is full.
+        """
+        path = self._writer.store_evaluated(run)
+        self.library.add(path)
+        return path
+
+    def _stored(self, request_id: RequestId) -> Path | None:
+        """Return the image file of a stored request, outside the trash; None without one."""
+        if not self.library.is_looked_through:
+            self.library.refresh()
+        entry = self.library.entry_of(request_id)
+        return None if entry is None or entry.is_missing or entry.deleted else entry.path
 
     def save_picture(self, run: OpenRun, path: Path, *, overwrite: bool = False) -> None:
         """Write a finished image to a chosen file, with the run in its metadata.
@@ -277,9 +316,14 @@ class Storage:
         """Return the request that repeats a stored run; its result is published.
 
         Raises:
-            StoreError: The run does not exist or is damaged.
+            StoreError: The run does not exist, is damaged, or is an imported picture.
         """
         record, _ = self.store.load(path)
+        if record.origin is not None:
+            raise StoreError(
+                "An imported picture cannot be drawn again.",
+                hint="Choose a picture that Spatial Studio has drawn.",
+            )
         self._repeated[request_id] = self.store.picture_of(path)
         return replace(record.request, id=request_id, parent_run_id=record.id, sweep=None)
 

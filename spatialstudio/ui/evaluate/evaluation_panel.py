@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
 from spatialstudio.application.evaluate.judge_choice import UNSUITED, JudgeSets, is_used
+from spatialstudio.application.evaluate.pictures import claims_of
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -19,7 +20,6 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import Obstacle, StudioError
 from spatialstudio.domain.judge_choice import UsedJudgeSet
-from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
@@ -148,7 +148,7 @@ class EvaluationPanel(Panel):
         run, scene = self._session.run, self._session.scene
         can = False
         if run is not None and run.image is not None and run.is_over and scene and scene.relations:
-            is_other = _said(scene) != _said(run.scene)
+            is_other = claims_of(scene) != claims_of(run.scene)
             self._again.setText(tr("Judge with this prompt" if is_other else "Judge again"))
             can = is_other or self._has_other_judges(run)
         self._again.setVisible(can)
@@ -214,11 +214,6 @@ class EvaluationPanel(Panel):
             score = lower_threshold(selected.stored, selected.seen) or 0.0
             name = tr("lower threshold")
             self._judgement.try_setting(selected.run, "detection_score", score, name)
-
-
-def _said(scene: SceneGraph) -> tuple[object, ...]:
-    """Return the part of a scene that affects verdicts; relation weights do not."""
-    return scene.prompt.text, *((each.id, each.type, each.ends) for each in scene.relations)
 
 
 def _judges_in_words(run: OpenRun | None, sets: JudgeSets) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import TypeAlias
 
 from PySide6.QtGui import QImage
@@ -182,11 +183,12 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     has_settings, deleted = summary.has_settings, entry.deleted
     facts = (
         (tr("Seed"), str(summary.seed) if has_settings else ""),
+        (tr("File"), summary.source),
         (tr("Model"), summary.model_id or tr("not recorded")),
         (tr("Steps"), str(summary.steps) if has_settings else ""),
         (tr("Guidance"), guidance_in_words(summary) if has_settings else ""),
         (tr("Size"), f"{summary.width} × {summary.height}" if summary.width else ""),  # noqa: RUF001
-        (tr("Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
+        (tr("Judged" if summary.source else "Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
         (tr("Device"), summary.device),
         *setup_facts(summary.setup),
         (tr("Files"), tr("damaged; only the picture is readable") if entry.is_damaged else ""),
@@ -209,7 +211,7 @@ def _caption(entry: LibraryEntry) -> str:
     """Return a caption that distinguishes runs of one prompt; the file name without settings."""
     summary = entry.summary
     if not summary.has_settings:
-        return entry.path.name
+        return summary.source or entry.path.name
     words = tr("seed {seed}") if _is_guided(summary) else tr("seed {seed}, unguided")
     return words.format(seed=summary.seed)
 
@@ -218,7 +220,7 @@ def _brief(entry: LibraryEntry) -> str:
     """Return a short caption; unguided runs are labelled as such."""
     summary = entry.summary
     if not summary.has_settings:
-        return entry.path.stem
+        return Path(summary.source or entry.path).stem
     return str(summary.seed) if _is_guided(summary) else tr("unguided")
 
 

@@ -109,6 +109,8 @@ class FailureActions:
                     self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
                 self._tell(error, *(self._again(lost) if lost else ()))
+            case StoreFailed(is_evaluation=True, error=error):
+                self._tell(error, folder_offer(self._context))
             case StoreFailed():
                 self._tell_unstored(event)
 

@@ -330,8 +330,9 @@ class LibraryIndex:
         return next(self._entries(rows), None)
 
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
-        """Return the run of a request; None if there is none."""
-        query = "SELECT path, is_missing, listing FROM run WHERE request = ?"
+        """Return the run of a request, a deleted one last; None if there is none."""
+        query = """SELECT path, is_missing, listing FROM run WHERE request = ?
+            ORDER BY deleted IS NOT NULL, is_missing"""
         return next(self._entries(self._rows(query, (request_id,))), None)
 
     def children(self, run_id: str) -> tuple[LibraryEntry, ...]:

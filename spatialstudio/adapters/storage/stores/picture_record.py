@@ -12,6 +12,7 @@ Version 2 of the record, a JSON object:
     hashes          sha256 of "prompt", "request", and of the run's other parts:
                     "picture" (pixels), "trace" (file), "evaluation" (empty: not judged),
                     "repetition" (empty: not compared with the run that it repeats)
+    origin          name and hash of the file of an imported picture; missing in generated ones
 
 Version 1 had no hashes and a shorter environment. A change to the format of the record or of
 ``parameters`` requires a new version: ``differing_fields`` compares records of this version.
@@ -49,6 +50,8 @@ from spatialstudio.domain.scene import LoraUse, Prompt, Relation, RelationId
 from spatialstudio.domain.verdict import Evaluation, Verdict
 
 VERSION = 2
+ORIGIN = "origin"
+"""Key of the record of an imported picture."""
 SHORT_HASH = 10
 SHORT_LORA_HASH = 12
 """Characters of a model hash in the format of other programs."""
@@ -85,7 +88,7 @@ def record_texts(
 ) -> EmbeddedTexts:
     """Return the metadata for verdicts in the record's format; see ``recorded_verdicts``."""
     request = encode(record.request, {})
-    record_json: Json = {
+    record_json: dict[str, Json] = {
         "version": VERSION,
         "app": record.environment.app,
         "request": request,
@@ -96,6 +99,8 @@ def record_texts(
         "picture": {"height": size[0], "width": size[1]},
         "hashes": {**_hashes_of_request(record.request, request), **(parts or {})},
     }
+    if record.origin is not None:
+        record_json[ORIGIN] = encode(record.origin, {})
     return EmbeddedTexts(
         parameters=_parameters(record, verdicts, size),
         record=json.dumps(record_json, separators=(",", ":")),
@@ -218,25 +223,32 @@ def _verdict_json(verdict: Verdict) -> Json:
 
 def _parameters(record: RunRecord, verdicts: Mapping[str, Json], size: tuple[int, int]) -> str:
     request = record.request
-    prompt, weights = request.scene.prompt, record.environment.setup.weights_sha256
-    loras = record.environment.setup.loras or {}
-    hashes = ", ".join(f"{name}: {each[:SHORT_LORA_HASH]}" for name, each in loras.items())
+    prompt = request.scene.prompt
     return a1111.write(
         _with_tags(prompt, request.sampling.loras),
         prompt.negative_as_typed,
         {
-            "Steps": request.sampling.steps,
-            "Sampler": request.sampling.scheduler_id or "default",
-            "CFG scale": f"{request.guidance_scale:g}",
-            "Seed": request.sampling.seed,
-            "Model": request.model.id,
-            **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
-            **({"Lora hashes": hashes} if hashes else {}),
+            **(_generation_fields(record) if record.origin is None else {}),
             "Version": f"{CREATOR} {record.environment.app}",
             "Spatial": json.dumps(_brief(record, verdicts), ensure_ascii=False),
         },
         size=(size[1], size[0]),
     )
+
+
+def _generation_fields(record: RunRecord) -> dict[str, str | int | float]:
+    request, weights = record.request, record.environment.setup.weights_sha256
+    loras = record.environment.setup.loras or {}
+    hashes = ", ".join(f"{name}: {each[:SHORT_LORA_HASH]}" for name, each in loras.items())
+    return {
+        "Steps": request.sampling.steps,
+        "Sampler": request.sampling.scheduler_id or "default",
+        "CFG scale": f"{request.guidance_scale:g}",
+        "Seed": request.sampling.seed,
+        "Model": request.model.id,
+        **({"Model hash": weights[:SHORT_HASH]} if weights else {}),
+        **({"Lora hashes": hashes} if hashes else {}),
+    }
 
 
 def _with_tags(prompt: Prompt, loras: Sequence[LoraUse]) -> str:

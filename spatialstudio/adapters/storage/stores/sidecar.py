@@ -70,6 +70,7 @@ def summarise(
         ),
         sweep=request.sweep,
         setup=record.environment.setup,
+        source=record.origin.name if record.origin else "",
     )
     return with_verdicts(unjudged, evaluation.verdicts if evaluation else ())
 

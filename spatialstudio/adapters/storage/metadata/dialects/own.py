@@ -7,6 +7,7 @@ versions remain readable.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from spatialstudio.adapters.storage.metadata.parse_values import (
@@ -43,17 +44,24 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
     guidance, model = _inside(request, "guidance"), _inside(request, "model")
     capture = _inside(request, "capture")
     picture, setup = _inside(fields, "picture"), _inside(_inside(fields, "environment"), "setup")
-    return PictureSettings(
+    known = PictureSettings(
         dialect=DIALECT,
         prompt=parse_text(prompt.get("text")),
         negative=parse_text(prompt.get("negative")),
+        width=parse_int(picture.get("width")),
+        height=parse_int(picture.get("height")),
+        model=parse_text(model.get("id")),
+        relations=tuple(_claims(_rows(fields, "relations"), _rows(scene, "relations"))),
+        record=record,
+    )
+    if _inside(fields, "origin"):  # an imported picture, whose request has no settings
+        return known
+    return replace(
+        known,
         seed=parse_int(request.get("seed")),
         steps=parse_int(request.get("steps")),
         guidance_scale=parse_float(request.get("guidance_scale")),
         sampler=parse_text(request.get("scheduler_id")),
-        width=parse_int(picture.get("width")),
-        height=parse_int(picture.get("height")),
-        model=parse_text(model.get("id")),
         model_hash=parse_text(setup.get("weights_sha256")),
         method=parse_text(guidance.get("method_id")),
         strength=parse_float(guidance.get("strength")),
@@ -64,8 +72,6 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         savings=_texts(request.get("savings")),
         options={each.id: _option(each, request.get(each.id)) for each in SAMPLING_OPTIONS},
         device=parse_text(request.get("device")),
-        relations=tuple(_claims(_rows(fields, "relations"), _rows(scene, "relations"))),
-        record=record,
     )
 
 

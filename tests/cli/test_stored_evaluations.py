@@ -1,0 +1,161 @@
+"""Evaluated pictures are stored as runs, which other commands read without a model."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.verdict import Outcome
+from tests.fakes import FakeDetector
+from tests.sticker_pictures import save_sticker_picture
+
+PROMPT = "a photo of a dog to the left of a car"
+
+
+@pytest.fixture
+def photo(tmp_path):
+    """A picture of no known model."""
+    file = tmp_path / "photo.jpg"
+    Image.fromarray(np.full((16, 16, 3), 128, np.uint8)).save(file)
+    return file
+
+
+@pytest.fixture
+def library(tmp_path):
+    return tmp_path / "judged"
+
+
+def evaluate(terminal, *words):
+    return json.loads(terminal("evaluate", *words, "--json").out)
+
+
+def stored_run(terminal, photo, library, *words):
+    chosen = "--detector", "other/detector", "--library", library
+    (row,) = evaluate(terminal, photo, "--prompt", PROMPT, *chosen, *words)["pictures"]
+    return Path(row["run"])
+
+
+def test_a_run_records_origin_prompt_judge_set_perception_and_verdicts(terminal, photo, library):
+    path = stored_run(terminal, photo, library)
+    record, _ = RunFiles().load(path)
+    assert path.parent == library
+    assert path.stem.endswith("_a-photo-of-a-dog-to-the-left-of-a-car_photo")
+    assert record.origin.name == "photo.jpg"
+    assert record.origin.sha256 == sha256(photo.read_bytes()).hexdigest()
+    assert record.request.model.id == ""
+    assert record.request.scene.prompt.text == PROMPT
+    assert record.evaluation.judge_set.models == {"detector": "other/detector c0ffee 5ha"}
+    assert len(record.evaluation.perception.detections) == 2
+    assert [each.outcome for each in record.verdicts] == [Outcome.PASS]
+    assert RunFiles().verify(path) == ()
+
+
+def test_the_picture_of_a_run_has_the_same_pixels_and_claims_no_settings(terminal, photo, library):
+    path = stored_run(terminal, photo, library)
+    with Image.open(path) as copy, Image.open(photo) as original:
+        assert np.array_equal(copy, original)
+        assert "Steps" not in copy.text["parameters"]
+        assert "Seed" not in copy.text["parameters"]
+
+
+@pytest.mark.parametrize("choice", [(), ("--detector", "other/detector")], ids=["stored", "named"])
+def test_judging_again_by_the_same_set_detects_nothing(terminal, registry, photo, library, choice):
+    record, _ = RunFiles().load(stored_run(terminal, photo, library))
+    registry.detector_made = FakeDetector(error=DetectorError("It was called."))
+    answer = json.loads(terminal("judge-again", library, *choice, "--json").out)
+    (again,) = answer["runs"][0]["verdicts"]
+    assert again["outcome"] == record.verdicts[0].outcome.value
+    assert again["confidence"] == record.verdicts[0].confidence
+
+
+def test_judging_again_by_another_set_detects_and_stores_its_verdicts(
+    terminal, registry, photo, library
+):
+    path = stored_run(terminal, photo, library)
+    works, registry.detector_made = registry.detector_made, FakeDetector(error=DetectorError("No."))
+    words = "judge-again", library, "--judge-set", "stickers", "--store"
+    assert terminal(*words).code == 1
+    registry.detector_made = works
+    assert terminal(*words).code == 0
+    record, _ = RunFiles().load(path)
+    assert record.evaluation.judge_set.is_unsuited
+    assert record.origin.name == "photo.jpg"
+    assert RunFiles().verify(path) == ()
+
+
+def test_other_thresholds_are_stored_on_demand(terminal, photo, library):
+    path = stored_run(terminal, photo, library)
+    terminal("judge-again", path, "--set", "margin=0.6")
+    assert RunFiles().load(path)[0].verdicts[0].outcome is Outcome.PASS
+    terminal("judge-again", path, "--set", "margin=0.6", "--store")
+    assert RunFiles().load(path)[0].verdicts[0].outcome is Outcome.UNDECIDABLE
+
+
+def test_the_corruption_study_reads_evaluated_pictures(terminal, photo, library):
+    stored_run(terminal, photo, library)
+    answer = json.loads(terminal("corruption-study", library, "--json").out)
+    assert (answer["pictures"], answer["relations"]) == (1, 1)
+
+
+def test_the_library_lists_and_shows_them(terminal, photo, library):
+    path = stored_run(terminal, photo, library)
+    (run,) = json.loads(terminal("runs", "list", "--library", library, "--json").out)["runs"]
+    assert (run["picture"], run["outcome"]) == (str(path), "PASS")
+    (shown,) = json.loads(terminal("runs", "show", path, "--library", library, "--json").out)[
+        "runs"
+    ]
+    assert shown["origin"]["name"] == "photo.jpg"
+    assert "seed" not in shown
+    again = terminal("runs", "again", path, "--library", library)
+    assert again.code == 1
+    assert "imported picture" in again.err
+
+
+def test_the_same_picture_and_prompt_have_one_run(terminal, photo, library):
+    first = stored_run(terminal, photo, library)
+    assert stored_run(terminal, photo, library, "--set", "margin=0.6") == first
+    assert RunFiles().load(first)[0].verdicts[0].outcome is Outcome.UNDECIDABLE
+    words = "--prompt", "a car above a dog", "--detector", "other/detector", "--library", library
+    (other,) = evaluate(terminal, photo, *words)["pictures"]
+    assert Path(other["run"]) != first
+    assert len(list(library.glob("*.png"))) == 2
+
+
+def test_a_single_picture_is_stored_in_the_library_by_default(terminal, tmp_path):
+    picture = save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    answer = evaluate(terminal, picture, "--prompt", PROMPT)
+    record, _ = RunFiles().load(Path(answer["run"]))
+    assert record.request.model.id == "stickers"
+    assert record.origin.is_marked
+    assert (tmp_path / "runs") in Path(answer["run"]).parents
+
+
+@pytest.mark.parametrize("many", [(), ("--checker", "recommended")], ids=["one", "many"])
+def test_nothing_is_stored_on_demand(terminal, tmp_path, many):
+    picture = save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    done = terminal("evaluate", picture, "--prompt", PROMPT, "--no-store", *many)
+    assert done.code == 0
+    assert not list((tmp_path / "runs").rglob("*.strace"))
+
+
+@pytest.mark.parametrize("many", [(), ("--checker", "recommended")], ids=["one", "many"])
+def test_a_library_that_cannot_be_written_costs_no_verdict(terminal, tmp_path, many):
+    (tmp_path / "runs").write_text("a file in the library's place")
+    picture = save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    done = terminal("evaluate", picture, "--prompt", PROMPT, *many)
+    assert done.code == 0
+    assert "PASS" in done.out
+    assert "not stored" in done.err
+
+
+def test_a_chosen_folder_must_be_writable(terminal, photo, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    words = "--detector", "other/detector", "--library", tmp_path / "taken"
+    done = terminal("evaluate", photo, "--prompt", PROMPT, *words)
+    assert done.code == 1
+    assert "PASS" not in done.out
