@@ -5,11 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spatialstudio.application.evaluate.evaluate_image import (
-    JudgeSet,
-    evaluate_image,
-    ignore_progress,
-)
 from spatialstudio.domain.attention import (
     AttentionSnapshot,
     ModelLayers,
@@ -25,6 +20,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.judge_choice import STICKER_DEPTH_ID, STICKER_DETECTOR_ID
 from spatialstudio.domain.ports import Seen
 from spatialstudio.domain.scene import (
     LEFT_OF,
@@ -241,37 +237,36 @@ def step_of(request: GenerationRequest, step: int) -> StepEvent:
 
 
 @dataclass
-class FakeModelService:
-    """Generates with a ``FakeBackend``, and evaluates with a ``FakeDetector`` and the real checker.
+class FakeEngineRegistry:
+    """Gives the engine a ``FakeBackend`` and a judge set with a ``FakeDetector``.
 
     Attributes:
-        backend: The generation backend.
-        detector: The detector.
-        is_warm: Whether ``warm_up`` was called.
+        made_backend: The generation backend.
+        made_detector: The detector.
+        is_warm: Whether the backend was asked for.
+        missing_plugins: Added to the hints of errors.
     """
 
-    backend: FakeBackend = field(default_factory=FakeBackend)
-    detector: FakeDetector = field(default_factory=FakeDetector)
+    made_backend: FakeBackend = field(default_factory=FakeBackend)
+    made_detector: FakeDetector = field(default_factory=FakeDetector)
     is_warm: bool = False
+    missing_plugins: str = ""
 
-    def warm_up(self):
+    def ids(self, kind):
+        return ("fake",) if kind == "backend" else (STICKER_DETECTOR_ID, STICKER_DEPTH_ID)
+
+    def backend(self, adapter_id):
         self.is_warm = True
+        return self.made_backend
 
-    def devices(self):
-        return self.backend.devices()
+    def detector(self, adapter_id):
+        return self.made_detector
 
-    def read_tokens(self, prompt, model):
-        return self.backend.read_tokens(prompt, model)
+    def depth(self, adapter_id):
+        return FakeDepth()
 
-    def layers(self, model, height, width):
-        return self.backend.layers(model, height, width)
+    def perturber(self, adapter_id):
+        return None
 
-    def estimate(self, request, model):
-        return self.backend.estimate(request, model)
-
-    def generate(self, request, model, token, report, *, choice=None):
-        return self.backend.generate(request, model, token, report)
-
-    def evaluate(self, image, scene, token, *, choice=None, looked=ignore_progress):
-        judges = JudgeSet(detector=self.detector, depth=FakeDepth())
-        return evaluate_image(image, scene, judges, token, looked=looked)
+    def perception_store(self, adapter_id):
+        return None

@@ -292,9 +292,28 @@ def is_group_announced(folders: Iterable[str]) -> bool:
     return False
 
 
-def open_registry(surroundings: Surroundings) -> Registry:
-    """Return the registry of built-in and plugin adapters, without importing any adapter."""
-    return Registry((*built_in_entries(), *installed_plugins().adapters), surroundings)
+def open_registry(surroundings: Surroundings, in_use: Sequence[str] = ()) -> Registry:
+    """Return the registry of built-in and plugin adapters, without importing any adapter.
+
+    Args:
+        surroundings: Paths and settings for the adapters.
+        in_use: Names of the plugins that are in use in the studio.
+    """
+    entries = (*built_in_entries(), *installed_plugins().adapters)
+    return Registry(entries, surroundings, missing_plugins(in_use))
+
+
+def missing_plugins(in_use: Sequence[str]) -> str:
+    """Return sentences on the plugins that cannot be used in this process; empty without any."""
+    here = installed_plugins()
+    loaded = {each.name for each in here.loaded}
+    missing = [name for name in in_use if name not in loaded]
+    if not missing:
+        return ""
+    names = ", ".join(f'"{name}"' for name in missing)
+    # NOTE: a plugin that cannot be imported is listed by its entry point, not by its name
+    reasons = [f"{each.name}: {each.reason}" for each in here.disabled]
+    return " ".join([f"In the engine process, these plugins are disabled: {names}.", *reasons])
 
 
 def adapter_ids(kind: str) -> tuple[str, ...]:

@@ -97,9 +97,17 @@ def built_in_entries() -> tuple[AdapterEntry, ...]:
 
 
 class Registry:
-    """Adapters by kind and id, each created on first use."""
+    """Adapters by kind and id, each created on first use.
 
-    def __init__(self, entries: Iterable[AdapterEntry], surroundings: Surroundings) -> None:
+    Attributes:
+        missing_plugins: Sentences for hints of errors, on plugins that are in use in the studio but
+            not in this process.
+    """
+
+    def __init__(
+        self, entries: Iterable[AdapterEntry], surroundings: Surroundings, missing_plugins: str = ""
+    ) -> None:
+        self.missing_plugins = missing_plugins
         self._entries = {(entry.kind, entry.id): entry for entry in entries}
         self._surroundings = surroundings
         self._made: dict[tuple[str, str], object] = {}

@@ -343,13 +343,15 @@ def both_after(
 
 def after(run: OpenRun, event: object) -> OpenRun:
     """Return the run after an event; the same object if the event belongs to another run."""
+    if isinstance(event, EngineStopped):
+        is_hit = not run.is_over and event.lost in (None, run.id)
+        return _failed(run, event.error) if is_hit else run
+    if getattr(event, "request_id", None) != run.id:
+        return run
     match event:
-        case EngineStopped(error=error, lost=lost):
-            is_hit = not run.is_over and lost in (None, run.id)
-            return _failed(run, error) if is_hit else run
-        case StepEvent() | GenerationStarted() | PhaseChanged() if event.request_id == run.id:
+        case StepEvent() | GenerationStarted() | PhaseChanged():
             return _moved(run, event)
-        case GenerationFinished() if event.request_id == run.id:
+        case GenerationFinished():
             return replace(
                 run,
                 request=run.request and best_request(run.request, event.candidates),
@@ -358,14 +360,18 @@ def after(run: OpenRun, event: object) -> OpenRun:
                 candidates=event.candidates,
                 setup=event.setup,
             )
-        case RunStored(path=path) if event.request_id == run.id:
+        case RunStored(path=path):
             return replace(run, path=path)
-        case PictureJudged() | JobFailed() | GenerationFailed() | GenerationCancelled() if (
-            event.request_id == run.id
-        ):
-            return _ended(run, event)
-        case _:
-            return run
+        case PictureJudged(evaluation=evaluation):
+            return replace(run, state=RunState.DONE, phase=None, evaluation=evaluation)
+        case JobFailed(error=error):
+            return replace(run, state=RunState.DONE, phase=None, failure=error)
+        case GenerationFailed(error=error):
+            return _failed(run, error)
+        case GenerationCancelled():
+            state = RunState.CANCELLED if run.image is None else RunState.DONE
+            return replace(run, state=state, phase=None)
+    return run
 
 
 def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) -> OpenRun:
@@ -385,21 +391,6 @@ def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) ->
                 text_layers=event.text_layers,
                 steps=(),
             )
-
-
-def _ended(
-    run: OpenRun, event: PictureJudged | JobFailed | GenerationFailed | GenerationCancelled
-) -> OpenRun:
-    match event:
-        case PictureJudged(evaluation=evaluation):
-            return replace(run, state=RunState.DONE, phase=None, evaluation=evaluation)
-        case JobFailed(error=error):
-            return replace(run, state=RunState.DONE, phase=None, failure=error)
-        case GenerationFailed(error=error):
-            return _failed(run, error)
-        case GenerationCancelled():
-            state = RunState.CANCELLED if run.image is None else RunState.DONE
-            return replace(run, state=state, phase=None)
 
 
 def _failed(run: OpenRun, error: ErrorReport) -> OpenRun:

@@ -143,7 +143,7 @@ class Studio:
         self.devices = DeviceList(engine.ask, self.bus.subscribe)
         self.layers = LayerList(engine.ask, self.bus.subscribe)
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
-        self._starter = RunStarter(engine, self.storage, self._job_of)
+        self._starter = RunStarter(engine, self.storage, self._job_of, self.bus.publish)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter)

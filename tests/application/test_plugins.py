@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
+import numpy as np
 import pytest
 
 from spatialstudio.application import plugins as plugins_module
-from spatialstudio.application.engine.model_service import RegistryModelService, missing_plugins
+from spatialstudio.application.engine.inline import InlineEngine
 from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.plugins import (
     GROUP,
     Plugins,
@@ -19,12 +21,13 @@ from spatialstudio.application.plugins import (
     installed_plugins,
     is_group_announced,
     load_plugins,
+    missing_plugins,
     search_folders,
     switch_plugins,
     unregister,
 )
 from spatialstudio.application.registry import EXPORT_KINDS, Registry
-from spatialstudio.domain.errors import PluginError
+from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.plugin_api import (
@@ -40,6 +43,7 @@ from spatialstudio.plugin_api import (
     Shape,
 )
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from tests.fakes import scene_of
 
 REGISTRIES = (relation_types, GUIDANCE_METHODS, METRICS, EXPORT_KINDS)
 
@@ -353,12 +357,14 @@ def test_a_plugin_missing_in_the_engine_is_named_with_the_reason(fresh, monkeypa
     words = missing_plugins(["Mine"])
     assert words.startswith('In the engine process, these plugins are disabled: "Mine".')
     assert "No module named 'x'" in words
-    service = RegistryModelService(
-        Registry((), Surroundings(resources=Path(), model_folders=())), words
-    )
-    with pytest.raises(PluginError) as caught, service._missing_plugins_named():
-        raise PluginError("There is no detector.", hint="Choose another.")
-    assert caught.value.hint == f"Choose another. {words}"
+    surroundings = Surroundings(resources=Path(), model_folders=())
+    engine = InlineEngine(lambda: Registry((), surroundings, words))
+    reports = []
+    engine.start(reports.append)
+    picture = np.zeros((8, 8, 3), np.uint8)
+    engine.submit(EvaluateJob(job_id=RequestId("look"), image=picture, scene=scene_of()))
+    engine.close()
+    assert reports[-1].error.hint == f"Known are: none. {words}"
 
 
 def test_no_plugin_is_missing_where_all_are_loaded(fresh):

@@ -17,7 +17,6 @@ from spatialstudio.adapters.storage.records.spatialbench_uc import build as buil
 from spatialstudio.adapters.storage.stores.run_files import build as build_store
 from spatialstudio.adapters.storage.stores.state_files import build as build_state
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.model_service import RegistryModelService
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio
@@ -166,7 +165,7 @@ def terminal(capsys, tmp_path, registry):
     """Run a command line in this process."""
 
     def open_studio(runs_folder):
-        engine = InlineEngine(lambda: RegistryModelService(registry))
+        engine = InlineEngine(lambda: registry)
         return Studio(registry, engine, StudioPaths.within(tmp_path), runs_folder)
 
     def type_in(*words):

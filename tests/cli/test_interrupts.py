@@ -102,8 +102,8 @@ def test_a_signal_during_an_import_stops_the_command(ended, module, number):
 @pytest.mark.parametrize(
     ("module", "name", "method"),
     [
-        ("spatialstudio.application.engine.model_service", "RegistryModelService", "generate"),
-        ("spatialstudio.application.engine.model_service", "RegistryModelService", "read_tokens"),
+        ("spatialstudio.application.engine.worker", "Worker", "run"),
+        ("spatialstudio.application.engine.worker", "Worker", "answer"),
         ("spatialstudio.application.studio", "Studio", "parse_for_model"),
     ],
 )

@@ -6,9 +6,9 @@ import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread, current_thread
+from typing import TYPE_CHECKING
 
 from spatialstudio.application.engine.child_main import main, send
-from spatialstudio.application.engine.worker import BuildModelService
 from spatialstudio.application.jobs.messages import (
     Command,
     EngineStopped,
@@ -17,6 +17,9 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.search_paths import safe_variables, set_variables
+
+if TYPE_CHECKING:
+    from spatialstudio.application.engine.worker import BuildRegistry
 
 CLOSING_TIMEOUT_S = 2.0
 KILLED = -9
@@ -30,7 +33,7 @@ class ChildProcess:
         is_gone: Whether the process has ended and all its reports are read.
     """
 
-    def __init__(self, build: BuildModelService, report: Callable[[Report], None]) -> None:
+    def __init__(self, build: "BuildRegistry", report: Callable[[Report], None]) -> None:
         context = multiprocessing.get_context("spawn")
         commands, self._commands = context.Pipe(duplex=False)
         self._reports, reports = context.Pipe(duplex=False)

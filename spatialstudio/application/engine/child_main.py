@@ -7,8 +7,8 @@ import sys
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
 
-from spatialstudio.application.engine.worker import BuildModelService, Worker
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import (
     CancelJob,
@@ -24,6 +24,9 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.search_paths import leave_out_current_folder
+
+if TYPE_CHECKING:
+    from spatialstudio.application.engine.worker import BuildRegistry, Worker
 
 NICENESS = 10
 """Added to the parent's niceness; 19 is the lowest priority."""
@@ -59,26 +62,20 @@ def send(pipe: Connection, message: Command | Report) -> None:
     pipe.send_bytes(pickle.dumps(message, protocol=PICKLE_PROTOCOL))
 
 
-def main(commands: Connection, reports: Connection, build: BuildModelService) -> None:
+def main(commands: Connection, reports: Connection, build: "BuildRegistry") -> None:
     """Run the engine in a separate process, at a lower priority than its parent."""
     leave_out_current_folder()  # multiprocessing has copied the parent's search path
     give_way()
     work(commands, reports, build)
 
 
-def work(commands: Connection, reports: Connection, build: BuildModelService) -> None:
+def work(commands: Connection, reports: Connection, build: "BuildRegistry") -> None:
     """Run jobs until a ``Stop`` command, or until the parent has ended."""
+    from spatialstudio.application.engine.worker import Worker
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C
-    inbox, is_over = Inbox(), Event()
+    inbox, is_over, turn = Inbox(), Event(), Lock()
     Thread(target=_listen, args=(commands, inbox, is_over), daemon=True).start()
-    try:
-        _work(inbox, reports, build)
-    finally:
-        is_over.set()
-
-
-def _work(inbox: "Inbox", reports: Connection, build: BuildModelService) -> None:
-    turn = Lock()
 
     def report(message: Report) -> None:
         try:
@@ -87,14 +84,17 @@ def _work(inbox: "Inbox", reports: Connection, build: BuildModelService) -> None
         except OSError:
             raise SystemExit from None
 
-    worker = Worker(build, report)
-    worker.warm_up()
-    answering = Thread(target=_answer, args=(worker, inbox), daemon=True)
-    answering.start()
-    while (job := inbox.next_job()) is not None:
-        worker.run(job, inbox.flag(job.job_id))
-        inbox.forget(job.job_id)
-    answering.join()  # model libraries abort if the process exits during their calls
+    try:
+        worker = Worker(build, report)
+        worker.warm_up()
+        answering = Thread(target=_answer, args=(worker, inbox), daemon=True)
+        answering.start()
+        while (job := inbox.next_job()) is not None:
+            worker.run(job, inbox.flag(job.job_id))
+            inbox.forget(job.job_id)
+        answering.join()  # model libraries abort if the process exits during their calls
+    finally:
+        is_over.set()
 
 
 class Inbox:
@@ -152,7 +152,7 @@ class Inbox:
             del self._flags[job_id]
 
 
-def _answer(worker: Worker, inbox: Inbox) -> None:
+def _answer(worker: "Worker", inbox: Inbox) -> None:
     while (question := inbox.next_question()) is not None:
         worker.answer(question)
 

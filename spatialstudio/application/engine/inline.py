@@ -1,6 +1,6 @@
 """Engine that runs jobs in the calling thread, for the terminal and tests."""
 
-from spatialstudio.application.engine.worker import BuildModelService, Worker
+from spatialstudio.application.engine.worker import BuildRegistry, Worker
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import (
     Job,
@@ -14,10 +14,10 @@ class InlineEngine:
     """Runs each job inside ``submit``; another thread or a report handler may cancel it.
 
     Args:
-        build: Creates the model service on the first job.
+        build: Creates the registry on the first job.
     """
 
-    def __init__(self, build: BuildModelService) -> None:
+    def __init__(self, build: BuildRegistry) -> None:
         self._build = build
         self._worker: Worker | None = None
         self._flags: dict[RequestId, CancelFlag] = {}

@@ -18,6 +18,7 @@ from spatialstudio.application.jobs.messages import (
     Report,
     ReportTo,
 )
+from spatialstudio.application.plugins import open_registry
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFailed,
@@ -28,7 +29,7 @@ from spatialstudio.domain.ports import Surroundings
 
 if TYPE_CHECKING:
     from spatialstudio.application.engine.child_handle import ChildProcess
-    from spatialstudio.application.engine.worker import BuildModelService, ModelService
+    from spatialstudio.application.engine.worker import BuildRegistry
 
 
 class ProcessEngine:
@@ -37,10 +38,10 @@ class ProcessEngine:
     If the process dies, its running job is lost; waiting jobs continue in a new process.
 
     Args:
-        build: Creates the model service in the child.
+        build: Creates the registry in the child.
     """
 
-    def __init__(self, build: "BuildModelService") -> None:
+    def __init__(self, build: "BuildRegistry") -> None:
         self._build = build
         self._report: ReportTo | None = None
         self._child: ChildProcess | None = None
@@ -185,15 +186,9 @@ def open_engine(
         surroundings: Paths and settings for its adapters.
         plugins: Names of the plugins that are in use in this process.
     """
-    build = partial(_build, surroundings, plugins)
+    build = partial(open_registry, surroundings, plugins)
     if kind == "process":
         return ProcessEngine(build)
     from spatialstudio.application.engine.inline import InlineEngine
 
     return InlineEngine(build)
-
-
-def _build(surroundings: Surroundings, plugins: tuple[str, ...]) -> "ModelService":
-    from spatialstudio.application.engine.model_service import build_model_service
-
-    return build_model_service(surroundings, plugins)

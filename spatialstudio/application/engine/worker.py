@@ -3,16 +3,18 @@
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.evaluate_image import PerturbationProgress
+from spatialstudio.application.evaluate.evaluate_image import evaluate_image
+from spatialstudio.application.evaluate.judge_choice import make_judge_set, used_judge_set
+from spatialstudio.application.evaluate.metrics import DaModels, score_assertions
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
     EstimateMemory,
     EvaluateJob,
-    GenerateJob,
     Job,
     JobFailed,
     LayersListed,
@@ -27,26 +29,22 @@ from spatialstudio.application.jobs.messages import (
     ReportTo,
     TokensRead,
 )
-from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.attention import ModelLayers
-from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
-from spatialstudio.domain.errors import Cancelled, StudioError
+from spatialstudio.application.registry import Registry
+from spatialstudio.application.run.generate_image import search_image
+from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationEvent,
     GenerationFailed,
     GenerationFinished,
-    GenerationRequest,
     GenerationStarted,
     PromptEncoded,
-    ReportEvent,
     RequestId,
     StepEvent,
+    with_savings,
 )
-from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.ports import CancelToken, ModelCard
-from spatialstudio.domain.scene import SceneGraph, TokenReading
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.ports import CancelToken, GenerationBackend
+from spatialstudio.domain.prompt_syntax import drawn_prompt
 
 log = logging.getLogger(__name__)
 
@@ -56,98 +54,72 @@ on two cores shared with a window or another program, that makes a step four tim
 """
 
 
-class ModelService(Protocol):
-    """Runs the work of jobs with models that it loads on first use and keeps."""
-
-    def warm_up(self) -> None:
-        """Load what the first job always needs, so that it starts sooner."""
-
-    def devices(self) -> tuple[DeviceCard, ...]:
-        """Return the compute devices, fastest first."""
-
-    def layers(self, model: ModelCard, height: int, width: int) -> ModelLayers:
-        """Return the cross-attention layers of a model for an image size, pixels.
-
-        Raises:
-            BackendError: The model is damaged or missing.
-        """
-
-    def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
-        """Estimate the memory of a request; None if that requires loading its model.
-
-        Raises:
-            StudioError: The request cannot be generated.
-        """
-
-    def read_tokens(self, prompt: str, model: ModelCard) -> tuple[TokenReading, ...]:
-        """Tokenize a prompt as a model does.
-
-        Raises:
-            BackendError: The model is damaged or missing.
-        """
-
-    def generate(
-        self,
-        request: GenerationRequest,
-        model: ModelCard,
-        token: CancelToken,
-        report: ReportEvent,
-        *,
-        choice: JudgeSetChoice,
-    ) -> GenerationFinished:
-        """Generate an image, with the events and errors of a ``GenerationBackend``."""
-
-    def evaluate(
-        self,
-        image: RgbImage,
-        scene: SceneGraph,
-        token: CancelToken,
-        *,
-        choice: JudgeSetChoice,
-        looked: PerturbationProgress,
-    ) -> Evaluation:
-        """Evaluate an image with the chosen judge set; ``looked`` receives the progress.
-
-        Raises:
-            DetectorError: A model is damaged or missing.
-            Cancelled: The token was cancelled.
-        """
-
-
 Answer: TypeAlias = TokensRead | MemoryEstimated | DevicesListed | LayersListed
 
-BuildModelService: TypeAlias = Callable[[], ModelService]
-"""Creates the model service in the engine; a module-level function, so that it can be pickled."""
+BuildRegistry: TypeAlias = Callable[[], Registry]
+"""Creates the registry in the engine; a module-level function, so that it can be pickled."""
 
 
 class Worker:
     """Runs jobs in the calling thread. A failed job does not affect the next one.
 
     Args:
-        build: Creates the model service on the first job.
+        build: Creates the registry on the first job; its adapters keep loaded models between jobs.
         report: Receives the events.
     """
 
-    def __init__(self, build: BuildModelService, report: ReportTo) -> None:
+    def __init__(self, build: BuildRegistry, report: ReportTo) -> None:
         self._build = build
         self._report = report
-        self._model_service: ModelService | None = None
+        self._registry: Registry | None = None
         self._building = Lock()
 
     def warm_up(self) -> None:
-        """Prepare for the first job; an error here occurs again, and is reported, in the job."""
+        """Import the modules of every first job; an error here occurs again in the job."""
         try:
-            self._ready_model_service().warm_up()
+            self._backends()
         except Exception:  # noqa: BLE001 - there is no job yet to report the error
             return
 
     def run(self, job: Job, token: CancelToken) -> None:
-        """Run a job to its end; raises nothing."""
-        match job:
-            case GenerateJob():
-                self._draw(job, token)
-            case EvaluateJob():
-                self._judge(job, token)
+        """Generate an image if the job asks for one, and evaluate it; raises nothing."""
+        if isinstance(job, EvaluateJob):
+            self._judge(job, token)
+            return
+        steps_ended = 0
+        finished: GenerationFinished | None = None
+        self._enter(job.job_id, Phase.LOADING)
+
+        def report(event: GenerationEvent) -> None:
+            nonlocal steps_ended
+            self._report(event)
+            if isinstance(event, StepEvent):
+                steps_ended = event.step + 1
+            if (phase := _phase_after(event)) is not None:
+                self._enter(job.job_id, phase)
+
+        try:
+            registry, request = self._ready_registry(), with_savings(job.request)
+            backend = registry.backend(request.backend_id)
+            if request.search.candidates > 1:
+                judges = make_judge_set(registry, job.judges)
+                finished = search_image(request, job.model, backend, judges, token, report)
+            else:
+                finished = backend.generate(request, job.model, token, report)
+            self._report(finished)
+        except Cancelled:
+            self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
+        except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
+            failure = self._failure(error, "Drawing the picture")
+            self._report(GenerationFailed(request_id=job.job_id, error=failure))
+        if finished is not None and job.judge:
+            drawn = EvaluateJob(
+                job_id=job.job_id,
+                image=finished.image,
+                scene=job.request.scene,
+                judges=job.judges,
+            )
+            self._judge(drawn, token, steps_ended)
 
     def answer(self, question: Question) -> None:
         """Answer a question, safe to call during a job. Errors are left to the job to report."""
@@ -160,72 +132,44 @@ class Worker:
             self._report(answer)
 
     def _answer_to(self, question: Question) -> Answer | None:
-        model_service = self._ready_model_service()
+        backend = self._ready_registry().backend
         match question:
             case ReadTokens(prompt=prompt, model=model):
-                readings = model_service.read_tokens(prompt, model)
-                return TokensRead(prompt=prompt, model_id=model.id, readings=readings)
+                plain = drawn_prompt(prompt)
+                read = backend(model.backend_id).read_tokens(plain.text, model)
+                spans = (replace(each, tokens=plain.typed_spans(each.tokens)) for each in read)
+                return TokensRead(prompt=prompt, model_id=model.id, readings=tuple(spans))
             case EstimateMemory(request=request, model=model):
-                memory = model_service.estimate(request, model)
+                memory = backend(request.backend_id).estimate(with_savings(request), model)
                 return None if memory is None else MemoryEstimated(request=request, memory=memory)
             case ListLayers(model=model, height=height, width=width):
-                layers = model_service.layers(model, height, width)
+                layers = backend(model.backend_id).layers(model, height, width)
                 return LayersListed(model_id=model.id, layers=layers)
             case ListDevices():
-                return DevicesListed(devices=model_service.devices())
-
-    def _draw(self, job: GenerateJob, token: CancelToken) -> None:
-        steps_ended = 0
-        finished: GenerationFinished | None = None
-        self._enter(job.job_id, Phase.LOADING)
-
-        def report(event: GenerationEvent) -> None:
-            nonlocal steps_ended
-            self._report(event)
-            match event:
-                case GenerationStarted():
-                    self._enter(job.job_id, Phase.ENCODING)
-                case PromptEncoded():
-                    self._enter(job.job_id, Phase.DENOISING)
-                case StepEvent():
-                    steps_ended = event.step + 1
-                    if steps_ended == event.total_steps:
-                        self._enter(job.job_id, Phase.DECODING)
-
-        try:
-            model_service = self._ready_model_service()
-            finished = model_service.generate(
-                job.request, job.model, token, report, choice=job.judges
-            )
-            self._report(finished)
-        except Cancelled:
-            self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
-        except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
-            failure = report_on(error, "Drawing the picture")
-            self._report(GenerationFailed(request_id=job.job_id, error=failure))
-        if finished is not None and job.judge:
-            drawn = EvaluateJob(
-                job_id=job.job_id,
-                image=finished.image,
-                scene=job.request.scene,
-                judges=job.judges,
-            )
-            self._judge(drawn, token, steps_ended)
+                cards = (card for each in self._backends() for card in each.devices())
+                return DevicesListed(devices=tuple(dict.fromkeys(cards)))
 
     def _judge(self, job: EvaluateJob, token: CancelToken, steps_ended: int = 0) -> None:
         self._enter(job.job_id, Phase.LOOKING)
+        image, scene, choice = job.image, job.scene, job.judges
         try:
-            evaluation = self._ready_model_service().evaluate(
-                job.image,
-                job.scene,
+            registry = self._ready_registry()
+            judges = make_judge_set(registry, choice)
+            evaluation = evaluate_image(
+                image,
+                scene,
+                judges,
                 token,
-                choice=job.judges,
                 looked=lambda *parts: self._enter(job.job_id, Phase.JUDGING, parts),
             )
+            if choice.answerer_id is not None:
+                models = DaModels(answerer=registry.answerer(choice.answerer_id))
+                evaluation = score_assertions(image, scene, evaluation, models, token)
+            evaluation = replace(evaluation, judge_set=used_judge_set(registry, choice))
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
-            failure = report_on(error, "Judging the picture")
+            failure = self._failure(error, "Judging the picture")
             self._report(JobFailed(request_id=job.job_id, error=failure))
         else:
             self._report(PictureJudged(request_id=job.job_id, evaluation=evaluation))
@@ -233,9 +177,31 @@ class Worker:
     def _enter(self, job_id: RequestId, phase: Phase, parts: tuple[int, int] | None = None) -> None:
         self._report(PhaseChanged(request_id=job_id, phase=phase, parts=parts))
 
-    def _ready_model_service(self) -> ModelService:
+    def _failure(self, error: Exception, title: str) -> ErrorReport:
+        """Report an exception; the hint names the plugins that this process lacks."""
+        if isinstance(error, StudioError) and self._registry is not None:
+            error.hint = " ".join(filter(None, (error.hint, self._registry.missing_plugins)))
+        return report_on(error, title)
+
+    def _backends(self) -> list[GenerationBackend]:
+        registry = self._ready_registry()
+        return [registry.backend(each) for each in registry.ids("backend")]
+
+    def _ready_registry(self) -> Registry:
         with self._building:
-            if self._model_service is None:
+            if self._registry is None:
                 os.environ.setdefault(WAITING_VARIABLE, "PASSIVE")
-                self._model_service = self._build()
-            return self._model_service
+                self._registry = self._build()
+            return self._registry
+
+
+def _phase_after(event: GenerationEvent) -> Phase | None:
+    """Return the phase that an event begins; None if it begins none."""
+    match event:
+        case GenerationStarted():
+            return Phase.ENCODING
+        case PromptEncoded():
+            return Phase.DENOISING
+        case StepEvent() if event.step + 1 == event.total_steps:
+            return Phase.DECODING
+    return None

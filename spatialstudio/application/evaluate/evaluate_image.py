@@ -87,7 +87,25 @@ def perceive_image(
     key = _key(image, scene, judges, draws_masks=draws_masks) if judges.store else None
     perception = judges.store.find(key) if judges.store and key else None
     if perception is None:
-        perception = _look(image, scene, judges, token, draws_masks=draws_masks)
+        token.raise_if_cancelled()
+        seen = judges.detector.detect(image, scene.mentions)
+        token.raise_if_cancelled()
+        masks = _masks(image, seen, judges.segmenter) if draws_masks else ()
+        token.raise_if_cancelled()
+        depth = judges.depth.estimate(image) if judges.depth and needs_depth(scene) else None
+        if depth is not None and depth.values.shape != image.shape[:2]:
+            raise _another_size(depth.estimator_id, "depth")
+        perception = Perception(
+            image_sha256=hash_of_picture(image),
+            height=image.shape[0],
+            width=image.shape[1],
+            detections=seen.detections,
+            masks=masks,
+            depth=depth,
+            missing_classes=seen.unknown_heads,
+            cut=seen.cut,
+            detector_id=judges.detector.id,
+        )
         if judges.store and key:
             judges.store.keep(key, perception)
     return perception if judges.cut is None else replace(perception, cut=judges.cut)
@@ -101,35 +119,6 @@ def needs_depth(scene: SceneGraph) -> bool:
 def hash_of_picture(image: RgbImage) -> str:
     """Return the sha256 of an image's pixels: (H, W, 3) bytes in row order."""
     return hashlib.sha256(image.tobytes()).hexdigest()
-
-
-def _look(
-    image: RgbImage,
-    scene: SceneGraph,
-    judges: JudgeSet,
-    token: CancelToken,
-    *,
-    draws_masks: bool,
-) -> Perception:
-    token.raise_if_cancelled()
-    seen = judges.detector.detect(image, scene.mentions)
-    token.raise_if_cancelled()
-    masks = _masks(image, seen, judges.segmenter) if draws_masks else ()
-    token.raise_if_cancelled()
-    depth = judges.depth.estimate(image) if judges.depth and needs_depth(scene) else None
-    if depth is not None and depth.values.shape != image.shape[:2]:
-        raise _another_size(depth.estimator_id, "depth")
-    return Perception(
-        image_sha256=hash_of_picture(image),
-        height=image.shape[0],
-        width=image.shape[1],
-        detections=seen.detections,
-        masks=masks,
-        depth=depth,
-        missing_classes=seen.unknown_heads,
-        cut=seen.cut,
-        detector_id=judges.detector.id,
-    )
 
 
 def _masks(image: RgbImage, seen: Seen, segmenter: Segmenter | None) -> tuple[Mask, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
 
-from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import EngineStopped
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import (
@@ -16,11 +15,9 @@ from spatialstudio.application.session import (
 from spatialstudio.application.storage.storage import InterruptedFound
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.devices import AS_IT_WAS, MemoryFix
-from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationCancelled,
-    GenerationFailed,
     GenerationRequest,
     RequestId,
     StepEvent,
@@ -404,25 +401,17 @@ class RunQueue:
             self._entries = tuple(begun if each is entry else each for each in self._entries)
             if is_watched or self._session.run is None:
                 self._session.open(*begun.runs)
-            self._submit(entry.ready)
+            self._starter.submit(entry.ready)
         self._tell()
 
     def _draw_baseline(self, entry: QueueEntry) -> None:
         """Start the baseline after a search; cancel it if the search found no image."""
         if entry.run.image is not None:
-            self._submit(entry.ready[1:])
+            self._starter.submit(entry.ready[1:])
             return
         for request in entry.ready[1:]:
             self._starter.forget(request)
             self._publish(GenerationCancelled(request_id=request.id, at_step=0))
-
-    def _submit(self, requests: Sequence[GenerationRequest]) -> None:
-        try:
-            self._starter.submit(requests)
-        except StudioError as error:
-            report = report_on(error, "Starting the run")
-            for request in requests:
-                self._publish(GenerationFailed(request_id=request.id, error=report))
 
     def _drop(self, entries: Iterable[QueueEntry]) -> None:
         entries = tuple(entries)

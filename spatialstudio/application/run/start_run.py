@@ -1,8 +1,9 @@
 """Submission of requests to the engine, with validation and a journal on disk."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import (
     Engine,
     EstimateMemory,
@@ -11,8 +12,9 @@ from spatialstudio.application.jobs.messages import (
 from spatialstudio.application.run.check_request import check_request
 from spatialstudio.application.run.generate_image import check_scene
 from spatialstudio.application.storage.storage import Storage
-from spatialstudio.domain.errors import ModelNotFound
+from spatialstudio.domain.errors import ModelNotFound, StudioError
 from spatialstudio.domain.generation import (
+    GenerationFailed,
     GenerationRequest,
     RequestId,
     has_baseline,
@@ -28,6 +30,7 @@ class RunStarter:
         engine: Engine that runs the models.
         storage: Journal of requests and storage of runs.
         job_of: Creates the engine job of a request; raises ModelNotFound.
+        publish: Receives ``GenerationFailed`` for requests that cannot be submitted.
     """
 
     def __init__(
@@ -35,10 +38,12 @@ class RunStarter:
         engine: Engine,
         storage: Storage,
         job_of: Callable[[GenerationRequest], GenerateJob],
+        publish: Callable[[object], None],
     ) -> None:
         self._engine = engine
         self._storage = storage
         self._job_of = job_of
+        self._publish = publish
 
     def prepare(
         self, request: GenerationRequest, *, with_baseline: bool = False
@@ -66,16 +71,20 @@ class RunStarter:
         self.remember(*asked)
         return asked
 
-    def submit(self, requests: Iterable[GenerationRequest]) -> None:
+    def submit(self, requests: Sequence[GenerationRequest]) -> None:
         """Submit prepared requests for generation and evaluation.
 
-        Raises:
-            ModelNotFound: A model is not installed; nothing is submitted.
+        If a model was removed since, nothing is submitted and each request is reported as failed.
         """
-        jobs = [self._job_of(request) for request in requests]
-        for job in jobs:
-            self.remember(job.request)  # recorder entries are lost if the engine died
-            self._engine.submit(job)
+        try:
+            jobs = [self._job_of(request) for request in requests]
+            for job in jobs:
+                self.remember(job.request)  # recorder entries are lost if the engine died
+                self._engine.submit(job)
+        except StudioError as error:
+            report = report_on(error, "Starting the run")
+            for request in requests:
+                self._publish(GenerationFailed(request_id=request.id, error=report))
 
     def cancel(self, request_ids: Iterable[RequestId]) -> None:
         """Cancel runs before their next model call; no effect on runs that have ended."""

@@ -128,7 +128,9 @@ class EvaluationPanel(Panel):
             judged = judged_relations(run, own) if run else ()
             beside = judged_relations(baseline, other) if baseline else ()
             self._wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
-            self._let_go()
+            outdated = [card for card in self._cards if card.content not in self._wanted]
+            discard(self._column, *outdated)
+            self._cards = [card for card in self._cards if card not in outdated]
         self._add_next()
         self._waiting.setVisible(not self._own)
         self._get.setVisible(not self._own and _lacks_detector(run))
@@ -167,32 +169,24 @@ class EvaluationPanel(Panel):
         is_other = self._studio.judges != self._judges
         return is_other or (chosen.second_id is not None and lacks_second)
 
-    def _let_go(self) -> None:
-        """Discard outdated cards."""
-        outdated = [card for card in self._cards if card.content not in self._wanted]
-        discard(self._column, *outdated)
-        self._cards = [card for card in self._cards if card not in outdated]
-
     def _add_next(self) -> None:
         """Create one missing card per frame, as each is slow."""
         known = [card.content for card in self._cards]
         missing = [content for content in self._wanted if content not in known]
         if not missing:
             return
-        self._cards.append(self._new_card(*missing[0]))
-        self._cards.sort(key=lambda card: self._wanted.index(card.content))
-        for card in self._cards:
-            self._column.addWidget(card)
-        if missing[1:]:
-            self._clock.request()
-
-    def _new_card(self, judged: JudgedRelation, brief: bool) -> VerdictCard:
-        card = VerdictCard(self._theme, judged, brief=brief)
-        if not brief:
+        judged, is_brief = missing[0]
+        card = VerdictCard(self._theme, judged, brief=is_brief)
+        if not is_brief:
             card.picked.connect(partial(self._session.pick_relation, card.relation_id))
             card.ground_picked.connect(self._light)
             card.threshold_requested.connect(self._lower_threshold)
-        return card
+        self._cards.append(card)
+        self._cards.sort(key=lambda card: self._wanted.index(card.content))
+        for each in self._cards:
+            self._column.addWidget(each)
+        if missing[1:]:
+            self._clock.request()
 
     def _mark(self) -> None:
         """Mark the selected relation and the highlighted check."""

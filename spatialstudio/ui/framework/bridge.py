@@ -1,9 +1,9 @@
 """Delivers events to the GUI thread; the only path from worker threads into the window."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -60,13 +60,15 @@ class Bridge(QObject):
     def serve(self, panel: Panel) -> None:
         """Subscribe a panel to events, starting with events that describe the current state."""
         for event in self._studio.present():
-            self._call(panel, partial(panel.handle, event))
+            with self._failure_shown(panel):
+                panel.handle(event)
         self._panels = (*self._panels, panel)
 
     def use_density(self, density: Density, *panels: Panel) -> None:
         """Adapt panels to the density; all subscribed ones if none are given."""
         for panel in panels or self._panels:
-            self._call(panel, partial(panel.use_density, density))
+            with self._failure_shown(panel):
+                panel.use_density(density)
 
     def close(self) -> None:
         """Unsubscribe from the bus."""
@@ -78,11 +80,14 @@ class Bridge(QObject):
         for each in self._studio.apply_event(event):
             self._reading.handle(each)
             for panel in self._panels:
-                self._call(panel, partial(panel.handle, each))
+                with self._failure_shown(panel):
+                    panel.handle(each)
 
-    def _call(self, panel: Panel, act: Callable[[], object]) -> None:
+    @contextmanager
+    def _failure_shown(self, panel: Panel) -> Iterator[None]:
+        """Suppress an exception of a panel; its first one is reported."""
         try:
-            act()
+            yield
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # plugin code may even call sys.exit()

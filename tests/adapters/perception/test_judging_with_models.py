@@ -11,7 +11,6 @@ from PIL import Image
 from spatialstudio.adapters import questions
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.model_service import build_model_service
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.jobs.messages import (
     EvaluateJob,
@@ -19,6 +18,7 @@ from spatialstudio.application.jobs.messages import (
     PictureJudged,
 )
 from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
+from spatialstudio.application.plugins import open_registry
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.generation import RequestId
@@ -148,7 +148,7 @@ def test_the_engine_judges_with_the_chosen_models(home):
         resources=paths.resources, model_folders=paths.model_folders, cache=paths.cache
     )
     reports = []
-    engine = InlineEngine(lambda: build_model_service(surroundings))
+    engine = InlineEngine(lambda: open_registry(surroundings))
     engine.start(reports.append)
     for number, detector in enumerate(("detr", "nothing")):
         engine.submit(

@@ -16,7 +16,7 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import RequestId
-from tests.fakes import FakeModelService
+from tests.fakes import FakeEngineRegistry
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def pipes(interrupts):
 def test_a_child_ends_when_it_is_told_to(pipes):
     commands, to_child, _, reports = pipes
     send(to_child, Stop())
-    work(commands, reports, FakeModelService)
+    work(commands, reports, FakeEngineRegistry)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_a_child_whose_parent_is_gone_ends(pipes):
     commands, to_child, _, reports = pipes
     to_child.close()
-    work(commands, reports, FakeModelService)
+    work(commands, reports, FakeEngineRegistry)
 
 
 def test_a_child_whose_reports_nobody_takes_ends(pipes, job):
@@ -54,15 +54,15 @@ def test_a_child_whose_reports_nobody_takes_ends(pipes, job):
     from_child.close()
     send(to_child, job)
     with pytest.raises(SystemExit):
-        work(commands, reports, FakeModelService)
+        work(commands, reports, FakeEngineRegistry)
 
 
 def test_a_workshop_gets_ready_before_the_first_job(pipes):
-    model_service = FakeModelService()
+    registry = FakeEngineRegistry()
     commands, to_child, _, reports = pipes
     send(to_child, Stop())
-    work(commands, reports, lambda: model_service)
-    assert model_service.is_warm
+    work(commands, reports, lambda: registry)
+    assert registry.is_warm
 
 
 def test_a_workshop_that_cannot_get_ready_does_not_end_the_child(pipes):

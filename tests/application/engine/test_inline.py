@@ -30,12 +30,12 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.verdict import Outcome
-from tests.fakes import PROCESSOR, FakeBackend, FakeDetector, FakeModelService, scene_of
+from tests.fakes import PROCESSOR, FakeBackend, FakeDetector, FakeEngineRegistry, scene_of
 
 
 @pytest.fixture
-def model_service():
-    return FakeModelService()
+def registry():
+    return FakeEngineRegistry()
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def reports():
 
 
 @pytest.fixture
-def engine(model_service, reports):
-    engine = InlineEngine(lambda: model_service)
+def engine(registry, reports):
+    engine = InlineEngine(lambda: registry)
     engine.start(reports.append)
     yield engine
     engine.close()
@@ -85,27 +85,27 @@ def test_any_picture_can_be_judged(engine, reports):
 
 
 def test_a_failure_is_reported_in_the_users_words_and_the_next_job_works(
-    engine, reports, model_service, job
+    engine, reports, registry, job
 ):
-    model_service.backend.error = BackendError("The model is tired.", hint="Let it rest.")
+    registry.made_backend.error = BackendError("The model is tired.", hint="Let it rest.")
     engine.submit(job)
     assert isinstance(reports[-1], GenerationFailed)
     assert reports[-1].error.message == "The model is tired."
     assert reports[-1].error.hint == "Let it rest."
-    model_service.backend.error = None
+    registry.made_backend.error = None
     engine.submit(job)
     assert isinstance(reports[-1], PictureJudged)
 
 
-def test_a_failure_that_nobody_foresaw_is_reported_too(engine, reports, model_service, job):
-    model_service.backend.error = ZeroDivisionError("oops")
+def test_a_failure_that_nobody_foresaw_is_reported_too(engine, reports, registry, job):
+    registry.made_backend.error = ZeroDivisionError("oops")
     engine.submit(job)
     assert isinstance(reports[-1], GenerationFailed)
     assert "ZeroDivisionError" in reports[-1].error.details
 
 
-def test_a_picture_that_cannot_be_judged_stands(engine, reports, model_service, job):
-    model_service.detector = FakeDetector(error=DetectorError("The detector is blind."))
+def test_a_picture_that_cannot_be_judged_stands(engine, reports, registry, job):
+    registry.made_detector = FakeDetector(error=DetectorError("The detector is blind."))
     engine.submit(job)
     assert [type(report) for report in reports[-3:]] == [
         GenerationFinished,
@@ -125,7 +125,7 @@ def test_a_workshop_that_cannot_be_built_fails_the_job_only(reports, job):
     engine.close()
 
 
-def test_cancelling_stops_before_the_next_step(model_service, job):
+def test_cancelling_stops_before_the_next_step(registry, job):
     reports = []
 
     def cancel_after_first_step(report):
@@ -133,14 +133,14 @@ def test_cancelling_stops_before_the_next_step(model_service, job):
         if isinstance(report, StepEvent):
             engine.cancel(report.request_id)
 
-    engine = InlineEngine(lambda: model_service)
+    engine = InlineEngine(lambda: registry)
     engine.start(cancel_after_first_step)
     engine.submit(job)
     assert reports[-1] == GenerationCancelled(request_id=RequestId("job"), at_step=1)
     assert sum(isinstance(report, StepEvent) for report in reports) == 1
 
 
-def test_cancelling_while_the_picture_is_judged_stops_the_judging(model_service, job):
+def test_cancelling_while_the_picture_is_judged_stops_the_judging(registry, job):
     reports = []
 
     def cancel_when_judging(report):
@@ -148,7 +148,7 @@ def test_cancelling_while_the_picture_is_judged_stops_the_judging(model_service,
         if getattr(report, "phase", None) is Phase.LOOKING:
             engine.cancel(report.request_id)
 
-    engine = InlineEngine(lambda: model_service)
+    engine = InlineEngine(lambda: registry)
     engine.start(cancel_when_judging)
     engine.submit(job)
     assert reports[-1] == GenerationCancelled(request_id=RequestId("job"), at_step=3)
@@ -171,7 +171,7 @@ def test_models_are_kept_from_job_to_job(job):
     built = []
 
     def build():
-        built.append(FakeModelService(FakeBackend()))
+        built.append(FakeEngineRegistry(FakeBackend()))
         return built[-1]
 
     engine = InlineEngine(build)
@@ -232,8 +232,8 @@ def test_the_devices_are_listed(engine, reports):
     assert reports == [DevicesListed(devices=(PROCESSOR,))]
 
 
-def test_a_question_that_cannot_be_answered_is_forgotten(engine, model_service, reports, job):
-    model_service.backend = LostModels()
+def test_a_question_that_cannot_be_answered_is_forgotten(engine, registry, reports, job):
+    registry.made_backend = LostModels()
     engine.ask(ReadTokens(prompt="a dog", model=job.model))
     assert reports == []
 

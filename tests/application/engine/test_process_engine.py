@@ -28,7 +28,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     StepEvent,
 )
-from tests.fakes import FakeBackend, FakeModelService, scene_of
+from tests.fakes import FakeBackend, FakeEngineRegistry, scene_of
 from tests.patience import PATIENCE_S
 
 ENDINGS = (PictureJudged, GenerationCancelled, EngineStopped)
@@ -98,7 +98,7 @@ def start(reports):
     engines = []
 
     def run(backend=FakeBackend):
-        engine = ProcessEngine(partial(model_service_with, backend))
+        engine = ProcessEngine(partial(registry_with, backend))
         engines.append(engine)
         engine.start(reports.take)
         return engine
@@ -108,8 +108,8 @@ def start(reports):
         engine.close()
 
 
-def model_service_with(backend):
-    return FakeModelService(backend())
+def registry_with(backend):
+    return FakeEngineRegistry(backend())
 
 
 def test_reports_arrive_in_the_order_in_which_they_were_made(start, reports, job):
@@ -287,14 +287,14 @@ def be_parent(told, backend, job):
         if isinstance(report, GenerationStarted):
             told.send("drawing")
 
-    engine = ProcessEngine(partial(model_service_holding, backend, told))
+    engine = ProcessEngine(partial(registry_holding, backend, told))
     engine.start(tell)
     engine.submit(job)
     threading.Event().wait()
 
 
-def model_service_holding(backend, pipe):  # the engine keeps what makes its workshop
-    return model_service_with(backend)
+def registry_holding(backend, pipe):  # the engine keeps what makes its workshop
+    return registry_with(backend)
 
 
 def test_a_closed_engine_takes_no_job(start, job):
