@@ -12,7 +12,7 @@ from spatialstudio.application.engine.child_main import main, send
 from spatialstudio.application.jobs.messages import (
     Command,
     EngineStopped,
-    Report,
+    ReportTo,
     Stop,
 )
 from spatialstudio.domain.errors import ErrorReport
@@ -29,15 +29,27 @@ KILLED = -9
 class ChildProcess:
     """A child process with two pipes and a thread that reads its reports.
 
+    Args:
+        build: Creates the registry in the child.
+        note: Called with each report before it is passed on.
+        report: Receives the reports.
+        stopped: Called when the process ends unexpectedly.
+
     Attributes:
         is_gone: Whether the process has ended and all its reports are read.
     """
 
-    def __init__(self, build: "BuildRegistry", report: Callable[[Report], None]) -> None:
+    def __init__(
+        self,
+        build: "BuildRegistry",
+        note: ReportTo,
+        report: ReportTo,
+        stopped: Callable[[EngineStopped], None],
+    ) -> None:
         context = multiprocessing.get_context("spawn")
         commands, self._commands = context.Pipe(duplex=False)
         self._reports, reports = context.Pipe(duplex=False)
-        self._report = report
+        self._note, self._report, self._stopped = note, report, stopped
         self._is_closing = False
         self.is_gone = False
         self._process = context.Process(
@@ -74,13 +86,15 @@ class ChildProcess:
     def _read(self) -> None:
         with suppress(EOFError, OSError):
             while True:
-                self._report(pickle.loads(self._reports.recv_bytes()))
+                message = pickle.loads(self._reports.recv_bytes())
+                self._note(message)
+                self._report(message)
         self._reports.close()
         self._commands.close()
         self.is_gone = True
         if not self._is_closing:
             self._process.join()
-            self._report(EngineStopped(error=_report_on_exit(self._process.exitcode)))
+            self._stopped(EngineStopped(error=_report_on_exit(self._process.exitcode)))
 
 
 @contextmanager

@@ -96,19 +96,14 @@ class ProcessEngine:
     def _spawn(self, report: ReportTo) -> "ChildProcess":
         from spatialstudio.application.engine.child_handle import ChildProcess
 
-        def receive(message: Report) -> None:
-            if isinstance(message, EngineStopped):
-                message = replace(message, lost=self._open.lose_first())
-                report(message)
-                for job_id in self._open.take_cancelled():
-                    report(GenerationCancelled(request_id=job_id, at_step=0))
-                if self._open.commands():
-                    Thread(target=self._revive, name="spatialstudio-revival", daemon=True).start()
-            else:
-                self._open.apply_event(message)
-                report(message)
+        def stopped(end: EngineStopped) -> None:
+            report(replace(end, lost=self._open.lose_first()))
+            for job_id in self._open.take_cancelled():
+                report(GenerationCancelled(request_id=job_id, at_step=0))
+            if self._open.commands():
+                Thread(target=self._revive, name="spatialstudio-revival", daemon=True).start()
 
-        return ChildProcess(self._build, receive)
+        return ChildProcess(self._build, self._open.apply_event, report, stopped)
 
     def _revive(self) -> None:
         """Restart the child with the waiting jobs, unless another thread already did."""

@@ -125,13 +125,28 @@ class EvaluationPanel(Panel):
             own, other = "", ""
             if run is not None and baseline is not None:
                 own, other = tr(name_first(run)), tr(name_beside(run, baseline))
-            judged = judged_relations(run, own) if run else ()
-            beside = judged_relations(baseline, other) if baseline else ()
-            self._wanted = [*((each, False) for each in judged), *((each, True) for each in beside)]
+            own_cards = judged_relations(run, own) if run else ()
+            other_cards = judged_relations(baseline, other) if baseline else ()
+            self._wanted = [(each, False) for each in own_cards]
+            self._wanted += [(each, True) for each in other_cards]
             outdated = [card for card in self._cards if card.content not in self._wanted]
             discard(self._column, *outdated)
             self._cards = [card for card in self._cards if card not in outdated]
-        self._add_next()
+        known = [card.content for card in self._cards]
+        missing = [content for content in self._wanted if content not in known]
+        if missing:  # one card per frame, as each is slow
+            judged, is_brief = missing[0]
+            card = VerdictCard(self._theme, judged, brief=is_brief)
+            if not is_brief:
+                card.picked.connect(partial(self._session.pick_relation, card.relation_id))
+                card.ground_picked.connect(self._light)
+                card.threshold_requested.connect(self._lower_threshold)
+            self._cards.append(card)
+            self._cards.sort(key=lambda card: self._wanted.index(card.content))
+            for each in self._cards:
+                self._column.addWidget(each)
+        if missing[1:]:
+            self._clock.request()
         self._waiting.setVisible(not self._own)
         self._get.setVisible(not self._own and _lacks_detector(run))
         self._detector.setText(_judges_in_words(run, self._studio.judge_sets))
@@ -168,25 +183,6 @@ class EvaluationPanel(Panel):
         lacks_second = evaluation is not None and evaluation.looks.second is None
         is_other = self._studio.judges != self._judges
         return is_other or (chosen.second_id is not None and lacks_second)
-
-    def _add_next(self) -> None:
-        """Create one missing card per frame, as each is slow."""
-        known = [card.content for card in self._cards]
-        missing = [content for content in self._wanted if content not in known]
-        if not missing:
-            return
-        judged, is_brief = missing[0]
-        card = VerdictCard(self._theme, judged, brief=is_brief)
-        if not is_brief:
-            card.picked.connect(partial(self._session.pick_relation, card.relation_id))
-            card.ground_picked.connect(self._light)
-            card.threshold_requested.connect(self._lower_threshold)
-        self._cards.append(card)
-        self._cards.sort(key=lambda card: self._wanted.index(card.content))
-        for each in self._cards:
-            self._column.addWidget(each)
-        if missing[1:]:
-            self._clock.request()
 
     def _mark(self) -> None:
         """Mark the selected relation and the highlighted check."""
