@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
+from dataclasses import field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from urllib.parse import unquote, urlsplit
@@ -33,12 +34,14 @@ class Repository:
         branches: Commits by branch.
         token: Asked for every file; None for public repositories.
         is_gated: Whether the licence has to be accepted.
+        card: What the model card states, its licence above all.
     """
 
     commits: dict
     branches: dict
     token: str | None = None
     is_gated: bool = False
+    card: dict = field(default_factory=lambda: {"license": "apache-2.0"})
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -83,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
                 "private": False,
                 "tags": [],
                 "gated": "manual" if repository.is_gated else False,
-                "cardData": {"license": "apache-2.0"},
+                "cardData": repository.card,
                 "siblings": [
                     described(name, content) for name, content in repository.commits[commit].items()
                 ],

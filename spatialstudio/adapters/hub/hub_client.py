@@ -17,13 +17,20 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # lazily expo
     validate_repo_id,
 )
 
-from spatialstudio.adapters.hub.hub_errors import BROKEN_OFF, BUSY, explained, offline
+from spatialstudio.adapters.hub.hub_errors import (
+    BROKEN_OFF,
+    BUSY,
+    PUBLIC_HUB,
+    explained,
+    host_of,
+    no_address,
+    offline,
+)
 from spatialstudio.adapters.models.model_settings import MAX_SETTINGS_BYTES, settings_of
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.servers import crosses_network_in_plain
 
-PUBLIC_HUB = "https://huggingface.co"
 PROGRAM = "spatialstudio"
 MAX_WAIT_S = 60.0
 TURN_S = 0.2
@@ -84,12 +91,14 @@ class HubClient:
         """Check the name of a repository, and that access to the hub is enabled.
 
         Raises:
-            HubError: Access is disabled.
+            HubError: Access is disabled, or ``HF_ENDPOINT`` is not an address.
             HFValidationError: The name is invalid.
         """
         validate_repo_id(repository)
         if constants.HF_HUB_OFFLINE:
             raise offline()
+        if not host_of(self.endpoint):
+            raise no_address(self.endpoint)
 
     def address(self, repository: str, commit: str, name: str) -> str:
         """Return the address of a file."""

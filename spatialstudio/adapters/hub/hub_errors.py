@@ -44,7 +44,10 @@ MISSING_OR_PRIVATE = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND})
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-TOKEN_HINT = "store a token on the Models page, or set HF_TOKEN."
+PUBLIC_HUB = "https://huggingface.co"
+TOKEN_HINT = (
+    'store a token on the Models page or with "spatialstudio models token", or set HF_TOKEN.'
+)
 RESUME_HINT = "Resume the download; fetched bytes are kept."
 
 
@@ -60,7 +63,7 @@ def explained(repository: str, endpoint: str, *, has_token: bool) -> Iterator[No
     Raises:
         HubError: The block raised an error of the library, the network or the disk.
     """
-    host = urlsplit(endpoint).hostname or endpoint
+    host = host_of(endpoint) or endpoint
     try:
         yield
     except HFValidationError as error:
@@ -89,6 +92,15 @@ def explained(repository: str, endpoint: str, *, has_token: bool) -> Iterator[No
         raise not_a_hub(host) from error
 
 
+def host_of(address: str) -> str:
+    """Return the host of an http or https address; empty for any other text."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
+
+
 def not_a_hub(host: str) -> HubError:
     """Return the error for an answer that no hub gives, such as a login page."""
     return HubUnreachable(
@@ -113,9 +125,17 @@ def offline() -> HubError:
     )
 
 
+def no_address(endpoint: str) -> HubError:
+    """Return the error for an ``HF_ENDPOINT`` that names no host."""
+    return HubError(
+        f'HF_ENDPOINT is not the address of a hub: "{endpoint}".',
+        hint=f'Set it to an address such as "{PUBLIC_HUB}", or remove it.',
+    )
+
+
 def gated(repository: str, *, has_token: bool) -> HubError:
     """Return the error for a repository whose licence must be accepted first."""
-    page = f"https://huggingface.co/{repository}"
+    page = f"{PUBLIC_HUB}/{repository}"
     if has_token:
         return GatedRepository(
             f'The account of the token has no access to "{repository}".',
@@ -164,7 +184,7 @@ def nothing_to_load(repository: str) -> HubError:
 def no_space(needed_bytes: int, free_bytes: int) -> HubError:
     """Return the error for a download that does not fit on the disk."""
     return HubError(
-        f"The download needs {size_in_words(needed_bytes)}, but only "
+        f"The download needs {size_in_words(needed_bytes)} with some spare, but only "
         f"{size_in_words(free_bytes)} are free on the disk of the hub cache.",
         hint="Free some space, or set HF_HOME to a folder on another disk.",
     )
@@ -200,7 +220,7 @@ def _refusal(error: HfHubHTTPError, repository: str, *, has_token: bool) -> HubE
     if status == HTTPStatus.UNAUTHORIZED and has_token:
         return GatedRepository(
             "The hub rejects the token.",
-            hint="Create a token at https://huggingface.co/settings/tokens, and store it.",
+            hint=f"Create a token at {PUBLIC_HUB}/settings/tokens, and store it.",
         )
     if isinstance(error, RepositoryNotFoundError) or status in MISSING_OR_PRIVATE:
         return HubError(

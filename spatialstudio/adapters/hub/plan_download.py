@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import ModelCardData
 from huggingface_hub.errors import RevisionNotFoundError
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
 
@@ -21,8 +22,9 @@ from spatialstudio.adapters.hub.hub_cache import (
     is_safe_name,
     missing_bytes,
 )
-from spatialstudio.adapters.hub.hub_client import PUBLIC_HUB, HubClient
+from spatialstudio.adapters.hub.hub_client import HubClient
 from spatialstudio.adapters.hub.hub_errors import (
+    PUBLIC_HUB,
     custom_code,
     gated,
     nothing_to_load,
@@ -32,6 +34,7 @@ from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
 from spatialstudio.adapters.models.model_parts import INDEX_FILE, LIBRARIES, parts_in_use
 from spatialstudio.adapters.models.model_settings import CustomCode, refuse_unsafe
 from spatialstudio.domain.hub import (
+    MAIN_REVISION,
     CatalogueEntry,
     DownloadPlan,
     RemoteFile,
@@ -39,6 +42,8 @@ from spatialstudio.domain.hub import (
 )
 
 CONFIG_FILE = "config.json"
+OTHER_LICENCE = "other"
+"""The hub's word for a licence that it does not list; ``license_name`` names it."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack")
 MAX_FILES = 5000
 
@@ -71,8 +76,7 @@ def plan_download(
         names = _select(client, repository, commit, tuple(listed), entry)
         _check_names(repository, names)
         files = tuple(_remote_file(listed[name]) for name in names)
-    card = info.card_data
-    licence = str(card.get("license") or "") if card is not None else ""
+    licence, licence_url = licence_of(repository, info, entry)
     return DownloadPlan(
         repository=repository,
         revision=revision,
@@ -80,11 +84,28 @@ def plan_download(
         files=files,
         missing_bytes=missing_bytes(cache, files, commit),
         free_bytes=free_bytes(cache.folder),
-        licence=entry.licence if entry is not None else licence,
-        licence_url=entry.licence_url if entry is not None else f"{PUBLIC_HUB}/{repository}",
+        licence=licence,
+        licence_url=licence_url,
         is_gated=bool(info.gated),
         folder=cache.snapshot(commit),
     )
+
+
+def licence_of(repository: str, info: ModelInfo, entry: CatalogueEntry | None) -> tuple[str, str]:
+    """Return the licence that the repository states, and where it can be read.
+
+    Where the repository states none, it is that of the catalogue; empty without an entry.
+    """
+    card = info.card_data if info.card_data is not None else ModelCardData()
+    name, link = (str(card.get(key) or "") for key in ("license", "license_link"))
+    page = f"{PUBLIC_HUB}/{repository}"
+    if name == OTHER_LICENCE:
+        name = str(card.get("license_name") or name)
+    if entry is not None and name in ("", OTHER_LICENCE, entry.licence):
+        return entry.licence, entry.licence_url
+    if is_safe_name(link):
+        link = f"{page}/blob/{MAIN_REVISION}/{link}"
+    return name, link if link.startswith("https://") else page
 
 
 def _info(client: HubClient, cache: RepositoryCache, revision: str) -> ModelInfo:

@@ -71,7 +71,7 @@ def download(
         client.check(plan.repository)
         free, missing = free_bytes(cache.folder), missing_bytes(cache, plan.files, plan.commit)
         if missing and missing + SPARE_BYTES > free:
-            raise no_space(missing, free)
+            raise no_space(missing + SPARE_BYTES, free)
         _prepare(cache, plan)
         progress = _Progress(plan, cache, report)
         for file in sorted(plan.files, key=lambda each: each.size_bytes):

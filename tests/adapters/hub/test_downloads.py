@@ -58,6 +58,50 @@ def test_a_plan_states_everything_before_the_first_byte(hub, fake, cache):
     assert not cache.exists()
 
 
+LICENCES = {
+    "stated": ({"license": "mit"}, "mit", "https://huggingface.co/maker/model"),
+    "none": ({}, "", "https://huggingface.co/maker/model"),
+    "its own": (
+        {"license": "other", "license_name": "own-licence", "license_link": "LICENSE.md"},
+        "own-licence",
+        "https://huggingface.co/maker/model/blob/main/LICENSE.md",
+    ),
+    "elsewhere": (
+        {"license": "other", "license_name": "own", "license_link": "https://maker.example/own"},
+        "own",
+        "https://maker.example/own",
+    ),
+    "a script": (
+        {"license": "own", "license_link": "javascript:alert(1)"},
+        "own",
+        "https://huggingface.co/maker/model",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LICENCES.values(), ids=LICENCES)
+def test_the_licence_is_that_of_the_repository(hub, fake, case):
+    card, licence, address = case
+    fake.add("maker/model", DIFFUSERS, card=card)
+    plan = hub.plan("maker/model")
+    assert (plan.licence, plan.licence_url) == (licence, address)
+
+
+@pytest.mark.parametrize(
+    ("card", "licence"),
+    [({"license": "mit"}, "mit"), ({}, "apache-2.0"), ({"license": "apache-2.0"}, "apache-2.0")],
+    ids=["another", "none", "the same"],
+)
+def test_the_licence_of_the_catalogue_counts_where_the_repository_states_none(
+    hub, fake, card, licence
+):
+    (entry,) = (each for each in hub.catalogue if each.id == "grounding-dino-tiny")
+    fake.add(entry.repository, DETECTOR, card=card)
+    plan = hub.plan(entry.id)
+    assert plan.licence == licence
+    assert (plan.licence_url == entry.licence_url) == (licence == entry.licence)
+
+
 def test_a_download_is_complete_and_listed(hub, fake, cache):
     seen = []
     folder = get(hub, report=seen.append)
@@ -235,6 +279,12 @@ def test_no_network_is_named(tmp_path):
     hub = hub_in(tmp_path, "http://127.0.0.1:9")
     with pytest.raises(HubUnreachable, match="cannot be reached"):
         hub.plan("maker/model")
+
+
+@pytest.mark.parametrize("address", ["nonsense", "ftp://hub", "https://", "http://[x"])
+def test_an_address_that_is_none_is_named(tmp_path, address):
+    with pytest.raises(HubError, match="HF_ENDPOINT is not the address of a hub"):
+        hub_in(tmp_path, address).plan("maker/model")
 
 
 def test_the_offline_switch_is_named(hub, monkeypatch):
