@@ -22,6 +22,7 @@ from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
     JudgeSets,
     is_used,
+    make_judge_set,
     no_detector_chosen,
 )
 from spatialstudio.application.evaluate.pictures import Pictures
@@ -120,7 +121,10 @@ class Studio:
         self.storage = Storage(registry, paths, runs_folder, self.bus.publish, draws_stickers)
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
         self._wildcards = Wildcards(paths.settings / FOLDER)
-        self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID))
+        self.model_list = ModelList(
+            lambda: registry.model_catalog(CATALOG_ID),
+            lambda: {each.id: each.repository for each in self.hub.catalogue},
+        )
         self.pictures = Pictures(
             self.session,
             self._evaluate,
@@ -375,6 +379,17 @@ class Studio:
         model = self.model(model_id)
         scene = self._scene_to_draw(seed, model)
         return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
+
+    def check_judges(self, request: GenerationRequest) -> None:
+        """Check, before anything is drawn, that the models of the judge set are installed.
+
+        Raises:
+            ModelNotFound: One of them is not installed, or has another role.
+            SettingsError: The chosen judge set does not exist.
+        """
+        judges = self._job_of(request).judges
+        if judges.detector_id is not None:
+            make_judge_set(self._registry, judges)
 
     def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
         """Create requests for the current scene, one per seed.

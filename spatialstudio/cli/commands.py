@@ -181,6 +181,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     )
     model = studio.model(options.model)
     request = with_guidance(plain, model, options)
+    studio.check_judges(request)
     is_asked = plain.scene.relations and options.guidance != UNGUIDED and not is_search(request)
     if is_asked and not has_work(plain.scene, options.guidance):
         show_progress(DEPTH_IS_LEFT_ALONE)

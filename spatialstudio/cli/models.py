@@ -36,8 +36,8 @@ def add_models_options(parser: argparse.ArgumentParser, shared: argparse.Argumen
     )
     tasks = [task.value for task in ModelTask if task is not ModelTask.UNKNOWN]
     listed.add_argument("--task", choices=tasks, help="only recommended models for this task")
-    get = actions.add_parser("get", help="download a model, or resume a download", parents=[shared])
-    get.add_argument("id", metavar="ID", help=ID_HELP)
+    get = actions.add_parser("get", help="download models, or resume a download", parents=[shared])
+    get.add_argument("ids", nargs="+", metavar="ID", help=ID_HELP)
     get.add_argument(
         "--revision",
         default=MAIN_REVISION,
@@ -89,21 +89,30 @@ def _list(options: argparse.Namespace, hub: ModelHub) -> int:
 
 
 def _get(options: argparse.Namespace, hub: ModelHub) -> int:
-    plan = hub.plan(options.id, options.revision)
-    if not options.json:
+    """Show all plans, then download one model after the other."""
+    plans = [hub.plan(name, options.revision) for name in dict.fromkeys(options.ids)]
+    answers = []
+    for plan in plans if not options.json else ():
         show_lines(_plan_lines(plan))
-    folder = plan.folder
-    if not options.dry_run:
-        bar = ProgressBar()
-        try:
-            folder = hub.download(plan, bar.apply_event, CancelFlag())
-        finally:
-            bar.clear()
+    for plan in plans:
+        folder = plan.folder if options.dry_run else _downloaded(plan, hub)
+        answers.append(
+            _plan_answer(plan) | {"folder": str(folder), "downloaded": not options.dry_run}
+        )
+        if not options.json and not options.dry_run:
+            show_lines([f"{plan.repository} is complete and verified, in {folder}"])
     if options.json:
-        show_json(_plan_answer(plan) | {"folder": str(folder), "downloaded": not options.dry_run})
-    elif not options.dry_run:
-        show_lines([f"{plan.repository} is complete and verified, in {folder}"])
+        show_json(answers[0] if len(answers) == 1 else {"models": answers})
     return 0
+
+
+def _downloaded(plan: DownloadPlan, hub: ModelHub) -> Path:
+    """Download a model with a progress bar, and return its folder."""
+    bar = ProgressBar()
+    try:
+        return hub.download(plan, bar.apply_event, CancelFlag())
+    finally:
+        bar.clear()
 
 
 def _remove(options: argparse.Namespace, hub: ModelHub) -> int:

@@ -1,5 +1,6 @@
 """Models on the Hugging Face hub and on this machine: catalogue, download plan, progress, ports."""
 
+import re
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -10,6 +11,16 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 
 MAIN_REVISION = "main"
+REPOSITORY = re.compile(
+    r"(?!.*\.(safetensors|ckpt|gguf|pth?)$)[a-z0-9][\w.-]*/[a-z0-9][\w.-]*", re.IGNORECASE
+)
+
+
+def download_hint(name: str) -> str:
+    """Return how to download a model; empty if the name cannot be that of a repository."""
+    if not REPOSITORY.fullmatch(name):
+        return ""
+    return f'Download it with "spatialstudio models get {name}", or on the Models page.'
 
 
 class HubError(StudioError):
@@ -102,7 +113,7 @@ class DownloadPlan:
         files: All files of the model, present ones included.
         missing_bytes: Bytes still to fetch.
         free_bytes: Free space on the disk of the cache.
-        licence: Identifier on the model card; empty if it names none.
+        licence: Stated by the repository, else by the catalogue; empty if neither names one.
         licence_url: Where the licence can be read.
         is_gated: Whether the hub asks for an accepted licence and a token.
         folder: Where the finished model will lie.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.exporter import build as build_exporter
+from spatialstudio.adapters.hub.hub import build as build_hub
 from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber
@@ -142,6 +143,7 @@ class FakeRegistry(Registry):
             "records": build_records,
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
+            "model_hub": build_hub,
         }
         return made[kind](self._surroundings)
 

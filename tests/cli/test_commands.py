@@ -402,6 +402,19 @@ def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(termin
     assert not is_judged(done)
 
 
+def test_a_judge_model_that_is_not_installed_is_named_before_anything_is_drawn(
+    terminal, registry, monkeypatch
+):
+    def missing(name):
+        raise ModelNotFound(f'The segmenter "{name}" is not installed.', hint="Download it.")
+
+    monkeypatch.setattr(registry, "segmenter", missing)
+    done = terminal("generate", PROMPT, "--segmenter", "maker/sam")
+    assert done.code == 2
+    assert 'The segmenter "maker/sam" is not installed.' in done.err
+    assert "stored in" not in done.out
+
+
 def test_a_search_among_pictures_of_another_model_needs_a_detector(terminal, registry):
     registry.shelf_made.models = (replace(CARD, known_objects={}),)
     done = terminal("generate", PROMPT, "--search", "2")

@@ -28,6 +28,7 @@ from spatialstudio.adapters.perception.class_names import classes_of
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import ModelRef
+from spatialstudio.domain.hub import download_hint
 from spatialstudio.domain.ports import (
     Perceiver,
     PerceptionCard,
@@ -145,16 +146,24 @@ class PerceptionFolders:
         card = next((card for card in self.cards() if card.ref.id == model_id), None)
         card = card or self._card_at(model_id)
         if card is None or card.role is not role:
-            known = [card.ref.id for card in self.cards() if card.role is role]
-            raise ModelNotFound(
-                f'There is no {role.value} "{model_id}" on this machine.'
-                if card is None
-                else f'The model "{model_id}" is a {card.role.value}, not a {role.value}.',
-                hint=f"Found were: {', '.join(known)}."
-                if known
-                else "Put its folder into the models folder, or into the Hugging Face cache.",
-            )
+            raise self._unusable_as(role, model_id, card)
         return card
+
+    def _unusable_as(
+        self, role: PerceptionRole, model_id: str, card: PerceptionCard | None
+    ) -> ModelNotFound:
+        """Return the error for a model that is not installed, or has another role."""
+        if card is None and (hint := download_hint(model_id)):
+            return ModelNotFound(f'The {role.value} "{model_id}" is not installed.', hint=hint)
+        known = [card.ref.id for card in self.cards() if card.role is role]
+        return ModelNotFound(
+            f'There is no {role.value} "{model_id}" on this machine.'
+            if card is None
+            else f'The model "{model_id}" is a {card.role.value}, not a {role.value}.',
+            hint=f"Installed are: {', '.join(known)}."
+            if known
+            else 'Download one with "spatialstudio models get ID", or on the Models page.',
+        )
 
     def _card_at(self, model_id: str) -> PerceptionCard | None:
         if damage := self.damaged().get(model_id):

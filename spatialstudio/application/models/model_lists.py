@@ -21,6 +21,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     SamplingSettings,
 )
+from spatialstudio.domain.hub import download_hint
 from spatialstudio.domain.ports import ModelCard, ModelCatalog
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guidance_preset
@@ -41,10 +42,16 @@ class ModelList:
 
     Args:
         catalog: Creates or returns the model catalog.
+        repositories: Returns the repositories of recommended models by their short names.
     """
 
-    def __init__(self, catalog: Callable[[], ModelCatalog]) -> None:
+    def __init__(
+        self,
+        catalog: Callable[[], ModelCatalog],
+        repositories: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._catalog = catalog
+        self._repositories = repositories
         self._cards: tuple[ModelCard, ...] | None = None
         self._files: dict[str, ModelCard] = {}
 
@@ -67,7 +74,8 @@ class ModelList:
         """Return a model's card.
 
         Args:
-            model_id: Id of a model, or the path of a single file; None for the first model.
+            model_id: Id of a model, the short name of a recommended one, or the path of a single
+                file; None for the first model.
 
         Raises:
             ModelNotFound: There is no such model, or its files are damaged.
@@ -80,6 +88,11 @@ class ModelList:
             return self._files.setdefault(card.id, card)
         if damage := self.damaged.get(model_id or ""):
             raise damage
+        repository = self._repositories().get(model_id or "", model_id or "")
+        if repository != model_id and any(card.id == repository for card in self.cards):
+            return self.card(repository)
+        if hint := download_hint(repository):
+            raise ModelNotFound(f'The model "{model_id}" is not installed.', hint=hint)
         names = ", ".join(card.id for card in self.cards)
         raise ModelNotFound(
             f'There is no model "{model_id}".' if model_id else "No model is available.",
