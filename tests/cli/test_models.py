@@ -10,8 +10,12 @@ from huggingface_hub import close_session
 
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
+from spatialstudio.application.evaluate.judge_choice import JudgeSets
+from spatialstudio.application.models.model_lists import ModelList
 from spatialstudio.cli.commands import run
+from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.hub import ModelTask
+from spatialstudio.domain.judge_choice import OPEN_VOCABULARY, JudgeTask
 from tests.adapters.keyrings import MemoryKeyring, used
 from tests.hub_fakes import DIFFUSERS, FakeHub, cut, hub_in, without_token_of_the_user
 
@@ -132,8 +136,7 @@ def test_models_of_other_programs_are_added(terminal, tmp_path):
 
 
 README = Path(__file__).parents[2] / "README.md"
-GET = re.compile(r"^spatialstudio models get (\S+)$", re.MULTILINE)
-USED = re.compile(r"--(model|detector|segmenter|depth) (\S+/\S+)")
+GET = re.compile(r"^spatialstudio models get (.+)$", re.MULTILINE)
 
 
 def published(entry):
@@ -150,17 +153,33 @@ def published(entry):
     return {**DIFFUSERS, **half, "model_index.json": json.dumps(index).encode()}
 
 
-def test_the_commands_of_the_readme_lead_to_the_models_that_it_uses(terminal, fake, hub, cache):
-    text = README.read_text(encoding="utf-8")
+def test_the_commands_of_the_readme_fill_the_judge_set(terminal, fake, hub, cache):
     entries = {entry.id: entry for entry in hub.catalogue}
-    for model_id in GET.findall(text):
+    (line,) = GET.findall(README.read_text(encoding="utf-8"))
+    for model_id in line.split():
         fake.add(entries[model_id].repository, published(entries[model_id]))
-        assert terminal("get", model_id)[0] == 0
-    cards = ModelFolders([], [cache]).cards()
-    seen = {card.ref.id: card.role.value for card in PerceptionFolders([], cache).cards()}
-    offered = {("model", card.id) for card in cards} | {(role, name) for name, role in seen.items()}
-    (_, lines) = text.split("### Download a model", 1)
-    used = set(USED.findall(lines.split("## ", 1)[0]))
-    assert len(used) == 4
-    assert used <= offered
-    assert len(lines.split("```")[1].strip().splitlines()) <= 10
+    assert terminal("get", *line.split())[0] == 0
+    models = ModelList(
+        lambda: ModelFolders([], [cache]),
+        lambda: {each.id: each.repository for each in entries.values()},
+    )
+    assert models.card("sdxl").pipeline_class == "StableDiffusionXLPipeline"
+    sets = JudgeSets(lambda: PerceptionFolders([], cache), lambda kind: ())
+    assert sets.installed(OPEN_VOCABULARY).keys() == {
+        JudgeTask.DETECTOR,
+        JudgeTask.SEGMENTER,
+        JudgeTask.DEPTH,
+    }
+
+
+def test_a_recommended_model_that_is_not_installed_leads_to_its_download():
+    models = ModelList(lambda: ModelFolders([]), lambda: {"sdxl": "maker/sdxl"})
+    with pytest.raises(ModelNotFound, match='"sdxl" is not installed') as caught:
+        models.card("sdxl")
+    assert "spatialstudio models get maker/sdxl" in caught.value.hint
+
+
+def test_an_unknown_name_among_several_is_found_before_the_first_byte(terminal, cache):
+    code, _, err = terminal("get", "maker/model", "no/such")
+    assert (code, cache.exists()) == (1, False)
+    assert 'no repository "no/such"' in err
