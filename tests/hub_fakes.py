@@ -261,13 +261,23 @@ def altered(change):
     return lambda handler: handler.send(change(content_of(handler)))
 
 
+def drips(handler):
+    """Send a byte now and then, always before the read timeout."""
+    content = content_of(handler) if STORAGE.match(handler.path) else b" " * LARGE_BYTES
+    handler.send(b"", length=len(content))
+    for byte in content:
+        if handler.server.closing.wait(0.02):
+            return
+        handler.wfile.write(bytes([byte]))
+
+
 def stalls(handler):
     """Answer nothing until the hub closes."""
     handler.server.closing.wait(30)
 
 
 QUICK = Patience(waits_s=(0.01,) * 3, short_waits_s=(0.01, 0.01))
-IMPATIENT = Patience(answer_s=0.2, waits_s=(0.01,), short_waits_s=())
+IMPATIENT = Patience(answer_s=0.2, slow_s=0.3, waits_s=(0.01,), short_waits_s=())
 WEIGHTS = bytes(range(256)) * 2000
 
 

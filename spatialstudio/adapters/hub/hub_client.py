@@ -6,8 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Event
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from huggingface_hub import HfApi, constants, hf_hub_url
+from huggingface_hub import constants, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import ModelInfo
 from huggingface_hub.utils import (  # type: ignore[attr-defined]  # lazily exported
@@ -21,6 +22,7 @@ from spatialstudio.adapters.hub.hub_errors import (
     BROKEN_OFF,
     BUSY,
     PUBLIC_HUB,
+    TooSlow,
     explained,
     host_of,
     no_address,
@@ -29,9 +31,11 @@ from spatialstudio.adapters.hub.hub_errors import (
 from spatialstudio.adapters.models.model_settings import MAX_SETTINGS_BYTES, settings_of
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.servers import crosses_network_in_plain
 
 PROGRAM = "spatialstudio"
+MAX_LIST_BYTES = 16 * MEBIBYTE
 MAX_WAIT_S = 60.0
 TURN_S = 0.2
 Result = TypeVar("Result")
@@ -43,11 +47,13 @@ class Patience:
 
     Attributes:
         answer_s: Timeout of connecting and of each read.
+        slow_s: Time in which a small answer must be complete, or some of a file must arrive.
         waits_s: Delays before the next attempts, after failures without progress.
         short_waits_s: The same for requests that the user waits for.
     """
 
     answer_s: float = 20.0
+    slow_s: float = 60.0
     waits_s: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0)
     short_waits_s: tuple[float, ...] = (1.0, 2.0)
 
@@ -106,15 +112,8 @@ class HubClient:
 
     def info(self, repository: str, revision: str) -> ModelInfo:
         """Return commit, files with sizes and hashes, licence and access of a revision."""
-        api = HfApi(endpoint=self.endpoint, token=self._secret or False, library_name=PROGRAM)
-        return self._repeated(
-            lambda: api.model_info(
-                repository,
-                revision=revision,
-                files_metadata=True,
-                timeout=self.patience.answer_s,
-            )
-        )
+        path = f"api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
+        return ModelInfo(**self._answer(f"{self.endpoint}/{path}", MAX_LIST_BYTES))
 
     def settings(self, repository: str, commit: str, name: str) -> dict[str, Any]:
         """Read a small settings file in JSON.
@@ -122,18 +121,23 @@ class HubClient:
         Raises:
             ValueError, TypeError, RecursionError: It is too large, or not a JSON object.
         """
-        address = self.address(repository, commit, name)
+        return self._answer(self.address(repository, commit, name), MAX_SETTINGS_BYTES)
+
+    def _answer(self, address: str, most_bytes: int) -> dict[str, Any]:
+        """Read a JSON object within limits of size and time."""
 
         def ask() -> bytes:
-            content = b""
+            content, end = b"", time.monotonic() + self.patience.slow_s
             with get_session().stream(
                 "GET", address, headers=self.headers, timeout=self.patience.answer_s
             ) as response:
                 hf_raise_for_status(response)
                 for piece in response.iter_bytes():
                     content += piece
-                    if len(content) > MAX_SETTINGS_BYTES:
-                        raise ValueError(name)
+                    if len(content) > most_bytes:
+                        raise ValueError(address)
+                    if time.monotonic() > end:
+                        raise TooSlow(address)
             return content
 
         return settings_of(self._repeated(ask))

@@ -24,6 +24,11 @@ from spatialstudio.domain.hub import (
     UnsuitableRepository,
 )
 
+
+class TooSlow(httpx2.ReadTimeout):
+    """The data arrives, but so slowly that another attempt is better."""
+
+
 BROKEN_OFF = (httpx2.TransportError, httpx2.StreamError)
 """Failures of the connection; the same request may succeed later."""
 
@@ -72,6 +77,11 @@ def explained(repository: str, endpoint: str, *, has_token: bool) -> Iterator[No
         raise offline() from error
     except HfHubHTTPError as error:
         raise _refusal(error, repository, has_token=has_token) from error
+    except TooSlow as error:
+        raise HubUnreachable(
+            f"The data from the hub at {host} arrives too slowly.",
+            hint=f"Check the network connection. {RESUME_HINT}",
+        ) from error
     except httpx2.TimeoutException as error:
         raise HubUnreachable(
             f"The hub at {host} does not answer.",

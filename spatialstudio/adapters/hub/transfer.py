@@ -26,7 +26,7 @@ from spatialstudio.adapters.hub.hub_cache import (
     missing_bytes,
 )
 from spatialstudio.adapters.hub.hub_client import HubClient, retry_after, wait
-from spatialstudio.adapters.hub.hub_errors import BROKEN_OFF, BUSY, damaged, no_space
+from spatialstudio.adapters.hub.hub_errors import BROKEN_OFF, BUSY, TooSlow, damaged, no_space
 from spatialstudio.domain.hub import (
     DownloadPlan,
     DownloadProgress,
@@ -222,11 +222,16 @@ class _Transfer:
     def _write(
         self, pieces: Iterator[bytes], out: BinaryIO, progress: _Progress, token: CancelToken
     ) -> None:
-        size = out.tell()
+        size = seen = out.tell()
+        since = time.monotonic()
         for piece in pieces:
             token.raise_if_cancelled()
             out.write(piece)
             size += len(piece)
+            if size - seen >= ENOUGH_BYTES:
+                seen, since = size, time.monotonic()
+            elif time.monotonic() - since > self._patience.slow_s:
+                raise TooSlow(self._file.name)
             progress.show(min(size, self._file.size_bytes))
             if size > self._file.size_bytes:
                 return  # longer than announced; the verification will fail

@@ -11,10 +11,13 @@ from threading import Event
 
 import pytest
 
+from spatialstudio.adapters.hub.transfer import SPARE_BYTES
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.domain.hub import HubError
+from spatialstudio.domain.safe_files import MEBIBYTE
 from tests.adapters.hub.test_downloads import WANTED, is_whole
-from tests.hub_fakes import DIFFUSERS
+from tests.hub_fakes import DIFFUSERS, hub_in
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
@@ -136,3 +139,35 @@ def test_a_disk_that_fills_up_is_named_and_the_download_resumes(hub, fake, cache
     assert hub.unfinished()[0].done_bytes >= limit
     assert hub.installed() == ()
     assert_resumes(hub, cache)
+
+
+@pytest.fixture
+def volume(tmp_path):
+    """A small file system of its own, in memory."""
+    place = tmp_path / "volume"
+    place.mkdir()
+    try:
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={SPARE_BYTES + 16 * MEBIBYTE}", "tmpfs"]
+        subprocess.run([*mount, str(place)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("mounting needs the rights of root on Linux")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_volume_that_fills_up_is_named_and_the_download_resumes(fake, volume, tmp_path):
+    fake.pause_s = 0.1
+    process = start(fake, volume / "hub")
+    assert process.stdout.readline() == "ready\n"
+    space = shutil.disk_usage(volume).free
+    (volume / "films").write_bytes(bytes(space - 300_000))
+    answer, _ = process.communicate(timeout=PATIENCE_S)
+    assert "The disk of the hub cache is full. Free some space. Resume" in answer
+    hub = hub_in(volume, fake.url)
+    assert 0 < hub.unfinished()[0].done_bytes < hub.unfinished()[0].total_bytes
+    assert hub.installed() == ()
+    with pytest.raises(HubError, match=r"needs .* with some spare, but only"):
+        hub.download(hub.plan("maker/model"), lambda progress: None, CancelFlag())
+    (volume / "films").unlink()
+    fake.pause_s = 0.0
+    assert_resumes(hub, volume / "hub")
