@@ -12,7 +12,6 @@ from huggingface_hub import constants, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import ModelInfo
 from huggingface_hub.utils import (  # type: ignore[attr-defined]  # lazily exported
-    build_hf_headers,
     get_session,
     hf_raise_for_status,
     validate_repo_id,
@@ -85,9 +84,12 @@ class HubClient:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of a request for a file."""
-        named: dict[str, str] = build_hf_headers(token=self._secret or False, library_name=PROGRAM)
-        return {**named, "Accept-Encoding": "identity"}
+        """Headers of a request.
+
+        Those of ``huggingface_hub`` name installed packages, and ask the hub a question first.
+        """
+        access = {"Authorization": f"Bearer {self._secret}"} if self._secret else {}
+        return {"User-Agent": PROGRAM, "Accept-Encoding": "identity", **access}
 
     def explained(self, repository: str) -> AbstractContextManager[None]:
         """Translate the errors of a block to ``HubError``."""
@@ -113,7 +115,8 @@ class HubClient:
     def info(self, repository: str, revision: str) -> ModelInfo:
         """Return commit, files with sizes and hashes, licence and access of a revision."""
         path = f"api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
-        return ModelInfo(**self._answer(f"{self.endpoint}/{path}", MAX_LIST_BYTES))
+        answer = self._answer(f"{self.endpoint}/{path}", MAX_LIST_BYTES)
+        return ModelInfo(**answer)  # type: ignore[no-untyped-call]
 
     def settings(self, repository: str, commit: str, name: str) -> dict[str, Any]:
         """Read a small settings file in JSON.

@@ -116,6 +116,14 @@ def test_a_download_is_complete_and_listed(hub, fake, cache):
     assert hub.unfinished() == ()
 
 
+def test_nothing_but_the_model_is_asked_for(hub, fake):
+    get(hub)
+    commit = fake.repositories["maker/model"].branches["main"]
+    paths = {path for path, _, _ in fake.requests if not path.startswith("/storage/")}
+    listing = {"/api/models/maker/model/revision/main"}
+    assert paths == listing | {f"/maker/model/resolve/{commit}/{name}" for name in WANTED}
+
+
 def test_a_detector_is_listed_among_the_judges(hub, fake, cache):
     fake.add("maker/detector", DETECTOR)
     get(hub, "maker/detector")
