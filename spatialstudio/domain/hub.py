@@ -10,6 +10,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import CancelToken
 
+HUB_PAGES = "https://huggingface.co"
 MAIN_REVISION = "main"
 REPOSITORY = re.compile(
     r"(?!.*\.(safetensors|ckpt|gguf|pth?)$)[a-z0-9][\w.-]*/[a-z0-9][\w.-]*", re.IGNORECASE
@@ -48,6 +49,26 @@ class ModelTask(Enum):
     DEPTH = "depth"
     ANSWERER = "answerer"
     UNKNOWN = "unknown"
+
+
+TASK_ENDINGS = {
+    "Pipeline": ModelTask.DIFFUSION,
+    "ForObjectDetection": ModelTask.DETECTOR,
+    "ForUniversalSegmentation": ModelTask.DETECTOR,
+    "ForImageSegmentation": ModelTask.DETECTOR,
+    "SamModel": ModelTask.SEGMENTER,
+    "Sam2Model": ModelTask.SEGMENTER,
+    "Sam2VideoModel": ModelTask.SEGMENTER,
+    "ForDepthEstimation": ModelTask.DEPTH,
+    "ForQuestionAnswering": ModelTask.ANSWERER,
+}
+"""Endings of the names of diffusers' and transformers' classes."""
+
+
+def task_of(architecture: str) -> ModelTask:
+    """Return the task of a model by its class; ``UNKNOWN`` for other classes."""
+    found = (task for ending, task in TASK_ENDINGS.items() if architecture.endswith(ending))
+    return next(found, ModelTask.UNKNOWN)
 
 
 @frozen

@@ -20,7 +20,6 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # lazily expo
 from spatialstudio.adapters.hub.hub_errors import (
     BROKEN_OFF,
     BUSY,
-    PUBLIC_HUB,
     TooSlow,
     explained,
     host_of,
@@ -29,6 +28,7 @@ from spatialstudio.adapters.hub.hub_errors import (
 )
 from spatialstudio.adapters.models.model_settings import MAX_SETTINGS_BYTES, settings_of
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.hub import HUB_PAGES
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.servers import crosses_network_in_plain
@@ -161,7 +161,7 @@ class HubClient:
 
 def hub_address(endpoint: str | None = None) -> str:
     """Return the address of the hub: the given one, ``HF_ENDPOINT`` or the public hub."""
-    return (endpoint or os.environ.get("HF_ENDPOINT") or PUBLIC_HUB).rstrip("/")
+    return (endpoint or os.environ.get("HF_ENDPOINT") or HUB_PAGES).rstrip("/")
 
 
 def retry_after(error: HfHubHTTPError) -> float:

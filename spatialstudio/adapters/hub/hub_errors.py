@@ -18,6 +18,7 @@ from huggingface_hub.errors import (
 
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.hub import (
+    HUB_PAGES,
     GatedRepository,
     HubError,
     HubUnreachable,
@@ -49,7 +50,6 @@ MISSING_OR_PRIVATE = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND})
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-PUBLIC_HUB = "https://huggingface.co"
 TOKEN_HINT = (
     'store a token on the Models page or with "spatialstudio models token", or set HF_TOKEN.'
 )
@@ -139,13 +139,13 @@ def no_address(endpoint: str) -> HubError:
     """Return the error for an ``HF_ENDPOINT`` that names no host."""
     return HubError(
         f'HF_ENDPOINT is not the address of a hub: "{endpoint}".',
-        hint=f'Set it to an address such as "{PUBLIC_HUB}", or remove it.',
+        hint=f'Set it to an address such as "{HUB_PAGES}", or remove it.',
     )
 
 
 def gated(repository: str, *, has_token: bool) -> HubError:
     """Return the error for a repository whose licence must be accepted first."""
-    page = f"{PUBLIC_HUB}/{repository}"
+    page = f"{HUB_PAGES}/{repository}"
     if has_token:
         return GatedRepository(
             f'The account of the token has no access to "{repository}".',
@@ -230,7 +230,7 @@ def _refusal(error: HfHubHTTPError, repository: str, *, has_token: bool) -> HubE
     if status == HTTPStatus.UNAUTHORIZED and has_token:
         return GatedRepository(
             "The hub rejects the token.",
-            hint=f"Create a token at {PUBLIC_HUB}/settings/tokens, and store it.",
+            hint=f"Create a token at {HUB_PAGES}/settings/tokens, and store it.",
         )
     if isinstance(error, RepositoryNotFoundError) or status in MISSING_OR_PRIVATE:
         return HubError(

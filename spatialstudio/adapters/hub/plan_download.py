@@ -24,7 +24,6 @@ from spatialstudio.adapters.hub.hub_cache import (
 )
 from spatialstudio.adapters.hub.hub_client import HubClient
 from spatialstudio.adapters.hub.hub_errors import (
-    PUBLIC_HUB,
     custom_code,
     gated,
     nothing_to_load,
@@ -34,6 +33,7 @@ from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
 from spatialstudio.adapters.models.model_parts import INDEX_FILE, LIBRARIES, parts_in_use
 from spatialstudio.adapters.models.model_settings import CustomCode, refuse_unsafe
 from spatialstudio.domain.hub import (
+    HUB_PAGES,
     MAIN_REVISION,
     CatalogueEntry,
     DownloadPlan,
@@ -98,7 +98,7 @@ def licence_of(repository: str, info: ModelInfo, entry: CatalogueEntry | None) -
     """
     card = info.card_data if info.card_data is not None else ModelCardData()
     name, link = (str(card.get(key) or "") for key in ("license", "license_link"))
-    page = f"{PUBLIC_HUB}/{repository}"
+    page = f"{HUB_PAGES}/{repository}"
     if name == OTHER_LICENCE:
         name = str(card.get("license_name") or name)
     if entry is not None and name in ("", OTHER_LICENCE, entry.licence):

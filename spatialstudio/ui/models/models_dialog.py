@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, SignalInstance
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -37,10 +38,13 @@ from spatialstudio.ui.models.presenters import (
     ModelRow,
     facts_of,
     is_listed,
+    links_of,
     progress_words,
+    question_of,
     rows_of,
 )
 from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.widgets.buttons import LinkButton
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.text_label import TextLabel, Tone
@@ -144,13 +148,8 @@ class ModelsDialog(QDialog):
             self._tell(tr("The model is complete."))
             return
         row = self._rows[plan.repository]
-        facts = "\n".join(f"{name}: {value}" for name, value in facts_of(row, plan))
-        if is_confirmed(
-            self,
-            tr("Download {name}?").format(name=plan.repository),
-            facts,
-            tr("Download"),
-        ):
+        question = tr("Download {name}?").format(name=plan.repository)
+        if is_confirmed(self, question, question_of(row, plan), tr("Download")):
             self._downloads.add(plan)
 
     def _show_rows(self) -> None:
@@ -176,8 +175,8 @@ class ModelsDialog(QDialog):
                 self._list.addItem(item)
             self._select(current.name if current is not None else "")
         for place, row in enumerate(shown):
-            words = f"{row.title}\n{tr(TASKS[row.task])}"
-            self._list.item(place).setText(words + (f" · {row.state}" if row.state else ""))
+            words = f"{row.title}\n{row.kind}" + (f" · {row.state}" if row.state else "")
+            self._list.item(place).setText(words)
         self._show_details()
 
     def _select(self, name: str) -> None:
@@ -195,7 +194,11 @@ class ModelsDialog(QDialog):
         download = row.download
         state = download.state if download is not None else None
         self._title.setText(row.title)
-        self._facts.show_facts(facts_of(row, self._plans.get(row.name)))
+        plan = self._plans.get(row.name)
+        self._facts.show_facts(facts_of(row, plan))
+        links = (*links_of(row, plan), ("", ""), ("", ""))
+        for label, (text, address) in zip(self._links, links, strict=False):
+            label.show_link(text, address)
         progress = download.progress if download is not None else None
         is_moving = progress is not None and state is not DownloadState.DONE
         self._bar.setVisible(is_moving)
@@ -206,6 +209,7 @@ class ModelsDialog(QDialog):
         is_cut = state in RESUMABLE or row.unfinished is not None
         self._get.setText(tr("Resume") if is_cut else tr("Download"))
         self._get.setVisible(not is_queued and row.installed is None)
+        self._size.setVisible(row.is_on_hub)
         self._pause.setVisible(is_queued)
         self._cancel.setVisible(is_queued or is_cut)
         self._check.setVisible(row.installed is not None)
@@ -217,7 +221,7 @@ class ModelsDialog(QDialog):
             self._downloads.plan(row.name)
 
     def _download(self) -> None:
-        if (row := self._row) is None:
+        if (row := self._row) is None or row.installed is not None:
             return
         if row.download is not None and row.download.state in RESUMABLE:
             self._downloads.resume(row.name)
@@ -238,6 +242,9 @@ class ModelsDialog(QDialog):
 
     def _delete(self) -> None:
         if (row := self._row) is None or row.installed is None:
+            return
+        if not row.installed.is_removable:
+            self._tell(tr("This model belongs to another program: delete it there."))
             return
         if is_confirmed(
             self,
@@ -283,6 +290,7 @@ class ModelsDialog(QDialog):
         self._list.setMinimumWidth(em(LIST_EM))
         self._title = TextLabel(tone=Tone.HEADING)
         self._facts = FactList()
+        self._links = (LinkButton(), LinkButton())
         self._bar = QProgressBar()
         self._bar.setRange(0, PERMILLE)
         self._bar.setTextVisible(False)
@@ -307,6 +315,12 @@ class ModelsDialog(QDialog):
         self._cancel.clicked.connect(partial(self._with_row, self._downloads.cancel))
         self._check.clicked.connect(partial(self._with_row, self._downloads.check))
         self._remove.clicked.connect(self._delete)
+        QShortcut(
+            QKeySequence(QKeySequence.StandardKey.Delete),
+            self._list,
+            self._delete,
+            context=Qt.ShortcutContext.WidgetShortcut,
+        )
         self._repository.returnPressed.connect(self._ask_by_name)
         self._token.returnPressed.connect(self._store_token)
 
@@ -338,6 +352,12 @@ class ModelsDialog(QDialog):
         details.setSpacing(em(0.6))
         details.addWidget(self._title)
         details.addWidget(self._facts)
+        pages = QHBoxLayout()
+        pages.setSpacing(em(1.2))
+        for link in self._links:
+            pages.addWidget(link)
+        pages.addStretch()
+        details.addLayout(pages)
         details.addWidget(self._bar)
         details.addWidget(self._progress)
         actions = QHBoxLayout()

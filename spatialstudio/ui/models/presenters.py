@@ -11,11 +11,15 @@ from spatialstudio.application.models.downloads import (
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.hub import (
+    HUB_PAGES,
+    REPOSITORY,
     CatalogueEntry,
     DownloadPlan,
     InstalledModel,
+    ModelOrigin,
     ModelTask,
     UnfinishedDownload,
+    task_of,
 )
 from spatialstudio.ui.widgets.texts import tr
 
@@ -25,7 +29,7 @@ TASKS = {
     ModelTask.SEGMENTER: "Segmenter",
     ModelTask.DEPTH: "Depth",
     ModelTask.ANSWERER: "Question answerer",
-    ModelTask.UNKNOWN: "Other",
+    ModelTask.UNKNOWN: "Other models and files",
 }
 
 
@@ -50,6 +54,19 @@ class ModelRow:
     installed: InstalledModel | None = None
     unfinished: UnfinishedDownload | None = None
     download: DownloadEntry | None = None
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether its name is that of a repository."""
+        origin = self.installed.origin if self.installed is not None else ModelOrigin.HUB_CACHE
+        is_repository = REPOSITORY.fullmatch(self.name) is not None
+        return origin is ModelOrigin.HUB_CACHE and is_repository
+
+    @property
+    def kind(self) -> str:
+        """Its task; for other models their class, or the content of a single file."""
+        named = self.installed.architecture if self.installed is not None else ""
+        return named if named and self.task is ModelTask.UNKNOWN else tr(TASKS[self.task])
 
     @property
     def state(self) -> str:
@@ -97,7 +114,7 @@ def rows_of(
         ModelRow(
             name=name,
             title=entries[name].title if name in entries else name,
-            task=entries[name].task if name in entries else ModelTask.UNKNOWN,
+            task=_task_of(entries.get(name), installed.get(name)),
             entry=entries.get(name),
             installed=installed.get(name),
             unfinished=unfinished.get(name),
@@ -107,9 +124,15 @@ def rows_of(
     )
 
 
+def _task_of(entry: CatalogueEntry | None, installed: InstalledModel | None) -> ModelTask:
+    if entry is not None:
+        return entry.task
+    return task_of(installed.architecture) if installed is not None else ModelTask.UNKNOWN
+
+
 def is_listed(row: ModelRow, words: str, task: ModelTask | None, *, only_installed: bool) -> bool:
     """Return True if a row matches the search words and filters."""
-    text = f"{row.name} {row.title} {TASKS[row.task]}".casefold()
+    text = f"{row.name} {row.title} {row.kind} {TASKS[row.task]}".casefold()
     return (
         all(word in text for word in words.casefold().split())
         and task in (None, row.task)
@@ -119,11 +142,10 @@ def is_listed(row: ModelRow, words: str, task: ModelTask | None, *, only_install
 
 def facts_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str], ...]:
     """Return names and values about a model, as far as they are known."""
-    facts: dict[str, str] = {tr("Repository"): row.name, tr("Task"): tr(TASKS[row.task])}
+    name = tr("Repository") if row.is_on_hub else tr("Name")
+    facts: dict[str, str] = {name: row.name, tr("Task"): row.kind}
     if plan is not None:
         facts |= _plan_facts(plan)
-    elif row.entry is not None:
-        facts[tr("Licence")] = f"{row.entry.licence}, {row.entry.licence_url}"
     if row.entry is not None:
         facts |= _entry_facts(row.entry)
     if (model := row.installed) is not None:
@@ -133,6 +155,24 @@ def facts_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str],
         total = f" / {size_in_words(cut.total_bytes)}" if cut.total_bytes else ""
         facts[tr("Unfinished")] = size_in_words(cut.done_bytes) + total
     return tuple((name, value) for name, value in facts.items() if value)
+
+
+def links_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str], ...]:
+    """Return texts and addresses of the web pages about a model: licence, then model page."""
+    links: list[tuple[str, str]] = []
+    if (source := plan or row.entry) is not None:
+        name = source.licence or tr("not stated")
+        links.append((tr("Licence: {name}").format(name=name), source.licence_url))
+    if row.is_on_hub:
+        links.append((tr("Model page on the hub"), f"{HUB_PAGES}/{row.name}"))
+    return tuple(links)
+
+
+def question_of(row: ModelRow, plan: DownloadPlan) -> str:
+    """Return what is asked before a download: facts and licence, one per line."""
+    licence = plan.licence or tr("not stated")
+    facts = {**dict(facts_of(row, plan)), tr("Licence"): f"{licence}, {plan.licence_url}"}
+    return "\n".join(f"{name}: {value}" for name, value in facts.items())
 
 
 def progress_words(download: DownloadEntry | None) -> str:
@@ -153,7 +193,6 @@ def _plan_facts(plan: DownloadPlan) -> Mapping[str, str]:
     if plan.missing_bytes != plan.total_bytes:
         size += tr(", {missing} to download").format(missing=size_in_words(plan.missing_bytes))
     return {
-        tr("Licence"): f"{plan.licence or tr('not stated')}, {plan.licence_url}",
         tr("Size"): size,
         tr("Free space"): size_in_words(plan.free_bytes),
         tr("Revision"): f"{plan.revision} ({plan.commit})",

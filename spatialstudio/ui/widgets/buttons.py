@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QSize, Qt, SignalInstance
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QObject, QSize, Qt, QUrl, SignalInstance
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
 from spatialstudio.ui.theme.metrics import em
@@ -101,3 +101,34 @@ class ThemedIcon(QObject):
 
     def _dress(self) -> None:
         self._button.setIcon(self._theme.icon(*self._icon))
+
+
+class LinkButton(QPushButton):
+    """Opens a web page with the desktop; only https addresses can be opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._address = ""
+        self.setProperty("kind", "link")
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.clicked.connect(self._open)
+
+    def show_link(self, text: str, address: str) -> None:
+        """Show a text; it can be clicked if the address is one of https. Hidden while empty."""
+        self._address = address
+        self.setText(text.replace("&", "&&"))
+        self.setAccessibleName(text)
+        self.setAccessibleDescription(address)
+        self.setToolTip(plain_tip(address))
+        self.setEnabled(is_page(address))
+        self.setVisible(bool(text))
+
+    def _open(self) -> None:
+        QDesktopServices.openUrl(QUrl(self._address))
+
+
+def is_page(address: str) -> bool:
+    """Return True for a valid https address that names a host."""
+    url = QUrl(address, QUrl.ParsingMode.StrictMode)
+    return url.isValid() and url.scheme() == "https" and bool(url.host())

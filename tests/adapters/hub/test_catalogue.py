@@ -13,7 +13,8 @@ from spatialstudio.adapters.hub.catalogue import (
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
 from spatialstudio.adapters.perception.model_catalog import families
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.hub import ModelTask
+from spatialstudio.domain.hub import ModelTask, task_of
+from spatialstudio.domain.judge_choice import JUDGE_SETS
 from spatialstudio.domain.resources import resources_folder
 
 ENTRIES = read_catalogue(resources_folder())
@@ -59,6 +60,29 @@ def test_licence_repository_and_memory_are_given(entry):
 def test_models_that_draw_have_recommended_settings(entry):
     settings = (entry.steps, entry.size, entry.guidance_scale)
     assert all(settings) == (entry.task is ModelTask.DIFFUSION)
+
+
+def test_every_model_that_a_judge_set_offers_is_listed():
+    offered = {
+        name
+        for card in JUDGE_SETS
+        for each in card.tasks.values()
+        for name in each.models
+        if REPOSITORY.fullmatch(name)
+    }
+    assert len(offered) > 10
+    assert offered <= {entry.repository for entry in ENTRIES}
+
+
+def test_models_for_non_commercial_use_say_so():
+    titles = {entry.title for entry in ENTRIES if "-nc" in entry.licence}
+    assert len(titles) == 2
+    assert all("non-commercial" in title for title in titles)
+
+
+@EACH
+def test_the_task_is_known_from_the_architecture(entry):
+    assert task_of(entry.architecture) is entry.task
 
 
 def test_a_damaged_catalogue_is_named(tmp_path):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPushButton
 
 from spatialstudio.adapters.hub.catalogue import read_catalogue
@@ -12,6 +13,7 @@ from spatialstudio.domain.hub import DownloadProgress, InstalledModel, ModelOrig
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.framework.window_signals import WindowSignals
 from spatialstudio.ui.models.models_dialog import ModelsDialog
+from spatialstudio.ui.widgets.buttons import LinkButton
 from spatialstudio.ui.widgets.text_label import TextLabel
 from tests.download_fakes import FakeModelHub, Transfers
 from tests.ui.by_name import named
@@ -23,13 +25,21 @@ OWN = InstalledModel(
     folder=Path("models") / "anime",
     size_bytes=7_000_000,
     origin=ModelOrigin.MODELS_FOLDER,
+    architecture="LoRA for SDXL",
     is_removable=True,
+)
+DETECTOR = InstalledModel(
+    id="maker/detr",
+    folder=Path("ComfyUI") / "detr",
+    size_bytes=170_000_000,
+    origin=ModelOrigin.OTHER_PROGRAM,
+    architecture="DetrForObjectDetection",
 )
 
 
 @pytest.fixture
 def hub():
-    return FakeModelHub(CATALOGUE, (OWN,))
+    return FakeModelHub(CATALOGUE, (DETECTOR, OWN))
 
 
 @pytest.fixture
@@ -90,15 +100,19 @@ def says(dialog, words):
     return any(words in label.text() for label in labels if label.isVisible())
 
 
+def links(dialog):
+    return [each for each in dialog.findChildren(LinkButton) if each.isVisible()]
+
+
 def test_recommended_and_installed_models_are_listed(dialog):
-    assert len(rows(dialog)) == len(CATALOGUE) + 1
-    assert rows(dialog)[-1] == "anime\nOther · Installed"
+    assert len(rows(dialog)) == len(CATALOGUE) + 2
+    assert rows(dialog)[-1] == "anime\nLoRA for SDXL · Installed"
 
 
 def test_searching_narrows_the_list(qtbot, dialog):
     search(qtbot, dialog, "xl diffusion")
     assert rows(dialog) == ["Stable Diffusion XL\nImage generation"]
-    assert says(dialog, "openrail++")
+    assert links(dialog)[0].accessibleName() == "Licence: openrail++"
 
 
 def test_a_download_starts_after_size_and_licence_are_shown(qtbot, dialog, downloads, transfers):
@@ -131,7 +145,7 @@ def test_another_repository_is_added_by_name(qtbot, dialog, downloads):
     qtbot.keyClicks(field, "maker/model")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     wait(qtbot, downloads)
-    assert rows(dialog)[-1] == "maker/model\nOther"
+    assert rows(dialog)[-1] == "maker/model\nOther models and files"
     assert says(dialog, "maker/model")
 
 
@@ -156,6 +170,49 @@ def test_an_installed_model_is_deleted_after_a_question(qtbot, dialog, downloads
     wait(qtbot, downloads)
     assert dialog.asked[0][0] == "Delete anime?"
     assert hub.removed == ["anime"]
+
+
+def test_the_delete_key_asks_and_spares_models_of_other_programs(qtbot, dialog, downloads, hub):
+    models = named(dialog, QListWidget, "Models")
+    search(qtbot, dialog, "anime")
+    models.setFocus()
+    qtbot.keyClick(models, Qt.Key.Key_Delete)
+    wait(qtbot, downloads)
+    assert hub.removed == ["anime"]
+    named(dialog, QLineEdit, "Search models").clear()
+    search(qtbot, dialog, "detr maker")
+    assert rows(dialog) == ["maker/detr\nDetector · Installed"]
+    models.setFocus()
+    qtbot.keyClick(models, Qt.Key.Key_Delete)
+    assert hub.removed == ["anime"]
+    assert says(dialog, "belongs to another program")
+
+
+def test_a_local_file_is_not_asked_for_on_the_hub(qtbot, dialog, transfers):
+    search(qtbot, dialog, "anime")
+    qtbot.keyClick(named(dialog, QListWidget, "Models"), Qt.Key.Key_Return)
+    assert not links(dialog)
+    assert not dialog.asked
+    assert "Ask for size" not in [
+        each.text() for each in dialog.findChildren(QPushButton) if each.isVisible()
+    ]
+
+
+def test_licence_and_model_page_are_opened_by_keyboard(qtbot, dialog, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    search(qtbot, dialog, "xl diffusion")
+    for link in links(dialog):
+        link.setFocus()
+        qtbot.keyClick(link, Qt.Key.Key_Space)
+    page = f"https://huggingface.co/{SDXL}"
+    assert opened == [f"{page}/blob/main/LICENSE.md", page]
+
+
+def test_escape_closes_the_page(qtbot, dialog):
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
 
 
 def test_only_the_models_of_a_request_are_listed_until_all_are_asked_for(qtbot, dialog):
