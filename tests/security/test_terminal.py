@@ -28,7 +28,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.foreign_text import shown, table_text
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.scene import Prompt
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     plain_tip,
@@ -275,7 +275,7 @@ def test_a_tip_has_an_end():
 
 
 UI = Path(__file__).parents[2] / "spatialstudio" / "ui"
-TEXT_LABEL = UI / "widgets" / "basic" / "text_label.py"
+TEXTS = UI / "widgets" / "texts.py"
 TIP_SETTERS = {"setToolTip", "setStatusTip", "setWhatsThis", "showText", "setInformativeText"}
 OWN_WORDS = {"plain_tip", "tr", "toolTip"}
 RICH_WIDGETS = {"QMessageBox", "QTextBrowser", "QErrorMessage", "QWhatsThis", "QInputDialog"}
@@ -312,7 +312,7 @@ def test_every_tip_is_of_the_program_or_made_plain():
 
 @pytest.mark.parametrize(
     ("names", "homes"),
-    [({"QLabel"}, {TEXT_LABEL}), (RICH_WIDGETS, {UI / "framework" / "confirmation.py"})],
+    [({"QLabel"}, {TEXTS}), (RICH_WIDGETS, {UI / "framework" / "confirmation.py"})],
     ids=["labels", "boxes"],
 )
 def test_no_widget_guesses_whether_words_are_rich_text(names, homes):

@@ -17,7 +17,7 @@ from spatialstudio.ui.run.widgets.run_form import RunForm
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip
 from spatialstudio.ui.theme.fonts import use_bundled_font
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.window.settings_dialog import SettingsDialog
 from spatialstudio.ui.window.workspaces import WORKSPACES

@@ -17,15 +17,13 @@ from spatialstudio.ui.compose.widgets.layout_tile import PICTURE_EM, LayoutTile
 from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.buttons import action_button
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, ROWS_AND_PLACES, RovingFocus
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 FEW = LAYOUTS[:8:2]
 """One layout per kind of arrangement; its reverse is the next entry."""

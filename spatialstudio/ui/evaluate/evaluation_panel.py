@@ -30,8 +30,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.box_layouts import column, discard
 from spatialstudio.ui.widgets.buttons import push_button
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 NO_DETECTOR = "Choose a set under “Judge set”, then judge again."
 NOT_YET = {

@@ -17,8 +17,7 @@ from spatialstudio.ui.run.presenters import NOBODY
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.fields import EditLine
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TASK_NAMES = {
     JudgeTask.DETECTOR: "Detector",

@@ -16,8 +16,7 @@ from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
 from spatialstudio.ui.widgets.buttons import push_button
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 BY_ORIGIN = ""
 """Id of the default choice: the judge set by the origin of a picture."""

@@ -14,8 +14,7 @@ from spatialstudio.ui.evaluate.widgets.judge_rows import JudgeRows, JudgesRow
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.box_layouts import column
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 
 class MetricsPanel(Panel):

@@ -15,8 +15,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.stage.stage_presenter import hue_of
 from spatialstudio.ui.widgets.box_layouts import column
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 PERCENT = 100
 

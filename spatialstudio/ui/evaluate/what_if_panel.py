@@ -31,8 +31,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.box_layouts import clear, column, row
 from spatialstudio.ui.widgets.buttons import action_button
 from spatialstudio.ui.widgets.flow_layout import flow
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 WIDEST_MARGIN = 0.5
 THRESHOLDS = {

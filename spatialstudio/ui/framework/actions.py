@@ -13,8 +13,7 @@ from spatialstudio.ui.framework.command import (
 )
 from spatialstudio.ui.framework.window_settings import WindowSettings
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 NATIVE = QKeySequence.SequenceFormat.NativeText
 

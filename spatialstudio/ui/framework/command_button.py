@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton
 
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 
 ICON_EM = 1.15
 

@@ -32,10 +32,8 @@ from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.undo import Edits
 from spatialstudio.ui.framework.window_settings import Density, WindowSettings
 from spatialstudio.ui.framework.window_signals import WindowSignals
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.theme.theme import Theme, em
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 __all__ = [
     "BaselineChanged",

@@ -17,12 +17,11 @@ from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 SIZE_EM = (40, 27)
 LIST_EM = 14

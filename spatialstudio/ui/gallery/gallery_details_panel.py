@@ -25,8 +25,7 @@ from spatialstudio.ui.widgets.box_layouts import SPACE, at_left, column, row
 from spatialstudio.ui.widgets.buttons import action_button
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import TextLine
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 
 class GalleryDetailsPanel(Panel):

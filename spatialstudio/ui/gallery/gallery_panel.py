@@ -55,8 +55,7 @@ from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.gallery.widgets.filter_line import FilterLine
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
 from spatialstudio.ui.widgets.box_layouts import at_top, column, grow, row
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 GRID, NOTHING, COMPARISON, SWEEP = range(4)
 """Pages of the panel."""

@@ -14,12 +14,12 @@ from spatialstudio.ui.gallery.widgets.day_list import DayList
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, row, space
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fitted_list import FittedList
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 LINE = Qt.ItemDataRole.UserRole
 BUILT_IN = (

@@ -13,11 +13,10 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column, grid, grow
 from spatialstudio.ui.widgets.buttons import push_button
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TOP = Qt.AlignmentFlag.AlignTop
 SIZE_EM = (48, 34)

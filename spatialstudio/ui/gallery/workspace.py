@@ -15,7 +15,7 @@ from spatialstudio.ui.framework.workspace import (
     Workspace,
 )
 from spatialstudio.ui.gallery.commands import COMPARE, EXPORT
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.dock_column import (
     DockColumn,
     DockRoom,

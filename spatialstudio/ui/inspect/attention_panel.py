@@ -19,10 +19,9 @@ from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import step_at
 from spatialstudio.ui.stage.stage_presenter import word_maps
 from spatialstudio.ui.stage.widgets.map_strip import MapRoom, MapStrip
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column, grow, pages
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TRACE_EM = 6
 NOTHING_YET = "While a picture is generated, the attention map of each object appears here."

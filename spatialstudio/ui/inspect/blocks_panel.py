@@ -32,16 +32,16 @@ from spatialstudio.ui.inspect.block_presenter import (
     shapes_of,
 )
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, clear, column, row
 from spatialstudio.ui.widgets.buttons import Slot, push_button, tool_button
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 UNTOLD = "This run does not record the model's layers."
 MEAN_ONLY = "Only the mean over the filled blocks was recorded."

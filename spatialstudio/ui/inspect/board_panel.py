@@ -18,12 +18,11 @@ from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.board_tray import BoardTray, TrayFrame
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.box_layouts import column, grow, pages
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 EMPTY = "Pin a step to add its picture, maps and PoS here."
 ABOUT = "Drag or Ctrl+arrow reorders; Delete removes; Enter goes to the step."

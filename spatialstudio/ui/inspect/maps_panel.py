@@ -32,8 +32,7 @@ from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 FULL = 100
 TIPS = {

@@ -29,8 +29,7 @@ from spatialstudio.ui.stage.map_presenter import map_source_choices
 from spatialstudio.ui.widgets.box_layouts import column, grow, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TIPS = {
     Measure.ENTROPY: "Entropy of the map in bits; low for concentrated attention",

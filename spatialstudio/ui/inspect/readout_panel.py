@@ -11,12 +11,12 @@ from spatialstudio.ui.stage.map_presenter import (
     shown_words,
 )
 from spatialstudio.ui.widgets.box_layouts import row
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 MOST_OF_THE_WINDOW = 0.7
 

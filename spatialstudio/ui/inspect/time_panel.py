@@ -35,11 +35,10 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
     ReplayBar,
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column, grow, pages
 from spatialstudio.ui.widgets.plot import ZOOM
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TRACE_EM = 7
 FAR_STEPS = 10_000

@@ -43,12 +43,11 @@ from spatialstudio.ui.models.presenters import (
     question_of,
     rows_of,
 )
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.buttons import LinkButton
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import ComboBox
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 SIZE_EM = (62, 40)
 LIST_EM = 23

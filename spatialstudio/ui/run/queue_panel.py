@@ -22,11 +22,10 @@ from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.run.failure_actions import FailureActions
 from spatialstudio.ui.run.presenters import rows_of
 from spatialstudio.ui.run.widgets.queue_list import QueueList
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
 from spatialstudio.ui.widgets.buttons import tool_button
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TOOLS = (commands.STOP_AFTER, commands.RETRY, commands.CLEAR_QUEUE)
 UNDONE = (EntryState.FAILED, EntryState.INTERRUPTED)

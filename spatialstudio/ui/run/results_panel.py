@@ -8,8 +8,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import results_of
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
 from spatialstudio.ui.widgets.box_layouts import column, pages
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 
 class ResultsPanel(Panel):

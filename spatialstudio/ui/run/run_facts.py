@@ -17,8 +17,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.fact_list import FactList
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 STATED_BY_SETUP = frozenset(each.name for each in fields(ModelSetup))
 """Options whose effective values the model setup states."""

@@ -1,18 +1,47 @@
-"""The active theme: colours by name and tinted icons."""
+"""The active theme: colours by name, tinted icons, and sizes in font units.
+
+The layout scales with the text, as every size is a multiple of the line height.
+"""
 
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QByteArray, QObject, QRectF, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPixmap,
+    QPixmapCache,
+)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 
+SMALL = 0.88
+LARGE = 1.25
+LOW_WINDOW_EM = 42
+"""Window height below which the layout is compact."""
 HEAT_LEVELS = 256
 ICON_SIDE = 64
+
+
+def em(count: float = 1.0) -> int:
+    """Return ``count`` line heights of the application's font, in whole pixels."""
+    return round(count * QFontMetricsF(QGuiApplication.font()).height())
+
+
+def font(scale: float = 1.0, *, bold: bool = False) -> QFont:
+    """Return the application's font, scaled, with tabular figures."""
+    chosen = QFont(QGuiApplication.font())
+    chosen.setPointSizeF(chosen.pointSizeF() * scale)
+    chosen.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    return chosen
 
 
 class Theme(QObject):
@@ -23,44 +52,42 @@ class Theme(QObject):
     Args:
         palette: The initial palette.
         icon_folder: Folder with one SVG per icon, drawn in ``currentColor``.
+
+    Attributes:
+        palette: The active palette; ``use`` sets it.
     """
 
     changed = Signal()
 
     def __init__(self, palette: Palette, icon_folder: Path) -> None:
         super().__init__()
-        self._palette = palette
+        self.palette = palette
         self._tables: dict[tuple[str, ...], npt.NDArray[np.uint8]] = {}
         self._icons: dict[tuple[str, str], QIcon] = {}
         self.icon_folder = icon_folder
 
-    @property
-    def palette(self) -> Palette:
-        """The active palette."""
-        return self._palette
-
     def use(self, palette: Palette) -> None:
         """Set the palette and emit ``changed``."""
-        self._palette = palette
+        self.palette = palette
         self._tables = {}
         self._icons = {}
         self.changed.emit()
 
     def colour(self, role: str, alpha: float = 1.0) -> QColor:
         """Return a colour by its role; ``alpha`` in [0, 1], 1 is solid."""
-        colour = QColor(self._palette.colours[role])
+        colour = QColor(self.palette.colours[role])
         colour.setAlphaF(alpha)
         return colour
 
     def mention(self, hue: int, alpha: float = 1.0) -> QColor:
         """Return the hue of the object word at index ``hue``, the same in all views."""
-        colour = QColor(self._palette.mention(hue))
+        colour = QColor(self.palette.mention(hue))
         colour.setAlphaF(alpha)
         return colour
 
     def on_mention(self, hue: int) -> QColor:
         """Return the text colour on the hue of an object word."""
-        return self.colour(self._palette.ink_on(self._palette.mention(hue)))
+        return self.colour(self.palette.ink_on(self.palette.mention(hue)))
 
     def heat_table(self) -> npt.NDArray[np.uint8]:
         """Return (256, 3) sRGB, low to high: the colour-blind-safe attention colour map."""
@@ -93,7 +120,7 @@ class Theme(QObject):
         pixmap = self._shape_of(name)
         painter = QPainter(pixmap)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
-        painter.fillRect(pixmap.rect(), QColor(self._palette.colours[role]))
+        painter.fillRect(pixmap.rect(), QColor(self.palette.colours[role]))
         painter.end()
         return pixmap
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 
 Edges: TypeAlias = tuple[float, float, float, float]
 """Left, top, right and bottom margin."""

@@ -6,9 +6,8 @@ from PySide6.QtCore import QObject, QSize, Qt, QUrl, SignalInstance
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.theme.theme import Theme, em
+from spatialstudio.ui.widgets.texts import plain_tip
 
 Slot = Callable[..., object] | SignalInstance
 

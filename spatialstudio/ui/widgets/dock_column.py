@@ -10,16 +10,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 NARROWEST_EM = 7
 LOWEST_EM = 2.5

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from spatialstudio.ui.widgets.box_layouts import grid
-from spatialstudio.ui.widgets.text_label import PlainLabel, TextLabel, Tone
+from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone
 
 
 @contextmanager

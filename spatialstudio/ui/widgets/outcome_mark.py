@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.painting import PaintedWidget
 
 SIDE_EM = 2.2

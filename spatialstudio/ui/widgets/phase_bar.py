@@ -5,10 +5,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
-from spatialstudio.ui.widgets.text_label import PlainLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import PlainLabel, Tone, tr
 
 FINE = 1000
 BAR_EM = 0.25

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.fonts import POINT_SIZE
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
     em,
     font,

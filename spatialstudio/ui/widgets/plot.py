@@ -52,12 +52,10 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import SMALL, em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotRow
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 ZOOM = 1.25
 NOTCH = 120

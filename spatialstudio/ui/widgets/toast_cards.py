@@ -10,17 +10,16 @@ from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, Part, at_top, column, discard, grow, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     RemarkLabel,
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 DETAILS_LINES = 9
 NEWS_MS = 6000

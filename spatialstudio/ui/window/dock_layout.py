@@ -16,7 +16,7 @@ from spatialstudio.ui.framework.workspace import (
     DockPlan,
     Workspace,
 )
-from spatialstudio.ui.theme.metrics import LOW_WINDOW_EM, em
+from spatialstudio.ui.theme.theme import LOW_WINDOW_EM, em
 from spatialstudio.ui.widgets.dock_column import DockTitle
 from spatialstudio.ui.widgets.texts import tr
 

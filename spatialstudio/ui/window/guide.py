@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
 from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QWidget
 
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.texts import tr
 

@@ -16,12 +16,11 @@ from spatialstudio.application.compose.language_model import (
 from spatialstudio.domain.servers import ServerChoice, crosses_network_in_plain
 from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 from spatialstudio.ui.window.settings_dialog import SettingsPage
 
 NOBODY, OTHER = "", "other"

@@ -44,7 +44,7 @@ from spatialstudio.ui.run.failure_actions import remedies_for, report_with_remed
 from spatialstudio.ui.run.generation_panel import GenerationPanel
 from spatialstudio.ui.run.progress_panel import ProgressPanel
 from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_cards import Offer, ToastStack
 from spatialstudio.ui.window.command_table import TABLE

@@ -22,16 +22,16 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery.commands import MARK_PICTURES
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, space
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.language_model_page import LanguageModelPage
 from spatialstudio.ui.window.settings_dialog import SettingsPage
 from spatialstudio.ui.window.shortcuts import ShortcutsPage

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.command import Command, Menu
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room, room_for
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, grid, grow, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.settings_dialog import SettingsPage
 

@@ -8,16 +8,15 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, room_for
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
 from spatialstudio.ui.widgets.buttons import push_button
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 PROMPT, SEED = "a cat to the left of a dog, a lamp above the dog", 4
 """Unguided, the cat comes out on the right; guided, both relations hold."""

@@ -34,8 +34,7 @@ from spatialstudio.ui.widgets.dock_column import (
     DockRoom,
 )
 from spatialstudio.ui.widgets.picture_layers import PLAIN_LAYERS, Layer
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 log = logging.getLogger(__name__)
 

@@ -5,6 +5,7 @@ from spatialstudio.domain.palette import MENTION_COLOURS
 from spatialstudio.domain.palette import contrast as contrast_of
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.theme.theme import em, font
 
 READABLE = 4.5
 VISIBLE = 3.0
@@ -78,3 +79,18 @@ def test_an_icon_takes_the_colour_of_its_role(theme):
     image = theme.icon("cancel", "bad").pixmap(64, 64).toImage()
     edge = image.pixelColor(16, 32)
     assert edge.name() == theme.colour("bad").name()
+
+
+def test_sizes_grow_with_the_font(qapp):
+    small = em(10)
+    before = qapp.font()
+    larger = qapp.font()
+    larger.setPointSizeF(before.pointSizeF() * 2)
+    qapp.setFont(larger)
+    grown = em(10)
+    qapp.setFont(before)
+    assert grown > 1.5 * small
+
+
+def test_a_bold_font_is_heavier(qapp):
+    assert font(bold=True).weight() > font().weight()

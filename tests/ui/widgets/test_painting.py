@@ -4,7 +4,7 @@ from PySide6.QtGui import QColor, QPixmap
 
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.window_settings import ThemeChoice
-from spatialstudio.ui.theme.metrics import font
+from spatialstudio.ui.theme.theme import font
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded, elided, painting
 
 

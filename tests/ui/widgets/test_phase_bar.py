@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.phase_bar import PhaseBar, Progress
 
 PHASES = ("Load", "Denoise", "Judge")

@@ -1,7 +1,7 @@
 from PySide6.QtWidgets import QDockWidget, QTabBar
 
 from spatialstudio.ui.framework.window_settings import Density
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.window.workspaces import WORKSPACES
 
 VERDICT = "verdict"

@@ -6,7 +6,7 @@ from spatialstudio.application.compose.language_model import LanguageModel
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.servers import ServerChoice
 from spatialstudio.ui.framework.window_signals import WindowSignals
-from spatialstudio.ui.widgets.text_label import TextLabel
+from spatialstudio.ui.widgets.texts import TextLabel
 from spatialstudio.ui.window.language_model_page import LanguageModelPage
 from tests.server_fakes import PRESETS, FakeServerDesk
 from tests.ui.by_name import named

@@ -4,7 +4,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QKeySequenceEdit, QLabel, QLineEdit, QPushButton, QTreeWidget
 
 from spatialstudio.ui.framework.commands import PALETTE, QUIT
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.window.shortcuts import ShortcutsPage
 
 LEFT = Qt.MouseButton.LeftButton

@@ -17,12 +17,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QCompleter, QMenu, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.fields import TextLine
 from spatialstudio.ui.widgets.painting import (
     EXPANDING,

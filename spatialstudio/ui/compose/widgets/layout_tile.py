@@ -4,14 +4,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.painting import FIXED, draw_rounded, draw_text, painting
-from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.widgets.texts import plain_tip
 
 PICTURE_EM = (6.4, 4.6)
 CAPTION_EM = 1.4

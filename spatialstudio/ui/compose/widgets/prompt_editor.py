@@ -19,12 +19,12 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, 
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.texts import tr
 

@@ -9,18 +9,17 @@ from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, column, discard, grow, row
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     RemarkLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 MARK_EM = 1.2
 CORNER_EM = 0.4

@@ -39,17 +39,16 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle, checkable
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme, restyle
+from spatialstudio.ui.theme.theme import Theme, em, restyle
 from spatialstudio.ui.widgets.box_layouts import SPACE, grid, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.painting import draw_rounded, painting
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 USUAL = 1.0
 """Default weight of a relation."""

@@ -16,12 +16,12 @@ from PySide6.QtGui import (
 )
 
 from spatialstudio.ui.compose.widgets.layout_sketch import Blob, Link
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.painting import (
     EXPANDING,
     PaintedWidget,

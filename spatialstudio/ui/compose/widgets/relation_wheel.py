@@ -14,17 +14,16 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import centred, column, grow, row
 from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.painting import painting
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 CELL_EM = (3.2, 2.5)
 DOT_EM = 0.5

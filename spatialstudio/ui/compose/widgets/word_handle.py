@@ -7,10 +7,8 @@ from PySide6.QtGui import QAction, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import restyle
-from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.theme.theme import em, restyle
+from spatialstudio.ui.widgets.texts import PlainLabel, plain_tip, tr
 
 WIDEST_EM = 11
 

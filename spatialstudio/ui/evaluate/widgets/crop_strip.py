@@ -9,19 +9,18 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.box_layouts import clear, column
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget, draw_text
-from spatialstudio.ui.widgets.text_label import TextLabel, plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, plain_tip, tr
 
 SIDE_EM, MARK_EM = 5.0, 1.4
 

@@ -13,18 +13,17 @@ from PySide6.QtGui import QBrush, QColor, QFontMetricsF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import column, grow
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotLine
-from spatialstudio.ui.widgets.text_label import PlainLabel
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import PlainLabel, tr
 
 Weights: TypeAlias = npt.NDArray[np.float64]
 """(slices,), one value per slice."""

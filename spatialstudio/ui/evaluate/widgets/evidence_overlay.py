@@ -9,8 +9,7 @@ from spatialstudio.domain.evidence import GapLine, MarginBand
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Box
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.painting import draw_rounded
 from spatialstudio.ui.widgets.picture_label import PictureLabels
 from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay

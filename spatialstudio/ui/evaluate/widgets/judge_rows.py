@@ -6,19 +6,18 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, clear, column, grow, row
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 JUDGE_EM = 7.2
 """Minimum column width, so that the columns of several relations align."""

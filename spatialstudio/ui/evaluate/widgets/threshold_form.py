@@ -7,17 +7,16 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import restyle
+from spatialstudio.ui.theme.theme import em, restyle
 from spatialstudio.ui.widgets.box_layouts import clear, grid
 from spatialstudio.ui.widgets.fields import ComboBox, Slider
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 STEPS = 100
 SLIDER_EM = 1.5

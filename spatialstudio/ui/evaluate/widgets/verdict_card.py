@@ -20,13 +20,14 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import RelationId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome, Verdict
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     LARGE,
     SMALL,
+    Theme,
     em,
     font,
+    restyle,
 )
-from spatialstudio.ui.theme.theme import Theme, restyle
 from spatialstudio.ui.widgets.box_layouts import (
     SPACE,
     Part,
@@ -43,13 +44,13 @@ from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import LOOKS, OutcomeMark
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 LEAST_EM = 6
 

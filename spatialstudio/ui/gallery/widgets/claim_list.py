@@ -5,11 +5,10 @@ from PySide6.QtWidgets import QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import clear, grid
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
+from spatialstudio.ui.widgets.texts import TextLabel, Tone
 
 MARK_EM = 1.35
 

@@ -17,12 +17,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QButtonGroup, QToolButton, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import column, grow
 from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.flow_layout import FlowLayout

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.fitted_list import FittedList
 from spatialstudio.ui.widgets.texts import tr
 

@@ -4,16 +4,16 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     LARGE,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import Placed, centred, column
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.painting import SmallDrawing
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,

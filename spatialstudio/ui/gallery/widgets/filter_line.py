@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QCompleter, QLabel, QListView, QWidget
 
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.fields import TextLine
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 MOST_OFFERS = 12
 

@@ -17,12 +17,12 @@ from PySide6.QtGui import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, elided, painting
 from spatialstudio.ui.widgets.texts import tr

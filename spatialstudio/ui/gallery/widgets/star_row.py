@@ -5,8 +5,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 
 from spatialstudio.domain.library import MOST_STARS
 from spatialstudio.ui.gallery.widgets.run_tile import star
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget
 from spatialstudio.ui.widgets.texts import tr
 

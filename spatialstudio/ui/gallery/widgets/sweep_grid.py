@@ -23,8 +23,7 @@ from spatialstudio.ui.gallery.widgets.run_tile import (
     TilePainter,
     TileState,
 )
-from spatialstudio.ui.theme.metrics import em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em, font
 from spatialstudio.ui.widgets.painting import draw_text, painting
 from spatialstudio.ui.widgets.texts import tr
 

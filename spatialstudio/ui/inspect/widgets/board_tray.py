@@ -5,13 +5,12 @@ from PySide6.QtGui import QDropEvent, QIcon, QImage, QKeyEvent, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QListView, QListWidget, QListWidgetItem
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
     em,
     font,
 )
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 PICTURE_EM = 6.2
 CELL_EM = (8.4, 8.6)

@@ -15,13 +15,12 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
     em,
     font,
 )
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 Role = Qt.ItemDataRole
 Index = QModelIndex | QPersistentModelIndex

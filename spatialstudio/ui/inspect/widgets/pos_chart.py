@@ -25,8 +25,7 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
     LaneCurve,
     PosLane,
 )
-from spatialstudio.ui.theme.metrics import SMALL, em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
 from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED

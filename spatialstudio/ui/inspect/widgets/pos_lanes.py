@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve
-from spatialstudio.ui.theme.metrics import SMALL, em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
 from spatialstudio.ui.widgets.plot import Plot, Values, place_text
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve, PlotLine
 from spatialstudio.ui.widgets.texts import tr

@@ -6,13 +6,11 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import SPACE, grow, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
 from spatialstudio.ui.widgets.fields import NumberBox
-from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import PlainLabel, plain_tip, tr
 
 SLOWEST, FASTEST, USUAL = 5, 60, 10
 """Steps per second."""

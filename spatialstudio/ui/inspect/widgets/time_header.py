@@ -5,17 +5,16 @@ from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPen, QResiz
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.ui.inspect.widgets.pos_curve import TimeContents
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import at_top, grow, row
 from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_text, elided
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 SWATCH_EM = 1.1
 GAP_EM = 0.9

@@ -6,9 +6,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.text_label import plain_tip
+from spatialstudio.ui.theme.theme import Theme, em
+from spatialstudio.ui.widgets.texts import plain_tip
 
 ROLE = Qt.ItemDataRole.UserRole
 FRAME_WIDTH = 1.5

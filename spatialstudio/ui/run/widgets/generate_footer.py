@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
 from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 
 class FixedWidthButton(QPushButton):

@@ -15,17 +15,17 @@ from spatialstudio.domain.options import MethodCard, Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.box_layouts import column
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fields import ChoiceBox
-from spatialstudio.ui.widgets.text_label import (
+from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
     Tone,
     plain_tip,
+    tr,
 )
-from spatialstudio.ui.widgets.texts import tr
 
 PRESETS = {
     Preset.RECOMMENDED: "Recommended",

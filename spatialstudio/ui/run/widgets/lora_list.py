@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QVBoxLay
 
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.fields import DecimalBox
-from spatialstudio.ui.widgets.text_label import TextLabel, plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, plain_tip, tr
 
 ADD = ""
 """Id of the entry that adds nothing."""

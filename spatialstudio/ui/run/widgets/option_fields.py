@@ -10,8 +10,7 @@ from spatialstudio.domain.options import Option, OptionKind, OptionValue
 from spatialstudio.ui.run.widgets.fields import PLAIN_NUMBER
 from spatialstudio.ui.widgets.box_layouts import grow, row
 from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, NumberBox
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 LARGEST_COUNT = 2**31 - 1
 LARGEST_NUMBER = 1e9

@@ -16,12 +16,12 @@ from spatialstudio.ui.run.widgets.cell_painter import (
     CellPainter,
     described_item,
 )
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.painting import draw_text, elided
 from spatialstudio.ui.widgets.texts import tr
 

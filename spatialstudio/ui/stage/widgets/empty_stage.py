@@ -5,18 +5,17 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     LARGE,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.box_layouts import Placed, centred, column, grow, row, space
 from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.text_label import TextLabel, Tone
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 
 @frozen

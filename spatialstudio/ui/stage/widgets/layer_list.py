@@ -12,8 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
 from spatialstudio.ui.widgets.buttons import tool_button
 from spatialstudio.ui.widgets.fields import Slider
@@ -24,8 +23,7 @@ from spatialstudio.ui.widgets.picture_layers import (
     LayerLook,
 )
 from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, KEY_EVENTS, RovingFocus
-from spatialstudio.ui.widgets.text_label import PlainLabel, plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import PlainLabel, plain_tip, tr
 
 FULL = 100
 OWN_HUES = 3

@@ -10,16 +10,15 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import difference_image, heat_image
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_text, elided
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 NARROWEST_EM = 4.2
 FEWEST_COLUMNS = 6

@@ -5,12 +5,12 @@ from PySide6.QtGui import QBrush, QFontMetrics, QFontMetricsF, QLinearGradient, 
 from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import CONTRAST
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded, draw_text, elided
 from spatialstudio.ui.widgets.texts import tr

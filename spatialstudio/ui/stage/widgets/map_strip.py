@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QAbstractButton, QScrollArea, QSizePolicy, QWidget
 
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import heat_image
 from spatialstudio.ui.widgets.box_layouts import SPACE, discard, row
 from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, elided, painting

@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Axis
-from spatialstudio.ui.theme.metrics import SMALL, em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
 from spatialstudio.ui.widgets.picture_layers import Crossing, Profile
 from spatialstudio.ui.widgets.picture_region import CLOSEST
 from spatialstudio.ui.widgets.plot import NOTCH, ZOOM, Plot, PlotKey, PlotTable

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.domain.scene import Axis
 from spatialstudio.ui.stage.widgets.map_painter import MapPainter
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
+    Theme,
     em,
     font,
 )
-from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.array_images import (
     heat_image,
     mask_image,

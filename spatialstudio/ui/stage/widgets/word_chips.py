@@ -14,14 +14,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.metrics import em, font
-from spatialstudio.ui.theme.theme import Theme
+from spatialstudio.ui.theme.theme import Theme, em, font
 from spatialstudio.ui.widgets.box_layouts import discard
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, painting
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
-from spatialstudio.ui.widgets.text_label import plain_tip
-from spatialstudio.ui.widgets.texts import tr
+from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 HEIGHT_EM = 1.55
 PAD_EM = 0.55

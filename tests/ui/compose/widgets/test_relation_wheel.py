@@ -5,7 +5,7 @@ from shiboken6 import isValid
 
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
-from spatialstudio.ui.widgets.text_label import TextLabel
+from spatialstudio.ui.widgets.texts import TextLabel
 from tests.ui.by_name import named
 
 LEFT = Choice("left_of", "to the left of", (-1, 0))

@@ -6,7 +6,7 @@ from spatialstudio.ui.evaluate.widgets.verdict_card import (
     CheckState,
     VerdictCheck,
 )
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from spatialstudio.ui.gallery.widgets.day_list import DayList
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 
 DAYS = (("Today", 3), ("Yesterday", 12))
 

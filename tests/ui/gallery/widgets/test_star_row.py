@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from spatialstudio.ui.gallery.widgets.star_row import STEP_EM, StarRow
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -15,7 +15,7 @@ from spatialstudio.ui.inspect.widgets.pos_curve import (
     TimeLine,
 )
 from spatialstudio.ui.inspect.widgets.pos_lanes import DOT_EM, PAD_EM, spread, stretches
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.plot_range import PlotRange
 
 NAME = "dog to the left of car"

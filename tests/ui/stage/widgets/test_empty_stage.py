@@ -11,8 +11,8 @@ from spatialstudio.ui.stage.widgets.empty_stage import (
     SceneDrawing,
 )
 from spatialstudio.ui.theme.fonts import use_bundled_font
-from spatialstudio.ui.theme.metrics import em
-from spatialstudio.ui.widgets.text_label import TextLabel
+from spatialstudio.ui.theme.theme import em
+from spatialstudio.ui.widgets.texts import TextLabel
 
 
 def test_an_example_can_be_clicked(qtbot, theme):

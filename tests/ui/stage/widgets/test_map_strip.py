@@ -9,7 +9,7 @@ from spatialstudio.ui.stage.widgets.map_strip import (
     MapTile,
     WordMaps,
 )
-from spatialstudio.ui.theme.metrics import (
+from spatialstudio.ui.theme.theme import (
     SMALL,
     em,
     font,

@@ -8,7 +8,7 @@ from spatialstudio.domain.scene import Axis
 from spatialstudio.domain.verdict import Box
 from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
-from spatialstudio.ui.theme.metrics import em
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.picture_layers import (
     BoxLayer,
     Crossing,
