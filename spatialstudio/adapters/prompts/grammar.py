@@ -81,13 +81,10 @@ class GrammarExtractor:
         """Tokenize a text into layout words after spelling correction, without reading clauses."""
         return tuple(self._known.cutter.cut(self._known.speller.correct(text)))
 
-    @cached_property
+    @property
     def object_names(self) -> tuple[str, ...]:
         """Return object names for completion: everyday ones first, then by length."""
-        known = self._known.vocabulary
-        return tuple(
-            sorted(known.nouns, key=lambda noun: (noun not in known.everyday, len(noun), noun))
-        )
+        return self._known.object_names
 
     @cached_property
     def _known(self) -> "_Known":
@@ -101,13 +98,16 @@ class _Known:
     vocabulary: Vocabulary
     speller: Speller
     cutter: WordCutter
+    object_names: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)  # building it takes longer than reading a hundred prompts
 def _known_by(folder: Path, own_objects: tuple[str, ...]) -> _Known:
     vocabulary = read_vocabulary(folder, own_objects)
     cutter = WordCutter(folder / "phrases.lark", vocabulary.idioms)
-    return _Known(vocabulary, Speller(vocabulary), cutter)
+    everyday = vocabulary.everyday
+    names = sorted(vocabulary.nouns, key=lambda noun: (noun not in everyday, len(noun), noun))
+    return _Known(vocabulary, Speller(vocabulary), cutter, tuple(names))
 
 
 def _lines(path: Path | None) -> tuple[str, ...]:

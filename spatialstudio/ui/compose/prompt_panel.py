@@ -204,7 +204,8 @@ class PromptPanel(Panel):
         self._has_all_words = True
         names = self._studio.object_names
         known = tuple(self._studio.model_list.known_objects(self._model_id)) or names
-        beyond = tuple(name for name in names if name not in known)
+        drawable = frozenset(known)
+        beyond = tuple(name for name in names if name not in drawable)
         self._editor.show_vocabulary(known, beyond)
 
     def _count(self, text: str) -> None:
