@@ -15,6 +15,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each child process compiles the package
 os.environ["HF_HUB_CACHE"] = ""  # tests are independent of downloaded models
 
 # A shell that starts a job in the background has it ignore Ctrl+C, and its children as well.

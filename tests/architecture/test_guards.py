@@ -43,33 +43,41 @@ def test_it(qtbot):
 """
 
 
+COMPLAINTS = {
+    "thread": "left a thread behind",
+    "log": "logged a warning",
+    "window": "left a window open",
+}
+
+
 @pytest.fixture
-def outcome_of(pytester):
-    """Run a test in a suite of its own with the same guards, but without patience."""
+def complaints_of(pytester):
+    """Run tests in a suite of their own with the same guards, but without patience."""
     pytester.makeconftest(GUARDS.replace("GRACE_S = 60.0", "GRACE_S = 0.1"))
 
-    def run(source):
-        pytester.makepyfile(source)
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    def run(**sources):
+        """Return the error of each test by its name in ``sources``, all of which pass."""
+        pytester.makepyfile(**{f"test_{name}": source for name, source in sources.items()})
+        names = [f"test_{name}.py" for name in sources]  # what one leaves behind meets the next
+        result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *names)
+        lines = [line for line in result.outlines if line.startswith("ERROR test_")]
+        result.assert_outcomes(passed=len(sources), errors=len(lines))
+        return {line.removeprefix("ERROR test_").split(".py")[0]: line for line in lines}
 
     return run
 
 
-@pytest.mark.parametrize(
-    ("source", "complaint"),
-    [
-        pytest.param(THREAD, "left a thread behind", id="thread"),
-        pytest.param(PROCESS, "left a process behind", id="process"),
-        pytest.param(LOG, "logged a warning", id="log"),
-        pytest.param(WINDOW, "left a window open", id="window"),
-    ],
-)
-def test_what_is_left_behind_fails_the_test(outcome_of, source, complaint):
-    result = outcome_of(source)
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(f"*{complaint}*")
+def test_what_is_left_behind_fails_the_test_and_what_is_in_order_passes(complaints_of):
+    found = complaints_of(
+        expected_log=EXPECTED_LOG,
+        closed_window=CLOSED_WINDOW,
+        thread=THREAD,
+        log=LOG,
+        window=WINDOW,
+    )
+    assert found.keys() == COMPLAINTS.keys()
+    assert all(COMPLAINTS[name] in found[name] for name in found)
 
 
-@pytest.mark.parametrize("source", [EXPECTED_LOG, CLOSED_WINDOW], ids=["log", "window"])
-def test_what_is_in_order_passes(outcome_of, source):
-    outcome_of(source).assert_outcomes(passed=1)
+def test_a_process_that_is_left_behind_fails_the_test(complaints_of):
+    assert "left a process behind" in complaints_of(process=PROCESS)["process"]

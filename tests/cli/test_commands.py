@@ -296,6 +296,13 @@ def test_an_unknown_preset_is_a_users_mistake(terminal, registry):
     assert terminal("train-stickers", "--preset", "huge").code == 2
 
 
+@pytest.fixture
+def no_search_for_devices(monkeypatch):
+    """Keep the doctor from importing torch in a process; one test below lists the devices."""
+    monkeypatch.setattr("spatialstudio.cli.doctor.TRY_DEVICE", "print('cpu')")
+
+
+@pytest.mark.usefixtures("no_search_for_devices")
 def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
     damage = ModelNotFound('The model folder "mine" is damaged.', hint="Install it again.")
     registry.shelf_made = FakeShelf(broken={"mine": damage})
@@ -303,6 +310,7 @@ def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
     assert damage.message in terminal("doctor").out
 
 
+@pytest.mark.usefixtures("no_search_for_devices")
 def test_the_doctor_lists_plugins_and_why_others_are_disabled(terminal, monkeypatch):
     plugin = Plugin(
         name="Mine",
@@ -322,6 +330,7 @@ def test_the_doctor_lists_plugins_and_why_others_are_disabled(terminal, monkeypa
     ]
 
 
+@pytest.mark.usefixtures("no_search_for_devices")
 def test_the_doctor_says_what_to_run_for_a_card_that_torch_does_not_use(terminal, monkeypatch):
     cards = NvidiaCards(driver=(580, 95), capabilities=((8, 9),))
     machine = Machine(system="win32", architecture="amd64", nvidia=cards)
@@ -334,12 +343,14 @@ def test_the_doctor_says_what_to_run_for_a_card_that_torch_does_not_use(terminal
     assert "/cu130 torch==" in done.out
 
 
+@pytest.mark.usefixtures("no_search_for_devices")
 def test_the_doctor_shows_why_nvidia_smi_reports_no_card(terminal, monkeypatch):
     machine = Machine(system="linux", architecture="x86_64", problem="It reports no card.")
     monkeypatch.setattr("spatialstudio.cli.doctor.describe_machine", lambda environment: machine)
     assert "It reports no card." in terminal("doctor").out
 
 
+@pytest.mark.usefixtures("no_search_for_devices")
 def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeypatch):
     missing = ("Qt needs libxcb-icccm.so.4.", "Install them: sudo apt-get install libxcb-icccm4")
     monkeypatch.setattr("spatialstudio.cli.doctor.window_obstacle", lambda environment: missing)

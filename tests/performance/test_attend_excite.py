@@ -112,8 +112,22 @@ def _shared(seed):
     }
 
 
-@pytest.mark.parametrize("scheduler_id", ["DDIMScheduler", "PNDMScheduler"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("seed", "scheduler_id"),
+    [
+        (0, "DDIMScheduler"),
+        (1, "PNDMScheduler"),
+        *(
+            pytest.param(*rest, marks=pytest.mark.slow)  # the same, from other noise
+            for rest in (
+                (1, "DDIMScheduler"),
+                (2, "DDIMScheduler"),
+                (0, "PNDMScheduler"),
+                (2, "PNDMScheduler"),
+            )
+        ),
+    ],
+)
 def test_the_latents_are_those_of_diffusers_own_pipeline(
     draw_theirs, draw_ours, seed, scheduler_id
 ):

@@ -35,7 +35,7 @@ from PySide6.QtCore import QTimer
 from spatialstudio.ui.window import app
 exec_ = app.QApplication.exec
 def exec_and_signal(application):
-    QTimer.singleShot(500, lambda: os.kill(os.getpid(), int(sys.argv[1])))
+    QTimer.singleShot(int(sys.argv[2]), lambda: os.kill(os.getpid(), int(sys.argv[1])))
     return exec_()
 app.QApplication.exec = exec_and_signal
 if __name__ == "__main__":
@@ -108,13 +108,17 @@ def test_the_programs_own_sources_are_not_read_for_words_of_qt():
     assert "spatialstudio" not in done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
-def test_a_signal_closes_the_window_as_the_user_does(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "delay_ms"),
+    [(signal.SIGINT, 500), (signal.SIGTERM, 0)],
+    ids=["while the engine starts", "at once"],
+)
+def test_a_signal_closes_the_window_as_the_user_does(tmp_path, number, delay_ms):
     program = tmp_path / "program.py"
     program.write_text(INTERRUPTED_WINDOW)
     home = tmp_path / "home"
     done = subprocess.run(
-        [sys.executable, str(program), str(int(number))],
+        [sys.executable, str(program), str(int(number)), str(delay_ms)],
         env={**os.environ, HOME_VARIABLE: str(home), "PYTHONPATH": str(PROJECT)},
         capture_output=True,
         text=True,
