@@ -76,14 +76,14 @@ def test_runs_leave_nothing_behind(window, draw):
     assert after[1] <= before[1]
 
 
-@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
-def test_workspaces_leave_nothing_behind(window, workspace):
-    first = WORKSPACES[0]
-    window.use_workspace(workspace)
-    window.use_workspace(first)
+def test_workspaces_leave_nothing_behind(window):
+    def visit_all():
+        for workspace in (*WORKSPACES, WORKSPACES[0]):
+            window.use_workspace(workspace)
+
+    visit_all()
     before = alive_anywhere(window)
-    window.use_workspace(workspace)
-    window.use_workspace(first)
+    visit_all()
     assert alive_anywhere(window) == before
 
 
@@ -100,34 +100,35 @@ def test_another_size_of_text_leaves_nothing_behind(qtbot, window, appearance):
     assert not shiboken6.isValid(first)
 
 
-@pytest.mark.parametrize("command", DIALOGS, ids=lambda command: command.id)
-def test_dialogs_leave_nothing_behind(qtbot, window, command):
-    def open_and_close():
+def test_dialogs_leave_nothing_behind(qtbot, window):
+    def open_and_close(command):
         window.context.actions[command].trigger()
         (dialog,) = [each for each in window.findChildren(QDialog) if each.isVisible()]
         dialog.close()
 
-    open_and_close()
-    before, threads = alive_anywhere(window), threading.active_count()
-    for _time in range(TIMES):
-        open_and_close()
-    qtbot.waitUntil(lambda: alive_anywhere(window) == before)
-    qtbot.waitUntil(lambda: threading.active_count() <= threads)  # the library is read in one
+    for command in DIALOGS:
+        open_and_close(command)
+        before, threads = alive_anywhere(window), threading.active_count()
+        for _time in range(TIMES):
+            open_and_close(command)
+        qtbot.waitUntil(lambda before=before: alive_anywhere(window) == before)
+        # the library is read in a thread
+        qtbot.waitUntil(lambda threads=threads: threading.active_count() <= threads)
 
 
-@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.id)
-def test_docks_that_are_closed_and_opened_leave_nothing_behind(qtbot, window, workspace):
-    window.use_workspace(workspace)
-
+def test_docks_that_are_closed_and_opened_leave_nothing_behind(qtbot, window):
     def toggle_all():
         for dock in window.findChildren(QDockWidget):
             if dock.parent() is window:
                 dock.toggleViewAction().trigger()
 
-    toggle_all()
-    toggle_all()
-    before, threads = alive_anywhere(window), threading.active_count()
-    for _time in range(2 * TIMES):
+    for workspace in WORKSPACES:
+        window.use_workspace(workspace)
         toggle_all()
-    qtbot.waitUntil(lambda: alive_anywhere(window) == before)
-    qtbot.waitUntil(lambda: threading.active_count() <= threads)  # the library is read in one
+        toggle_all()
+        before, threads = alive_anywhere(window), threading.active_count()
+        for _time in range(2 * TIMES):
+            toggle_all()
+        qtbot.waitUntil(lambda before=before: alive_anywhere(window) == before)
+        # the library is read in a thread
+        qtbot.waitUntil(lambda threads=threads: threading.active_count() <= threads)

@@ -60,11 +60,13 @@ def test_what_it_takes_is_told_before(qtbot, dialog, studio):
     assert "at least" in told(dialog)
 
 
-@pytest.mark.parametrize("text", ["", "many", "1 to"])
-def test_values_that_cannot_be_read_are_explained(qtbot, dialog, text):
-    write(qtbot, dialog, "columns", text)
-    assert not draw_button(dialog).isEnabled()
-    assert told(dialog)
+def test_values_that_cannot_be_read_are_explained(qtbot, dialog):
+    for text in ("", "many", "1 to"):
+        write(qtbot, dialog, "columns", "1")
+        assert draw_button(dialog).isEnabled()
+        write(qtbot, dialog, "columns", text)
+        assert not draw_button(dialog).isEnabled()
+        assert told(dialog)
 
 
 def test_values_that_cannot_be_drawn_are_explained(qtbot, dialog):
