@@ -351,9 +351,9 @@ class _Drawing:
         )
         scheduler = loaded.pipeline.scheduler
         with (
+            weighted_prompt(loaded, request.scene.prompt),
             archive.attached(loaded.denoiser, loaded.family.calls),
             call.attached(),
-            weighted_prompt(loaded, request.scene.prompt),
             patched_attribute(scheduler, "set_timesteps", self._begin_denoising),
         ):
             return finished_picture(loaded.pipeline(**arguments))

@@ -72,6 +72,8 @@ class Family:
         text_layers: Lists the layers that attend to the text, in execution order.
         streams: Lists how the text encoders read a prompt.
         smooths_maps: Whether the loss reads smoothed maps.
+        weighs_values: Whether weights of words also act on the values of the attention, because the
+            denoiser normalizes the text and cancels most of their effect on embeddings.
         calls: How the pipeline calls the denoiser.
         scale: How the pipeline takes the guidance scale.
         latents: Layout of its latents.
@@ -89,6 +91,7 @@ class Family:
     text_layers: Callable[[nn.Module], tuple[AttentionLayer, ...]]
     streams: ListStreams
     smooths_maps: bool = False
+    weighs_values: bool = False
     calls: CallLayout = field(default_factory=CallLayout)
     scale: GuidanceScale = GuidanceScale.COMMON
     latents: LatentForm = LatentForm.PICTURE
@@ -194,6 +197,7 @@ SANA = Family(
     side_multiple=32,
     text_layers=_CROSS,
     streams=text_streams.sana_streams,
+    weighs_values=True,
     kept_by_block=24.0,
     held_by_pass=10.0,
     held_by_decoder=4.5,
@@ -205,6 +209,7 @@ QWEN_IMAGE = Family(
         _JOINT, blocks=("transformer_blocks",), text=TextPlace.FIRST, is_packed=True
     ),
     streams=text_streams.qwen_image_streams,
+    weighs_values=True,
     calls=CallLayout(order=BatchOrder.APART, latent_size=_size_of_shapes),
     scale=GuidanceScale.TRUE,
     latents=LatentForm.PACKED,

@@ -8,15 +8,27 @@ where r is the embedding of the empty prompt at the same position for encoders t
 alone (CLIP, T5), the rule of ComfyUI; and for language models, which read it inside a template, the
 mean embedding of the prompt's own tokens (ours: an empty prompt shortens the template's text, so
 positions do not match). With w = 1 nothing is computed. Pooled embeddings are not weighted.
+
+Denoisers that normalize the text cancel the length of e' and keep its direction. Where little
+effect remains (``Family.weighs_values``), the values of the token are multiplied by w in every
+attention layer as well, the re-weighting of Hertz et al. 2022, arXiv:2208.01626.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from inspect import Signature, signature
 from typing import Any, TypeAlias
 
 import torch
+from torch.nn import functional
 
+from spatialstudio.adapters.diffusion.attention_layers import (
+    AttentionLayer,
+    TextPlace,
+    map_size,
+)
+from spatialstudio.adapters.diffusion.denoiser_call import DenoiserCall
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.text_streams import PLACEHOLDER, TextStream
@@ -31,13 +43,16 @@ ENCODE = "encode_prompt"
 PROMPT = "prompt"
 OTHER_PROMPTS = ("prompt_2", "prompt_3", "negative_prompt")
 SCALED = "do_classifier_free_guidance"
+TEXTS = ("encoder_hidden_states", "cap_feats")
+"""Arguments of the denoisers for the text embeddings."""
 
 
 @contextmanager
 def weighted_prompt(model: GuidablePipeline, prompt: Prompt) -> Iterator[None]:
     """Apply the weights of a prompt to what the pipeline encodes inside the block.
 
-    Without weights, the pipeline is not touched.
+    Without weights, the pipeline is not touched. Other patches of the denoiser belong inside the
+    block, so that this one receives the calls that they make.
 
     Args:
         model: The pipeline; it encodes ``prompt.text`` first, and the negative prompt in the same
@@ -47,7 +62,11 @@ def weighted_prompt(model: GuidablePipeline, prompt: Prompt) -> Iterator[None]:
     if not (prompt.weights or prompt.negative_weights):
         yield
         return
-    with patched_attribute(model.pipeline, ENCODE, _WeightedEncoding(model, prompt)):
+    encoding = _WeightedEncoding(model, prompt)
+    with ExitStack() as patches:
+        patches.enter_context(patched_attribute(model.pipeline, ENCODE, encoding))
+        if model.family.weighs_values:
+            patches.enter_context(_WeightedValues(model, encoding).attached())
         yield
 
 
@@ -60,7 +79,11 @@ class _Weighting:
 
 
 class _WeightedEncoding:
-    """Replaces ``encode_prompt`` of a pipeline for one call of it."""
+    """Replaces ``encode_prompt`` of a pipeline for one call of it.
+
+    Attributes:
+        weighted: (tokens, channels) of each weighted text, with the weights by position.
+    """
 
     def __init__(self, model: GuidablePipeline, prompt: Prompt) -> None:
         self._has_template = any(each.template != PLACEHOLDER for each in model.streams)
@@ -69,6 +92,7 @@ class _WeightedEncoding:
             _weighting(model.streams, prompt.text, prompt.weights),
             _weighting(model.streams, prompt.negative, prompt.negative_weights),
         ]
+        self.weighted: list[tuple[torch.Tensor, Mapping[int, float]]] = []
 
     def __call__(self, encode: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Encode, and weigh the embeddings of the prompt and of the negative prompt."""
@@ -79,6 +103,7 @@ class _WeightedEncoding:
             if weighting is not None and weighting.weights:
                 empty = None if self._has_template else self._empty(encode, args, kwargs)
                 encoded[place] = _weigh(encoded[place], weighting, empty)
+                self.weighted.append((encoded[place][0], weighting.weights))
         return tuple(encoded)
 
     def _empty(
@@ -97,13 +122,80 @@ class _WeightedEncoding:
         return empty
 
 
+class _WeightedValues:
+    """Multiplies the values of weighted tokens in the attention layers of a denoiser.
+
+    A row of a call has the weights of the text whose embeddings it was given.
+    """
+
+    def __init__(self, model: GuidablePipeline, encoding: _WeightedEncoding) -> None:
+        self._model = model
+        self._encoding = encoding
+        self._call = DenoiserCall(model.family.calls, (), {})
+        self._weights: list[Mapping[int, float]] = []
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Patch the denoiser and its layers inside the block."""
+        with ExitStack() as patches:
+            patches.enter_context(patched_attribute(self._model.denoiser, "forward", self._denoise))
+            for layer in self._model.text_layers:
+                run = partial(self._run, layer)
+                patches.enter_context(patched_attribute(layer.module, "forward", run))
+            yield
+
+    def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Note the weights of each row; a gradient may run layers again after this call."""
+        given = signature(forward).bind(*args, **kwargs).arguments
+        texts = next(given[name] for name in TEXTS if name in given)
+        self._call = DenoiserCall(self._model.family.calls, args, kwargs)
+        self._weights = [self._weights_of(text) for text in texts]
+        return forward(*args, **kwargs)
+
+    def _weights_of(self, text: torch.Tensor) -> Mapping[int, float]:
+        for embeddings, weights in self._encoding.weighted:
+            if text.shape == embeddings.shape and torch.equal(text, embeddings.to(text)):
+                return weights
+        return {}
+
+    def _run(
+        self, layer: AttentionLayer, forward: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        attend = partial(self._attend, self._first_position(layer))
+        with patched_attribute(functional, "scaled_dot_product_attention", attend):
+            return forward(*args, **kwargs)
+
+    def _first_position(self, layer: AttentionLayer) -> int:
+        """Return the position of the first token among the keys of a layer."""
+        if layer.text is not TextPlace.LAST:
+            return 0
+        height, width = map_size(*self._call.latent_size, layer.level)
+        return -(-height * width // layer.picture_multiple) * layer.picture_multiple
+
+    def _attend(
+        self,
+        first: int,
+        attend: Callable[..., Any],
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        factors = value.new_ones(value.shape[0], 1, value.shape[-2], 1)
+        for row, weights in enumerate(self._weights):
+            for position, weight in weights.items():
+                factors[row, :, first + position] = weight
+        return attend(query, key, value * factors, *args, **kwargs)
+
+
 def _weighting(
     streams: Sequence[TextStream], text: str, weights: Sequence[SpanWeight]
 ) -> _Weighting:
-    return _Weighting(
-        weights=token_weights(streams, text, weights) if weights else {},
-        words=prompt_positions(streams, text) if weights else (),
-    )
+    placed = token_weights(streams, text, weights) if weights else {}
+    changing = {place: weight for place, weight in placed.items() if weight != 1}
+    words = prompt_positions(streams, text) if changing else ()
+    return _Weighting(weights=changing, words=words)
 
 
 def _is_alike(part: Any, first: Any) -> bool:

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 import torch
 from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
+from torch.nn import functional
 
+from spatialstudio.adapters.diffusion import weighted_prompt as weighted_prompt_module
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHook
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
-from spatialstudio.api import guide, watch
+from spatialstudio.api import guide, read, watch
 from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
@@ -30,6 +33,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
     StepEvent,
 )
+from spatialstudio.domain.prompt_syntax import drawn_scene
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SpanWeight
 from spatialstudio.science.guidance.losses import PsgLoss
@@ -504,16 +508,69 @@ def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
     assert told.heads == max(layer.module.heads for layer in family.loaded.text_layers)
 
 
-def test_weights_change_the_attention_and_are_taken_off(family, make_request):
+def test_weights_change_picture_and_attention_and_are_taken_off(family, make_request):
     request = make_request(family.tiny.size, guidance=IDLE)
-    pipeline = family.loaded.pipeline
     plain = family.draw(request)
-    weights = (SpanWeight(span=SCENE.mentions[0].span, weight=1.5),)
-    scene = replace(SCENE, prompt=replace(SCENE.prompt, weights=weights))
-    weighted = family.draw(replace(request, scene=scene))
-    assert [step.pos for step in steps_of(weighted)] != [step.pos for step in steps_of(plain)]
-    assert "encode_prompt" not in vars(pipeline)
+    before = [set(vars(each)) for each in patched_objects(family)]
+    weighted = family.draw(replace(request, scene=weighted_scene(1.5)))
+    assert not np.array_equal(weighted[-1].image, plain[-1].image)
+    assert pos_trace(weighted) != pos_trace(plain)
+    assert [set(vars(each)) for each in patched_objects(family)] == before
     assert np.array_equal(family.draw(request)[-1].image, plain[-1].image)
+
+
+def test_weights_of_1_change_nothing(family, make_request):
+    request = make_request(family.tiny.size, guidance=IDLE)
+    plain = family.draw(request)
+    typed, _ = drawn_scene(read("a photo of a (dog:1.0) to the left of a (car:1)"))
+    for scene in (typed, weighted_scene(1.0)):
+        weighted = family.draw(replace(request, scene=scene))
+        assert np.array_equal(weighted[-1].image, plain[-1].image)
+        assert pos_trace(weighted) == pos_trace(plain)
+
+
+@pytest.mark.parametrize("name", ["SanaPipeline", "QwenImagePipeline"])
+def test_values_of_weighted_words_are_multiplied_in_rows_of_the_prompt(
+    samplers_model, make_request, name, monkeypatch
+):
+    drawn = samplers_model(name)
+    request = make_request(drawn.tiny.size, steps=1)
+    drawn.draw(request)
+    monkeypatch.setattr(weighted_prompt_module, "_weigh", lambda encoded, *_: encoded)
+    plain = first_values(drawn, request)
+    weighted = first_values(drawn, replace(request, scene=weighted_scene(3.0)))
+    streams = drawn.loaded.streams
+    (span,) = in_denoiser(streams, token_spans(streams, PROMPT, SCENE.mentions[:1]))
+    is_changed = (plain != weighted).any(-1).any(1)  # (rows, positions)
+    with_prompt = is_changed.any(-1)
+    assert with_prompt.sum() == 1
+    assert is_changed[with_prompt].nonzero()[:, 1].tolist() == sorted(span.indices)
+    own = plain[with_prompt][:, :, list(span.indices)]
+    assert torch.equal(weighted[with_prompt][:, :, list(span.indices)], 3 * own)
+
+
+def first_values(drawn, request):
+    """Return (rows, heads, positions, channels) of the first layer for both halves of a step."""
+    seen, running = [], []
+    first = drawn.loaded.text_layers[0].module
+
+    def run(forward, *args, **kwargs):
+        running.append(first)
+        return forward(*args, **kwargs)
+
+    def listen(attend, query, key, value, *args, **kwargs):
+        if running:
+            seen.append(value)
+            running.clear()
+        return attend(query, key, value, *args, **kwargs)
+
+    with (
+        patched_attribute(first, "forward", run),
+        patched_attribute(functional, "scaled_dot_product_attention", listen),
+    ):
+        drawn.draw(request)
+    longest = max(value.shape[-2] for value in seen)
+    return torch.cat([functional.pad(each, (0, 0, 0, longest - each.shape[-2])) for each in seen])
 
 
 def test_only_tokens_with_a_weight_are_changed(family):
@@ -533,6 +590,21 @@ def test_only_tokens_with_a_weight_are_changed(family):
     changed = (plain != weighted).any(-1).nonzero().flatten().tolist()
     spans = in_denoiser(streams, token_spans(streams, PROMPT, (mention,)))
     assert changed == sorted({index for span in spans for index in span.indices})
+
+
+def weighted_scene(weight):
+    weights = (SpanWeight(span=SCENE.mentions[0].span, weight=weight),)
+    return replace(SCENE, prompt=replace(SCENE.prompt, weights=weights))
+
+
+def patched_objects(family):
+    """Return the objects whose methods are replaced while a weighted prompt is drawn."""
+    modules = (layer.module for layer in family.loaded.text_layers)
+    return (family.loaded.pipeline, family.loaded.denoiser, *modules)
+
+
+def pos_trace(events):
+    return [step.pos for step in steps_of(events)]
 
 
 def steps_of(events):

@@ -29,6 +29,7 @@ WIDTH = 32
 HALF = 16
 HEADS = {"num_attention_heads": 2, "attention_head_dim": HALF}
 LOUDER = ("to_q.weight", "to_k.weight", "norm_q.weight", "norm_k.weight")
+LOUDER_IN_QWEN = ("to_out.0.weight", "add_v_proj.weight", "img_mod.1.weight")
 LEVELS_OF_8 = (8, 8, 8, 8)
 
 
@@ -288,6 +289,17 @@ def sana():
 
 def qwen_image():
     tokenizer = tiny_qwen_tokenizer()
+    transformer = diffusers.QwenImageTransformer2DModel(
+        **HEADS,
+        in_channels=16,
+        out_channels=4,
+        num_layers=3,
+        joint_attention_dim=HALF,
+        axes_dims_rope=(4, 6, 6),
+    )
+    with torch.no_grad():
+        for name, weights in transformer.named_parameters():
+            weights.mul_(10 if name.endswith(LOUDER_IN_QWEN) else 1)  # the text moves the picture
     return {
         "vae": AutoencoderKLQwenImage(
             base_dim=8,
@@ -300,14 +312,7 @@ def qwen_image():
         ),
         "text_encoder": qwen_vl(tokenizer),
         "tokenizer": tokenizer,
-        "transformer": diffusers.QwenImageTransformer2DModel(
-            **HEADS,
-            in_channels=16,
-            out_channels=4,
-            num_layers=3,
-            joint_attention_dim=HALF,
-            axes_dims_rope=(4, 6, 6),
-        ),
+        "transformer": transformer,
         "scheduler": shifting_scheduler(),
     }
 
