@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import torch
@@ -133,6 +134,9 @@ class GuidablePipeline:
 
 
 def size_of_weights(module: nn.Module, *, is_deep: bool = True) -> int:
-    """Return the size of a module's weights, bytes; without those of its children unless deep."""
-    weights = module.parameters(recurse=is_deep)
+    """Return the size of weights and buffers, bytes; without those of children unless deep.
+
+    Buffers may be large: the positions of Stable Diffusion 3.5 Medium are 0.45 GB in bfloat16.
+    """
+    weights = chain(module.parameters(recurse=is_deep), module.buffers(recurse=is_deep))
     return sum(weight.numel() * weight.element_size() for weight in weights)
