@@ -17,6 +17,16 @@ def write_sparse(file, layout, metadata=None, *, cut=0):
         metadata: Text entries.
         cut: Bytes that are left out at its end.
     """
+    header = header_of(layout, metadata)
+    size = sum(SIZES[dtype] * math.prod(shape) for dtype, shape in layout.values())
+    with file.open("wb") as target:
+        target.write(header)
+        target.truncate(len(header) + size - cut)
+    return file
+
+
+def header_of(layout, metadata=None):
+    """Return the first bytes of a safetensors file, up to the weights."""
     header, end = {}, 0
     if metadata:
         header["__metadata__"] = metadata
@@ -24,10 +34,7 @@ def write_sparse(file, layout, metadata=None, *, cut=0):
         start, end = end, end + SIZES[dtype] * math.prod(shape)
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
     content = json.dumps(header).encode()
-    with file.open("wb") as target:
-        target.write(len(content).to_bytes(8, "little") + content)
-        target.truncate(8 + len(content) + end - cut)
-    return file
+    return len(content).to_bytes(8, "little") + content
 
 
 def signs_of(family):
