@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 import torch
 from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
-from torch.nn import functional
 
-from spatialstudio.adapters.diffusion import weighted_prompt as weighted_prompt_module
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHook
-from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
@@ -527,50 +524,6 @@ def test_weights_of_1_change_nothing(family, make_request):
         weighted = family.draw(replace(request, scene=scene))
         assert np.array_equal(weighted[-1].image, plain[-1].image)
         assert pos_trace(weighted) == pos_trace(plain)
-
-
-@pytest.mark.parametrize("name", ["SanaPipeline", "QwenImagePipeline"])
-def test_values_of_weighted_words_are_multiplied_in_rows_of_the_prompt(
-    samplers_model, make_request, name, monkeypatch
-):
-    drawn = samplers_model(name)
-    request = make_request(drawn.tiny.size, steps=1)
-    drawn.draw(request)
-    monkeypatch.setattr(weighted_prompt_module, "_weigh", lambda encoded, *_: encoded)
-    plain = first_values(drawn, request)
-    weighted = first_values(drawn, replace(request, scene=weighted_scene(3.0)))
-    streams = drawn.loaded.streams
-    (span,) = in_denoiser(streams, token_spans(streams, PROMPT, SCENE.mentions[:1]))
-    is_changed = (plain != weighted).any(-1).any(1)  # (rows, positions)
-    with_prompt = is_changed.any(-1)
-    assert with_prompt.sum() == 1
-    assert is_changed[with_prompt].nonzero()[:, 1].tolist() == sorted(span.indices)
-    own = plain[with_prompt][:, :, list(span.indices)]
-    assert torch.equal(weighted[with_prompt][:, :, list(span.indices)], 3 * own)
-
-
-def first_values(drawn, request):
-    """Return (rows, heads, positions, channels) of the first layer for both halves of a step."""
-    seen, running = [], []
-    first = drawn.loaded.text_layers[0].module
-
-    def run(forward, *args, **kwargs):
-        running.append(first)
-        return forward(*args, **kwargs)
-
-    def listen(attend, query, key, value, *args, **kwargs):
-        if running:
-            seen.append(value)
-            running.clear()
-        return attend(query, key, value, *args, **kwargs)
-
-    with (
-        patched_attribute(first, "forward", run),
-        patched_attribute(functional, "scaled_dot_product_attention", listen),
-    ):
-        drawn.draw(request)
-    longest = max(value.shape[-2] for value in seen)
-    return torch.cat([functional.pad(each, (0, 0, 0, longest - each.shape[-2])) for each in seen])
 
 
 def test_only_tokens_with_a_weight_are_changed(family):
