@@ -24,6 +24,8 @@ PATIENCE_S = 15.0
 """Longest wait for nvidia-smi or rocminfo."""
 USUAL_FOLDERS = ("/usr/lib/wsl/lib", "/opt/rocm/bin")
 """Folders of nvidia-smi under WSL and of rocminfo, which need not be on the search path."""
+DRIVER_FILE = Path("/proc/driver/nvidia/version")
+"""Written by the NVIDIA driver on Linux, also where nvidia-smi is not installed."""
 NVIDIA_QUERIES = ("driver_version,compute_cap", "driver_version")
 """Drivers before 510 reject the first query."""
 CUDA_ARCHITECTURES = ("x86_64", "amd64", "aarch64")
@@ -33,7 +35,7 @@ UPDATE_DRIVER = "Update the NVIDIA driver to version 580 or newer, then start ag
 
 @frozen
 class NvidiaCards:
-    """What nvidia-smi reports.
+    """What nvidia-smi reports, or the version of the driver's kernel module without it.
 
     Attributes:
         driver: Version of the driver, major first; (580, 95, 5) for 580.95.05.
@@ -238,7 +240,7 @@ def _ask_nvidia(environment: Mapping[str, str]) -> tuple[NvidiaCards | None, str
     """Return the driver and cards that nvidia-smi reports, and why it reports none."""
     program = _find("nvidia-smi", environment)
     if program is None:
-        return None, ""
+        return _loaded_driver(), ""
     for query in NVIDIA_QUERIES:
         output = _output([program, f"--query-gpu={query}", "--format=csv,noheader"])
         if output is None:
@@ -251,6 +253,16 @@ def _ask_nvidia(environment: Mapping[str, str]) -> tuple[NvidiaCards | None, str
                 driver=drivers[0], capabilities=tuple(filter(None, capabilities))
             ), ""
     return None, "nvidia-smi reports no card. Repair or update the NVIDIA driver, then start again."
+
+
+def _loaded_driver() -> NvidiaCards | None:
+    """Return the version of the loaded kernel module, for systems without nvidia-smi."""
+    try:
+        content = DRIVER_FILE.read_text(encoding="utf-8") if SYSTEM == "linux" else ""
+    except (OSError, ValueError):
+        return None
+    found = re.search(r"Kernel Module\b[^\n]*?\s(\d+(?:\.\d+)+)\s", content)
+    return NvidiaCards(driver=_numbers(found[1])) if found else None
 
 
 def _lists_amd_gpu(environment: Mapping[str, str]) -> bool:

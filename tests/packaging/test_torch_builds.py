@@ -54,6 +54,7 @@ def machine(tmp_path, monkeypatch):
     def pretend(system, architecture, programs):
         monkeypatch.setattr(torch_builds, "SYSTEM", system)
         monkeypatch.setattr(torch_builds, "USUAL_FOLDERS", ())
+        monkeypatch.setattr(torch_builds, "DRIVER_FILE", tmp_path / "version")
         monkeypatch.setattr(torch_builds.platform, "machine", lambda: architecture)
         folder = tmp_path / "programs"
         folder.mkdir()
@@ -182,6 +183,43 @@ def test_a_driver_that_does_not_know_the_compute_capability_is_asked_for_its_ver
     found = machine("linux", "x86_64", {"nvidia-smi": script})
     assert found.nvidia == NvidiaCards(driver=(531, 14))
     assert choose_build(found).tag == "cu126"
+
+
+DRIVER_FILES = {
+    "proprietary": (
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025\n"
+        "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n",
+        (580, 95, 5),
+        "cu130",
+    ),
+    "open": (
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  Release Build\n",
+        (575, 57, 8),
+        "cu126",
+    ),
+    "old": (
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 2024\n",
+        (470, 256, 2),
+        "cpu",
+    ),
+    "nothing": ("GCC version:  gcc version 12.2.0\n", None, "cpu"),
+}
+
+
+@POSIX_ONLY
+@pytest.mark.parametrize("case", DRIVER_FILES.values(), ids=DRIVER_FILES)
+def test_without_nvidia_smi_the_loaded_driver_decides(machine, tmp_path, case):
+    content, driver, tag = case
+    (tmp_path / "version").write_text(content)
+    found = machine("linux", "x86_64", {})
+    assert (found.nvidia.driver if found.nvidia else None) == driver
+    assert choose_build(found).tag == tag
+
+
+@POSIX_ONLY
+def test_the_driver_file_of_linux_is_not_read_elsewhere(machine, tmp_path):
+    (tmp_path / "version").write_text(DRIVER_FILES["open"][0])
+    assert machine("win32", "amd64", {}).nvidia is None
 
 
 @POSIX_ONLY
