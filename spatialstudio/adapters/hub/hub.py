@@ -25,6 +25,7 @@ from spatialstudio.adapters.models.model_settings import (
 )
 from spatialstudio.adapters.models.program_folders import (
     checkpoint_folders,
+    searched_folders,
     store_folders,
     stored_folders,
 )
@@ -288,7 +289,7 @@ class HuggingFaceHub:
                     yield model
 
     def _of_other_programs(self) -> Iterator[InstalledModel]:
-        for root in stored_folders(self._settings):
+        for root in searched_folders(self._settings):
             for place in sorted(root.glob("*")):
                 if model := _model_at(place, ModelOrigin.OTHER_PROGRAM, is_removable=False):
                     yield model

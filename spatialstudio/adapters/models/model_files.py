@@ -54,7 +54,7 @@ from spatialstudio.adapters.models.model_settings import (
     read_settings,
     unusable,
 )
-from spatialstudio.adapters.models.program_folders import stored_folders
+from spatialstudio.adapters.models.program_folders import searched_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import samplers_beside
@@ -112,7 +112,7 @@ class Advice:
 
 def build(surroundings: Surroundings) -> "ModelFolders":
     """Create the catalog of the model folders, those of other programs included."""
-    others = stored_folders(surroundings.settings)
+    others = searched_folders(surroundings.settings)
     shipped = surroundings.resources / CHECKPOINTS
     choices = ModelChoices(surroundings.settings)
     folders = (*surroundings.model_folders, *others)

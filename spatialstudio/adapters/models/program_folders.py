@@ -5,12 +5,14 @@ folders relative to the ``base_path`` of its section.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.models.model_parts import INDEX_FILE
 from spatialstudio.adapters.safe_yaml import parse_yaml
 from spatialstudio.domain.safe_files import MEBIBYTE, is_folder, is_regular, read_regular
 
@@ -21,6 +23,8 @@ CHECKPOINT_FOLDERS = ("models/checkpoints", "checkpoints", "models/Stable-diffus
 
 CHECKPOINTS = "checkpoints"
 MAX_FOLDERS = 64
+MAX_LEVELS = 3
+MAX_SEARCHED = 512
 
 
 def stored_folders(settings: Path | None) -> tuple[Path, ...]:
@@ -32,6 +36,26 @@ def stored_folders(settings: Path | None) -> tuple[Path, ...]:
         folders = (Path(name) for name in names[:MAX_FOLDERS] if isinstance(name, str))
         return tuple(each for each in folders if each.is_absolute() and is_folder(each))
     return ()
+
+
+def searched_folders(settings: Path | None) -> tuple[Path, ...]:
+    """Return the added checkpoint folders, and the folders in them that hold checkpoints."""
+    found: dict[Path, None] = {}
+    for root in stored_folders(settings):
+        found |= dict.fromkeys(_with_subfolders(root, MAX_LEVELS))
+    return tuple(found)[:MAX_SEARCHED]
+
+
+def _with_subfolders(folder: Path, levels: int) -> Iterator[Path]:
+    """Yield a folder and its folders, except those of models and of hidden names."""
+    yield folder
+    if levels == 0:
+        return
+    with suppress(OSError):
+        for each in sorted(folder.iterdir()):
+            is_model = is_regular(each / INDEX_FILE)
+            if is_folder(each) and not is_model and not each.name.startswith("."):
+                yield from _with_subfolders(each, levels - 1)
 
 
 def store_folders(settings: Path, folders: tuple[Path, ...]) -> None:
@@ -83,7 +107,12 @@ def _listed_in(file: Path) -> Iterator[Path]:
 
 
 def _folders_in(section: Mapping[str, Any], home: Path) -> Iterator[Path]:
-    base = home / Path(str(section.get("base_path") or ".")).expanduser()
+    base = home / _expanded(str(section.get("base_path") or "."))
     for line in str(section.get(CHECKPOINTS) or "").splitlines():
         if line.strip():
-            yield base / Path(line.strip()).expanduser()
+            yield base / _expanded(line.strip())
+
+
+def _expanded(path: str) -> Path:
+    """Expand environment variables and "~", as ComfyUI does; an unknown user's home stays."""
+    return Path(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH111 - raises no error
