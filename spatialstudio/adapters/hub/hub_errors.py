@@ -77,29 +77,36 @@ def explained(repository: str, endpoint: str, *, has_token: bool) -> Iterator[No
         raise offline() from error
     except HfHubHTTPError as error:
         raise _refusal(error, repository, has_token=has_token) from error
-    except TooSlow as error:
-        raise HubUnreachable(
-            f"The data from the hub at {host} arrives too slowly.",
-            hint=f"Check the network connection. {RESUME_HINT}",
-        ) from error
-    except httpx2.TimeoutException as error:
-        raise HubUnreachable(
-            f"The hub at {host} does not answer.",
-            hint=f"Check the network connection. {RESUME_HINT}",
-        ) from error
-    except httpx2.ConnectError as error:
-        raise HubUnreachable(
-            f"The hub at {host} cannot be reached.",
-            hint="Check the network connection, the proxy and HF_ENDPOINT, then try again.",
-        ) from error
     except httpx2.HTTPError as error:
-        raise HubUnreachable(
-            f"The connection to the hub at {host} broke off.", hint=RESUME_HINT
-        ) from error
+        raise _network_error(error, host) from error
     except OSError as error:
         raise disk_error(error) from error
     except (ValueError, LookupError, TypeError, AttributeError, httpx2.InvalidURL) as error:
         raise not_a_hub(host) from error
+
+
+def _network_error(error: httpx2.HTTPError, host: str) -> HubError:
+    if isinstance(error, TooSlow):
+        return HubUnreachable(
+            f"The data from the hub at {host} arrives too slowly.",
+            hint=f"Check the network connection. {RESUME_HINT}",
+        )
+    if isinstance(error, httpx2.TimeoutException):
+        return HubUnreachable(
+            f"The hub at {host} does not answer.",
+            hint=f"Check the network connection. {RESUME_HINT}",
+        )
+    if isinstance(error, httpx2.ConnectError):
+        return HubUnreachable(
+            f"The hub at {host} cannot be reached.",
+            hint="Check the network connection, the proxy and HF_ENDPOINT, then try again.",
+        )
+    if isinstance(error, (httpx2.TooManyRedirects, httpx2.UnsupportedProtocol)):
+        return HubUnreachable(
+            f"The hub at {host} redirects to an address that cannot be used.",
+            hint=f"Check HF_ENDPOINT and the proxy. {RESUME_HINT}",
+        )
+    return HubUnreachable(f"The connection to the hub at {host} broke off.", hint=RESUME_HINT)
 
 
 def host_of(address: str) -> str:
@@ -163,6 +170,22 @@ def damaged(name: str) -> HubError:
         f'The file "{name}" is damaged: its size or hash differs from the one on the hub.',
         hint="Resume the download: this file is fetched again. If it fails again, check the "
         "network and HF_ENDPOINT.",
+    )
+
+
+def file_is_gone(name: str) -> HubError:
+    """Return the error for a file that was listed and is not there."""
+    return HubError(
+        f'The hub lists the file "{name}", but does not have it.',
+        hint="Start the download again in a while: the files are listed anew.",
+    )
+
+
+def denied(repository: str) -> HubError:
+    """Return the error for a denial without a stated reason."""
+    return GatedRepository(
+        f'The hub denies access to "{repository}", which may be gated.',
+        hint=f"Accept the licence at {HUB_PAGES}/{repository} and {TOKEN_HINT}",
     )
 
 
@@ -238,7 +261,7 @@ def _refusal(error: HfHubHTTPError, repository: str, *, has_token: bool) -> HubE
             hint=f"Check the name; for a private repository, {TOKEN_HINT}",
         )
     if status == HTTPStatus.FORBIDDEN:
-        return gated(repository, has_token=has_token)
+        return denied(repository)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return HubUnreachable(
             "The hub limits the number of requests.",

@@ -26,7 +26,14 @@ from spatialstudio.adapters.hub.hub_cache import (
     missing_bytes,
 )
 from spatialstudio.adapters.hub.hub_client import HubClient, retry_after, wait
-from spatialstudio.adapters.hub.hub_errors import BROKEN_OFF, BUSY, TooSlow, damaged, no_space
+from spatialstudio.adapters.hub.hub_errors import (
+    BROKEN_OFF,
+    BUSY,
+    TooSlow,
+    damaged,
+    file_is_gone,
+    no_space,
+)
 from spatialstudio.domain.hub import (
     DownloadPlan,
     DownloadProgress,
@@ -47,6 +54,7 @@ ENOUGH_BYTES = 64 * 1024
 
 REPORT_INTERVAL_S = 0.1
 PARTIAL_CONTENT = 206
+NOT_FOUND = 404
 RANGE_NOT_SATISFIABLE = 416
 
 
@@ -200,6 +208,8 @@ class _Transfer:
                 status = error.response.status_code
                 if status == RANGE_NOT_SATISFIABLE and start:
                     self._partial.unlink()
+                elif status == NOT_FOUND:
+                    raise file_is_gone(self._file.name) from error
                 elif status in BUSY and waits:
                     wait(max(waits.pop(0), retry_after(error)), token)
                 else:

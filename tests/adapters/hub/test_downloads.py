@@ -164,7 +164,7 @@ LASTING = {
     "429": ("storage", status(429), HubUnreachable, "limits the number of requests"),
     "500": ("storage", status(500), HubUnreachable, r"internal error \(500\)"),
     "503 of the list": ("info", status(503), HubUnreachable, r"internal error \(503\)"),
-    "404 of a file": ("storage", status(404), HubError, "no repository"),
+    "404 of a file": ("storage", status(404), HubError, "lists the file .* but does not have it"),
     "410": ("storage", status(410), HubError, r"rejects the request \(410\)"),
     "wrong hash": ("storage", altered(lambda content: content[::-1]), HubError, "is damaged"),
     "wrong size": ("storage", altered(lambda content: content[:-9]), HubError, "is damaged"),
@@ -175,15 +175,15 @@ LASTING = {
         "storage",
         lambda handler: handler.send(b"", 302, headers={"Location": handler.path}),
         HubUnreachable,
-        "broke off",
+        "redirects to an address",
     ),
     "redirect to a file": (
         "storage",
         status(302, Location="file:///etc/passwd"),
         HubUnreachable,
-        "broke off",
+        "redirects to an address",
     ),
-    "403": ("info", status(403), GatedRepository, "gated"),
+    "403": ("info", status(403), GatedRepository, "denies access .* may be gated"),
 }
 
 
