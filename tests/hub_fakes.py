@@ -277,7 +277,8 @@ def stalls(handler):
 
 
 QUICK = Patience(waits_s=(0.01,) * 3, short_waits_s=(0.01, 0.01))
-IMPATIENT = Patience(answer_s=0.2, slow_s=0.3, waits_s=(0.01,), short_waits_s=())
+IMPATIENT = Patience(answer_s=0.2, waits_s=(0.01,), short_waits_s=())
+HASTY = Patience(slow_s=0.7, waits_s=(0.01,), short_waits_s=(0.01,))
 WEIGHTS = bytes(range(256)) * 2000
 
 

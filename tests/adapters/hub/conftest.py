@@ -5,6 +5,7 @@ from huggingface_hub import close_session
 
 from tests.hub_fakes import (
     DIFFUSERS,
+    HASTY,
     IMPATIENT,
     FakeHub,
     hub_in,
@@ -39,3 +40,9 @@ def hub(fake, tmp_path):
 @pytest.fixture
 def impatient_hub(fake, tmp_path):
     return hub_in(tmp_path, fake.url, IMPATIENT)
+
+
+@pytest.fixture
+def hasty_hub(fake, tmp_path):
+    """A hub that gives up slow transfers soon, but waits for each answer."""
+    return hub_in(tmp_path, fake.url, HASTY)

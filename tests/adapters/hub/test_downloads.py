@@ -213,21 +213,21 @@ def test_a_hub_that_does_not_answer_is_named(impatient_hub, fake, cache, kind):
     assert listed(cache) == []
 
 
-def test_a_transfer_that_drips_is_begun_again_where_it_stopped(impatient_hub, fake):
+def test_a_transfer_that_drips_is_begun_again_where_it_stopped(hasty_hub, fake):
     fake.breaks("storage", drips, 1)
-    assert is_whole(get(impatient_hub))
+    assert is_whole(get(hasty_hub))
     starts = [asked for path, _, asked in fake.requests if "/storage/" in path and asked]
     assert len(starts) == 1
 
 
 @pytest.mark.parametrize("kind", ["info", "file", "storage"])
-def test_a_hub_that_drips_is_named(impatient_hub, fake, cache, kind):
+def test_a_hub_that_drips_is_named(hasty_hub, fake, cache, kind):
     fake.breaks(kind, drips)
     with pytest.raises(HubUnreachable, match="arrives too slowly"):
-        get(impatient_hub)
+        get(hasty_hub)
     assert listed(cache) == []
     fake.faults.clear()
-    assert is_whole(get(impatient_hub))
+    assert is_whole(get(hasty_hub))
 
 
 def test_bytes_on_disk_are_not_fetched_again(hub, fake):
