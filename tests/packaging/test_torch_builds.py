@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import sys
 import threading
 import tomllib
@@ -44,6 +45,7 @@ MACHINES = {
     "macos": ("darwin", "arm64", {}, ""),
 }
 """System, processor, programs with their output, and the expected tag, by lock file."""
+BARE_LINUX = Machine(system="linux", architecture="x86_64")
 CARD = NvidiaCards(driver=(580, 95, 5), capabilities=((8, 9),))
 
 
@@ -351,3 +353,49 @@ def test_torch_is_allowed_up_to_the_minor_version_that_is_tested(pins):
     (allowed,) = (text for text in project["dependencies"] if text.startswith("torch"))
     major, minor, _ = pins["torch"].split(".")
     assert allowed == f"torch>={major}.{minor},<{major}.{int(minor) + 1}"
+
+
+PIP_AND_PYTHON = """#!/bin/sh
+case "$*" in
+*--report*) exec {python} {root}/pip.py "$@";;
+*platform_locks.py*) exec {python} "$@";;
+esac
+"""
+PIP = """
+import json, sys
+from pathlib import Path
+
+arguments = sys.argv[1:]
+folder = Path({packaging!r})
+files = ["requirements.lock"]
+if any(text.startswith("pytest") for text in arguments):
+    files.append("requirements-dev.lock")
+lines = [line for name in files for line in (folder / name).read_text().splitlines()]
+pins = [line.split("==") for line in lines if "==" in line]
+found = [{{"metadata": {{"name": name, "version": version + "+cpu" * (name == "torch")}}}}
+         for name, version in pins]
+Path(arguments[arguments.index("--report") + 1]).write_text(json.dumps({{"install": found}}))
+"""
+
+
+@POSIX_ONLY
+def test_the_command_lock_writes_every_lock_file(bootstrap, root, monkeypatch):
+    """Pip is a fake that resolves to the locked versions, so every file must be the one in use."""
+    shutil.copy(CHECKOUT / "pyproject.toml", root)
+    shutil.copy(CHECKOUT / "packaging" / "platform_locks.py", root / "packaging")
+    (root / "spatialstudio").symlink_to(CHECKOUT / "spatialstudio")
+    interpreter = PIP_AND_PYTHON.format(root=root, python=sys.executable)
+    make_executable(root / ".venv" / "bin" / "python", interpreter)
+    (root / "pip.py").write_text(PIP.format(packaging=str(CHECKOUT / "packaging")))
+    monkeypatch.setattr(torch_builds, "describe_machine", lambda environment: BARE_LINUX)
+    assert bootstrap.main(["lock"]) == 0
+    for kept in (CHECKOUT / "packaging").rglob("*"):
+        if kept.suffix in {".txt", ".lock"}:
+            written = root / kept.relative_to(CHECKOUT)
+            assert written.read_text() == kept.read_text(), kept.name
+
+
+@POSIX_ONLY
+def test_the_command_lock_takes_no_arguments(bootstrap, capsys):
+    assert bootstrap.main(["lock", "now"]) == 1
+    assert "takes no arguments" in capsys.readouterr().err
