@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import re
 from pathlib import Path
 
@@ -110,6 +111,16 @@ def test_a_gated_model_says_what_to_do(terminal, fake):
     code, out, err = terminal("get", "maker/gated")
     assert (code, out) == (1, "")
     assert "Accept it at https://huggingface.co/maker/gated" in err
+
+
+def test_a_rejected_token_is_neither_printed_nor_logged(terminal, fake, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    fake.add("maker/gated", DIFFUSERS, token="another", is_gated=True)
+    code, out, err = terminal("get", "maker/gated", "--debug")
+    assert code == 1
+    assert "has no access" in err
+    assert TOKEN not in out + err + caplog.text
 
 
 def test_the_token_is_read_from_standard_input(terminal, hub, monkeypatch):

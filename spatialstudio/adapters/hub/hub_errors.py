@@ -177,7 +177,7 @@ def file_is_gone(name: str) -> HubError:
     """Return the error for a file that was listed and is not there."""
     return HubError(
         f'The hub lists the file "{name}", but does not have it.',
-        hint="Start the download again in a while: the files are listed anew.",
+        hint="Start the download again in a while: the files are listed again.",
     )
 
 
