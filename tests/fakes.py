@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 
 import numpy as np
+from PIL import Image
 
 from spatialstudio.domain.attention import (
     AttentionSnapshot,
@@ -82,6 +84,13 @@ def counted_scene() -> SceneGraph:
     span = TextSpan(start=text.index("blue"), stop=len(text))
     car = replace(car, phrase="blue car", attributes=("blue",), span=span)
     return replace(scene, prompt=Prompt(text=text), mentions=(dogs, car))
+
+
+def png_bytes(image):
+    """Return the bytes of a PNG file of an image, (H, W, 3) uint8."""
+    buffer = BytesIO()
+    Image.fromarray(image).save(buffer, format="PNG")
+    return buffer.getvalue()
 
 
 @dataclass

@@ -329,17 +329,6 @@ def decode(content: bytes, name: str, formats: tuple[str, ...] = FORMATS) -> Rgb
     return _pixels(BytesIO(content), name, formats)
 
 
-def png_bytes(image: RgbImage) -> bytes:
-    """Return the bytes of a PNG file.
-
-    Args:
-        image: (H, W, 3) uint8 sRGB.
-    """
-    buffer = BytesIO()
-    Image.fromarray(image).save(buffer, format="PNG")
-    return buffer.getvalue()
-
-
 def _pixels(source: BinaryIO, name: str, formats: tuple[str, ...]) -> RgbImage:
     with _explained_decoding(name, formats):
         with bounded_image(source, name, formats) as image:

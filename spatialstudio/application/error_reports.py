@@ -62,7 +62,7 @@ def report_on(exception: BaseException, title: str) -> ErrorReport:
         title=title,
         message=message,
         hint=hint,
-        details=_details(exception),
+        details="".join(traceback.format_exception(exception)),
         is_mistake=_is_wrong_name(exception),
     )
 
@@ -121,7 +121,3 @@ def exit_code_of(problem: BaseException | ErrorReport) -> int:
 
 def _obstacle_of(error: StudioError) -> Obstacle | None:
     return next((found for kind, found in _OBSTACLES.items() if isinstance(error, kind)), None)
-
-
-def _details(exception: BaseException) -> str:
-    return "".join(traceback.format_exception(exception))

@@ -59,7 +59,6 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.generation import UNGUIDED, is_search
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.safe_files import parse_limited, read_regular
-from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import has_work
 
 Row = dict[str, Any]
@@ -114,7 +113,8 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     except StudioError as error:
         return {"id": row_id, "error": error.message}
     if scene.extractor_id != extractor_id:
-        show_progress(f"{row_id}: read by {scene.extractor_id}. {_said(scene)}")
+        said = " ".join(note.message for note in scene.notes)
+        show_progress(f"{row_id}: read by {scene.extractor_id}. {said}")
     for claim in scene.disputed:
         show_progress(f"{row_id}: {dispute_in_words(claim, scene)}")
     return {
@@ -122,10 +122,6 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         "objects": list(names_of(scene).values()),
         "relations": [relation.as_fields() for relation in list_relations(scene)],
     }
-
-
-def _said(scene: SceneGraph) -> str:
-    return " ".join(note.message for note in scene.notes)
 
 
 DEPTH_IS_LEFT_ALONE = (

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from spatialstudio.adapters.durable_files import write_whole
-from spatialstudio.adapters.images import PillowImages, png_bytes
+from spatialstudio.adapters.images import PillowImages
 from spatialstudio.domain.errors import ImageError, StoreError
+from tests.fakes import png_bytes
 
 SIZE = (12, 8)
 RED, WHITE, BLUE = (255, 0, 0), (255, 255, 255), (0, 0, 255)

@@ -10,8 +10,8 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 
 from spatialstudio.adapters.exports.bundle import open_bundle
-from spatialstudio.adapters.images import png_bytes
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from tests.fakes import png_bytes
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 from tests.security.hostile_pictures import HUGE, webp_claiming, webp_of
 

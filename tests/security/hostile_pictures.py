@@ -8,8 +8,9 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from spatialstudio.adapters.images import PillowImages, png_bytes
+from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
+from tests.fakes import png_bytes
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 
 HUGE = 13_000

@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.images import png_bytes
 from spatialstudio.domain.errors import StoreError
+from tests.fakes import png_bytes
 from tests.security.harness import attack, fingerprint
 from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle
 from tests.security.hostile_files import fifo, link, sparse, written

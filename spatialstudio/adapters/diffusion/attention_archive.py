@@ -103,14 +103,10 @@ def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
     """
     runs = [folder for folder in archives.glob("*") if folder.is_dir()]
     room = most_bytes
-    for folder in sorted(runs, key=_last_change, reverse=True):
+    for folder in sorted(runs, key=lambda folder: folder.stat().st_mtime, reverse=True):
         room -= sum(file.stat().st_size for file in folder.glob("*.npy"))
         if room < 0:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _last_change(folder: Path) -> float:
-    return folder.stat().st_mtime
 
 
 class AttentionArchive:

@@ -100,7 +100,10 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
             runs = _listed(archive)
             for run in runs:
                 _check(archive, run)
-            return tuple(_put(root, run, _files(archive, run)) for run in runs)
+            return tuple(
+                _put(root, run, {ending: _checked(archive, run, ending) for ending in run.hashes})
+                for run in runs
+            )
     except ArchiveTooLarge as error:
         raise _too_large(path) from error
     except (*BROKEN, RecursionError) as error:
@@ -171,10 +174,6 @@ def _check(archive: ZipFile, run: _ListedRun) -> None:
         content = _checked(archive, run, ending)
         if ending == PICTURE_ENDING:
             _check_picture(f"{run.stem}{ending}", content)
-
-
-def _files(archive: ZipFile, run: _ListedRun) -> _Files:
-    return {ending: _checked(archive, run, ending) for ending in run.hashes}
 
 
 def _check_picture(name: str, content: bytes) -> None:

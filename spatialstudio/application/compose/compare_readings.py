@@ -79,7 +79,10 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
     doubted = [one for one in shown.relations if not one.source and not _is_among(one, read)]
     offers = (
         *(_addition(one, shown, later, names) for one in new),
-        *(_removal(one, shown) for one in doubted),
+        *(
+            Offer(message=f'It may not say "{shown.sentence(one)}".', removed=one.id)
+            for one in doubted
+        ),
         *(
             _replacement(one, shown, later, names)
             for one in disputed
@@ -329,7 +332,3 @@ def _replacement(
     same_ends = (each for each in shown.relations if set(each.ends) == set(claim.ends))
     replaced = next((each.id for each in same_ends if not each.source), None)
     return replace(addition, message=dispute_in_words(claim, both), removed=replaced)
-
-
-def _removal(relation: Relation, shown: SceneGraph) -> Offer:
-    return Offer(message=f'It may not say "{shown.sentence(relation)}".', removed=relation.id)

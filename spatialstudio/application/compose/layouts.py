@@ -54,7 +54,9 @@ class LayoutTemplate:
         """Return the prompt with these objects; default objects fill the missing ones."""
         missing = [thing for thing in USUAL_THINGS if thing not in things]
         names = [*things, *missing][: len(self.spots)]
-        articles = {f"a{place}": _with_article(name) for place, name in enumerate(names)}
+        articles = {
+            f"a{place}": f"{indefinite_article(name)} {name}" for place, name in enumerate(names)
+        }
         return self.text.format(*names, **articles)
 
 
@@ -105,10 +107,6 @@ def things_of(scene: SceneGraph | None) -> tuple[str, ...]:
     if scene is None:
         return ()
     return tuple(dict.fromkeys(mention.phrase for mention in scene.mentions))
-
-
-def _with_article(name: str) -> str:
-    return f"{indefinite_article(name)} {name}"
 
 
 __all__ = [

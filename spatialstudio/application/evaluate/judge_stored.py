@@ -12,7 +12,7 @@ from spatialstudio.application.jobs.messages import (
     JobFailed,
     PictureJudged,
 )
-from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
+from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import GenerationCancelled, GenerationFailed
 from spatialstudio.domain.verdict import Evaluation
 
@@ -63,11 +63,7 @@ def _result_of(report: object, job: EvaluateJob) -> Evaluation | None:
             | GenerationFailed(request_id=job.job_id, error=error)
             | EngineStopped(error=error, lost=job.job_id | None)
         ):
-            raise _failure(error)
+            raise StudioError(error.message, hint=error.hint)
         case GenerationCancelled(request_id=job.job_id):
             raise Cancelled
     return None
-
-
-def _failure(error: ErrorReport) -> StudioError:
-    return StudioError(error.message, hint=error.hint)

@@ -128,7 +128,7 @@ class Recording:
         ]
         known = dict.fromkeys(each for snapshot in taken if snapshot for each in snapshot.maps)
         maps = {each: np.stack([shot.maps[each] for shot in taken if shot]) for each in known}
-        return Named(maps, _mention_names(self.scene))
+        return Named(maps, {each.id: self.scene.name(each.id) for each in self.scene.mentions})
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} of {self.prompt!r}, {len(self.steps)} steps"]
@@ -277,10 +277,6 @@ def _relation_names(scene: SceneGraph) -> dict[Any, str]:
         sentence = scene.sentence(relation)
         names[relation.id] = relation.id if sentence in names.values() else sentence
     return names
-
-
-def _mention_names(scene: SceneGraph) -> dict[Any, str]:
-    return {mention.id: scene.name(mention.id) for mention in scene.mentions}
 
 
 def _moment(name: str) -> Moment:

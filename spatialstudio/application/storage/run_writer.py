@@ -104,7 +104,11 @@ def record_of(
         created=created,
         request=request,
         token_spans=started.token_spans,
-        trace=tuple(_summary(event) for event in events if isinstance(event, StepEvent)),
+        trace=tuple(
+            StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
+            for event in events
+            if isinstance(event, StepEvent)
+        ),
         evaluation=evaluation,
         artifacts=(),
         environment=environment_on(started.device, finished.setup),
@@ -196,11 +200,6 @@ def environment_on(device: str, setup: ModelSetup | None = None) -> Environment:
         setup=setup or ModelSetup(),
         code_sha256=_hash_of_sources(),
     )
-
-
-def _summary(event: StepEvent) -> StepSummary:
-    """Return the numbers of a step; the store adds references to its arrays."""
-    return StepSummary(**{name: getattr(event, name) for name in _NUMBERS})
 
 
 @cache

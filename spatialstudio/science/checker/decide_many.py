@@ -15,7 +15,6 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import (
     Axis,
     Relation,
-    RelationType,
 )
 from spatialstudio.domain.verdict import (
     AbstentionReason,
@@ -137,7 +136,7 @@ def tabulate(records: Sequence[StoredRecord]) -> RecordTable:
         ValueError: A relation is none of left, right, above and below.
     """
     types = [record.relation.type for record in records]
-    if not all(_is_known(relation_type) for relation_type in types):
+    if not all(relation_type.axis in _PLACE_IN_XY for relation_type in types):
         raise ValueError("Only left, right, above and below can be judged in a table.")
     recorded = [record.looks.stability for record in records]
     return RecordTable(
@@ -179,10 +178,6 @@ def decide_many(table: RecordTable, settings: CheckerSettings) -> Decisions:
         reason=reason,
         confidence=np.where(has_none, 0.0, confidence),
     )
-
-
-def _is_known(relation_type: RelationType) -> bool:
-    return relation_type.axis in _PLACE_IN_XY
 
 
 def _seen(looks: Iterable[tuple[Relation, Perception | None]]) -> SeenTable:

@@ -298,7 +298,10 @@ class MessageList(TitledDialog):
 
     def __init__(self, toasts: tuple[Toast, ...], parent: QWidget | None = None) -> None:
         super().__init__(tr("Earlier messages"), parent)
-        said = "\n\n".join(_words(toast) for toast in reversed(toasts))
+        said = "\n\n".join(
+            "\n".join(filter(None, (toast.message, toast.hint, toast.details)))
+            for toast in reversed(toasts)
+        )
         self._text = QPlainTextEdit(said or tr("There was no message yet."), readOnly=True)
         self._text.setAccessibleName(tr("Earlier messages"))
         buttons = self.buttons()
@@ -310,7 +313,3 @@ class MessageList(TitledDialog):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text.toPlainText())
-
-
-def _words(toast: Toast) -> str:
-    return "\n".join(part for part in (toast.message, toast.hint, toast.details) if part)

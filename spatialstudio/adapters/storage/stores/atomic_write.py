@@ -73,7 +73,7 @@ def recover(folder: Path) -> None:
     """
     for part in folder.glob(f".*{_PART}"):
         name, dot, ending = part.name.removeprefix(".").removesuffix(_PART).rpartition(".")
-        if f"{dot}{ending}" in COMPANION_ENDINGS and is_regular(_picture(folder, name)):
+        if f"{dot}{ending}" in COMPANION_ENDINGS and is_regular(folder / f"{name}{PICTURE_ENDING}"):
             finish(folder, name)
         elif (f"{dot}{ending}" in ENDINGS or is_draft(part.name)) and is_stale(part):
             part.unlink(missing_ok=True)
@@ -113,10 +113,6 @@ def _fill(part: Path, content: bytes) -> None:
 
 def _hidden(folder: Path, name: str, ending: str) -> Path:
     return folder / f".{name}{ending}{_PART}"
-
-
-def _picture(folder: Path, name: str) -> Path:
-    return folder / f"{name}{PICTURE_ENDING}"
 
 
 def is_stale(part: Path) -> bool:

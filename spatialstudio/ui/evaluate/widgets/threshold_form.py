@@ -92,7 +92,8 @@ class ThresholdForm(QWidget):
                 slider.setValue(round(threshold.value / threshold.most * STEPS))
             number.setText(f"{threshold.value:.2f}")
             restyle(number, "tone", "muted" if threshold.value == threshold.stored else "heading")
-            slider.setToolTip(plain_tip(f"{threshold.tip}\n{_stored_in_words(threshold)}"))
+            stored = tr("Judged with {value}").format(value=f"{threshold.stored:.2f}")
+            slider.setToolTip(plain_tip(f"{threshold.tip}\n{stored}"))
         for each, combo in zip(choices, self._combos, strict=True):
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(each.chosen)
@@ -136,7 +137,3 @@ def _name(text: str) -> TextLabel:
     label = TextLabel(text, Tone.MUTED)
     label.setWordWrap(False)
     return label
-
-
-def _stored_in_words(threshold: Threshold) -> str:
-    return tr("Judged with {value}").format(value=f"{threshold.stored:.2f}")

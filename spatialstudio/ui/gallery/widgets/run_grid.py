@@ -220,12 +220,6 @@ class RunGrid(PictureGrid):
         if key == self.current:
             self._tell_screen_readers()
 
-    def show_current(self, key: int) -> None:
-        """Select one tile only and scroll to it."""
-        if key in self._keys:
-            self._selection.pick(key)
-            self._scroll_to(self._keys.index(key))
-
     def show_section(self, number: int) -> None:
         """Scroll to a heading."""
         if number < len(self._rows.headings):

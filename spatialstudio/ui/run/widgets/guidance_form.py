@@ -213,10 +213,6 @@ class GuidanceForm(QWidget):
         if self._settings is not None:
             self._size.setText(size or tr(DETAILS[self._settings.detail][1]))
 
-    def disclose(self, shown: bool) -> None:
-        """Expand or collapse the fields."""
-        self._disclosure.show_open(shown)
-
     def _show_method(self, guidance: GuidanceSettings) -> None:
         """Show the method and a field for each of its options; an unknown method by its id."""
         method_id = guidance.method_id

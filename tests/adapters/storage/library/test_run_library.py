@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.images import png_bytes
 from spatialstudio.adapters.storage.library.run_library import RunLibrary
 from spatialstudio.adapters.storage.library.trash import Trash
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
@@ -25,6 +24,7 @@ from spatialstudio.domain.sweep import (
 )
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
+from tests.fakes import png_bytes
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "run_of_schema_1"
 MARKS = Marks(stars=3, tags=("draft", "für Ada"), note="the nicest")

@@ -55,7 +55,7 @@ def grid(qtbot, theme):
     grid.resize(800, 600)
     grid.show()
     grid.show_cells(cells_of(range(100, 100 + MANY)), (GridSection("Today", "", 0),))
-    grid.show_current(100)
+    click(qtbot, grid, 100)
     return grid
 
 
@@ -157,14 +157,14 @@ def test_pulling_a_tile_begins_a_drag_and_keeps_the_choice(qtbot, grid):
     assert grid.chosen == (100, 101, 102)
 
 
-def test_what_was_chosen_stays_chosen_when_others_come(grid):
-    grid.show_current(105)
+def test_what_was_chosen_stays_chosen_when_others_come(qtbot, grid):
+    click(qtbot, grid, 105)
     grid.show_cells(cells_of(range(90, 200)), (GridSection("Today", "", 0),))
     assert grid.chosen == (105,)
 
 
-def test_when_a_tile_goes_its_neighbour_is_current(grid):
-    grid.show_current(105)
+def test_when_a_tile_goes_its_neighbour_is_current(qtbot, grid):
+    click(qtbot, grid, 105)
     grid.show_cells(cells_of([*range(100, 105), *range(106, 200)]), (GridSection("T", "", 0),))
     assert grid.current == 106
 

@@ -22,6 +22,7 @@ from spatialstudio.domain.options import MethodCard, Option, OptionKind
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
+from spatialstudio.ui.widgets.disclosure import Disclosure
 
 SETTINGS = RunSettings(
     model_id="m",
@@ -63,7 +64,7 @@ def test_the_parameters_are_behind_a_disclosure(qtbot, form):
     ids=["step size", "goal", "updates", "steps"],
 )
 def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     box = named(form, QAbstractSpinBox, name)
     box.selectAll()
     qtbot.keyClicks(box, typed)
@@ -73,7 +74,7 @@ def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
 
 
 def test_how_many_pictures_are_searched_is_told(qtbot, form):
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     box = named(form, QAbstractSpinBox, "Candidates")
     assert box.text() == "off"
     with qtbot.waitSignal(form.settings_edited) as edited:
@@ -83,7 +84,7 @@ def test_how_many_pictures_are_searched_is_told(qtbot, form):
 
 
 def test_another_method_is_told_with_whose_settings(qtbot, form):
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     with qtbot.waitSignal(form.method_picked) as picked:
         qtbot.keyClick(named(form, QComboBox, "Guidance method"), Qt.Key.Key_Down)
     assert picked.args == ["psg-presence", Preset.RECOMMENDED]
@@ -127,7 +128,7 @@ CHOSEN = with_values(
 def many(form):
     form.show_methods((*GUIDANCE_METHODS, MANY))
     form.show_settings(CHOSEN, (Preset.RECOMMENDED,), 7)
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     return form
 
 
@@ -184,7 +185,7 @@ def test_a_method_that_is_not_installed_is_named_by_its_id(form):
 
 
 def test_what_is_kept_is_told_with_its_price(qtbot, form):
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     with qtbot.waitSignal(form.settings_edited) as edited:
         qtbot.keyClick(named(form, QComboBox, "Recorded attention"), Qt.Key.Key_Down)
     assert edited.args[1].detail is AttentionDetail.EVERY_WORD
@@ -213,7 +214,7 @@ def test_showing_settings_does_not_echo_them(qtbot, form):
     ids=["scale", "previews"],
 )
 def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
-    form.disclose(True)
+    form.findChild(Disclosure).show_open(True)
     box = named(form, QAbstractSpinBox, name)
     box.selectAll()
     qtbot.keyClicks(box, typed)
