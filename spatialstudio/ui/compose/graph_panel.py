@@ -17,7 +17,7 @@ from spatialstudio.ui.compose.commands import CHANGE_RELATION
 from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
 from spatialstudio.ui.compose.widgets.relation_graph import RelationGraph
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import tr
 
 

@@ -18,8 +18,7 @@ from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
-from spatialstudio.ui.widgets.buttons import action_button
+from spatialstudio.ui.widgets.builders import action_button, column, grow, row
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, ROWS_AND_PLACES, RovingFocus

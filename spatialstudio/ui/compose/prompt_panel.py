@@ -53,8 +53,7 @@ from spatialstudio.ui.framework.command import Scope
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import WindowSettings
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button
+from spatialstudio.ui.widgets.builders import SPACE, ThemedIcon, column, push_button, row
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 

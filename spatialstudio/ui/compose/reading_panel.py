@@ -32,7 +32,7 @@ from spatialstudio.ui.compose.widgets.reading_notes import (
 )
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import tr
 
 KINDS = {

@@ -32,8 +32,7 @@ from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
 from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch, ThingField
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
-from spatialstudio.ui.widgets.buttons import action_button, push_button
+from spatialstudio.ui.widgets.builders import SPACE, action_button, column, grow, push_button, row
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 LOW_EM = 16

@@ -28,8 +28,7 @@ from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_thr
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.box_layouts import column, discard
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import column, discard, push_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 NO_DETECTOR = "Choose a set under “Judge set”, then judge again."

@@ -15,7 +15,7 @@ from spatialstudio.domain.judge_choice import (
 from spatialstudio.ui.framework.dialog_size import TitledDialog
 from spatialstudio.ui.run.presenters import NOBODY
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.fields import EditLine
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

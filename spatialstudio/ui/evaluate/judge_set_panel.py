@@ -14,8 +14,7 @@ from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 BY_ORIGIN = ""

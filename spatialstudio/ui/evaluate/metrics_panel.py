@@ -13,7 +13,7 @@ from spatialstudio.domain.verdict import (
 from spatialstudio.ui.evaluate.widgets.judge_rows import JudgeRows, JudgesRow
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 

@@ -14,7 +14,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.stage.stage_presenter import hue_of
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 PERCENT = 100

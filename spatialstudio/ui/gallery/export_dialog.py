@@ -18,8 +18,7 @@ from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import column, grow, push_button, row
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

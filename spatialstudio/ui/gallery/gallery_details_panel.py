@@ -21,8 +21,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
 )
 from spatialstudio.ui.gallery.widgets.claim_list import ClaimList
 from spatialstudio.ui.gallery.widgets.star_row import StarRow
-from spatialstudio.ui.widgets.box_layouts import SPACE, at_left, column, row
-from spatialstudio.ui.widgets.buttons import action_button
+from spatialstudio.ui.widgets.builders import SPACE, action_button, at_left, column, row
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import TextLine
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr

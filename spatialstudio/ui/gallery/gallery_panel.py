@@ -54,7 +54,7 @@ from spatialstudio.ui.gallery.widgets.compare_view import CompareView
 from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.gallery.widgets.filter_line import FilterLine
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
-from spatialstudio.ui.widgets.box_layouts import at_top, column, grow, row
+from spatialstudio.ui.widgets.builders import at_top, column, grow, row
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 GRID, NOTHING, COMPARISON, SWEEP = range(4)

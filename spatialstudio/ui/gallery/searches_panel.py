@@ -11,8 +11,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery.gallery_presenter import IN_TRASH
 from spatialstudio.ui.gallery.widgets.day_list import DayList
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row, space
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row, space
 from spatialstudio.ui.widgets.fitted_list import FittedList
 from spatialstudio.ui.widgets.texts import (
     TextLabel,

@@ -14,8 +14,7 @@ from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.picture_settings import FieldDifference
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column, grid, grow
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import column, grid, grow, push_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TOP = Qt.AlignmentFlag.AlignTop

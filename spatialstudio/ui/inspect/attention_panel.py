@@ -20,7 +20,7 @@ from spatialstudio.ui.stage.map_presenter import step_at
 from spatialstudio.ui.stage.stage_presenter import word_maps
 from spatialstudio.ui.stage.widgets.map_strip import MapRoom, MapStrip
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column, grow, pages
+from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TRACE_EM = 6

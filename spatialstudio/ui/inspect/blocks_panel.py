@@ -33,8 +33,15 @@ from spatialstudio.ui.inspect.block_presenter import (
 )
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, clear, column, row
-from spatialstudio.ui.widgets.buttons import Slot, push_button, tool_button
+from spatialstudio.ui.widgets.builders import (
+    SPACE,
+    Slot,
+    clear,
+    column,
+    push_button,
+    row,
+    tool_button,
+)
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.texts import (

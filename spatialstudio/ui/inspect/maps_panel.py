@@ -27,8 +27,7 @@ from spatialstudio.ui.stage.map_presenter import (
     words_to_script,
 )
 from spatialstudio.ui.stage.widgets.map_legend import MapLegend
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row, space
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, grow, push_button, row, space
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.segments import Segments

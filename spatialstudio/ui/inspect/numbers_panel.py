@@ -26,8 +26,7 @@ from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
 from spatialstudio.ui.stage.map_presenter import map_source_choices
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import column, grow, push_button, row
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

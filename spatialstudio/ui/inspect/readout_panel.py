@@ -10,7 +10,7 @@ from spatialstudio.ui.stage.map_presenter import (
     place_in_words,
     shown_words,
 )
-from spatialstudio.ui.widgets.box_layouts import row
+from spatialstudio.ui.widgets.builders import row
 from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,

@@ -36,7 +36,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column, grow, pages
+from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.plot import ZOOM
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

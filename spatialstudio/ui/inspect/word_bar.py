@@ -25,7 +25,7 @@ from spatialstudio.ui.stage.map_presenter import (
 )
 from spatialstudio.ui.stage.widgets.word_chips import WordChips
 from spatialstudio.ui.theme.theme import LOW_WINDOW_EM, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, grow, row
+from spatialstudio.ui.widgets.builders import SPACE, at_top, grow, row
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import tr
 

@@ -44,7 +44,7 @@ from spatialstudio.ui.models.presenters import (
     rows_of,
 )
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.buttons import LinkButton
+from spatialstudio.ui.widgets.builders import LinkButton
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr

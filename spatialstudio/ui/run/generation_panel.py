@@ -70,7 +70,7 @@ from spatialstudio.ui.run.sweep import Sweeping
 from spatialstudio.ui.run.widgets.fields import Choice
 from spatialstudio.ui.run.widgets.generate_footer import GenerateFooter
 from spatialstudio.ui.run.widgets.run_form import RunForm
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import tr
 
 A_FEW = 4

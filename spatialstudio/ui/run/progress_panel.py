@@ -16,7 +16,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect.trace_presenter import progress_of
 from spatialstudio.ui.run import commands as commands
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.phase_bar import PhaseBar, Progress
 from spatialstudio.ui.widgets.texts import tr
 

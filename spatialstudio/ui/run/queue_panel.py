@@ -23,8 +23,7 @@ from spatialstudio.ui.run.failure_actions import FailureActions
 from spatialstudio.ui.run.presenters import rows_of
 from spatialstudio.ui.run.widgets.queue_list import QueueList
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import SPACE, column, grow, row, tool_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TOOLS = (commands.STOP_AFTER, commands.RETRY, commands.CLEAR_QUEUE)

@@ -7,7 +7,7 @@ from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import results_of
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
-from spatialstudio.ui.widgets.box_layouts import column, pages
+from spatialstudio.ui.widgets.builders import column, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 

@@ -15,7 +15,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.fact_list import FactList
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

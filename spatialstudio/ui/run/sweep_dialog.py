@@ -14,8 +14,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import column, push_button
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

@@ -8,7 +8,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.stage_view import StageView
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.stage.widgets.layer_list import LayerList
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LOOK,
     BoxLayer,

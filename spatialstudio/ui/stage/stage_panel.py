@@ -34,7 +34,7 @@ from spatialstudio.ui.stage.stage_presenter import picture_scene, step_seen
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.stage.widgets.map_grid import GridView
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.builders import column, grow, row
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.widgets.stage_overlay import StageOverlay
 from spatialstudio.ui.widgets.texts import tr

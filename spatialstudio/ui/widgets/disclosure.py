@@ -4,8 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import at_left, column
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import at_left, column, tool_button
 
 LEAST_EM = 6
 """Minimum width of the title in a narrow dock."""

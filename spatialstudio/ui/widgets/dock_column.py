@@ -11,8 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, grow, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.builders import SPACE, ThemedIcon, column, grow, row, tool_button
 from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,

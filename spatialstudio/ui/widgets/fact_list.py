@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from spatialstudio.ui.widgets.box_layouts import grid
+from spatialstudio.ui.widgets.builders import grid
 from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone
 
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
+from spatialstudio.ui.widgets.builders import SPACE, column, row
 from spatialstudio.ui.widgets.texts import PlainLabel, Tone, tr
 
 FINE = 1000

@@ -11,8 +11,18 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QScrollArea, 
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, Part, at_top, column, discard, grow, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
+from spatialstudio.ui.widgets.builders import (
+    SPACE,
+    Part,
+    ThemedIcon,
+    at_top,
+    column,
+    discard,
+    grow,
+    push_button,
+    row,
+    tool_button,
+)
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     RemarkLabel,

@@ -24,7 +24,7 @@ from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.command_button import ICON_EM
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 from spatialstudio.ui.window.command_table import TABLE
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QWidget
 
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import tr
 
 SIZE_EM = (60, 44)

@@ -17,8 +17,7 @@ from spatialstudio.domain.servers import ServerChoice, crosses_network_in_plain
 from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.window_signals import LANGUAGE_MODEL_PAGE
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row
 from spatialstudio.ui.widgets.fields import ComboBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 from spatialstudio.ui.window.settings_dialog import SettingsPage

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.builders import column, grow, row
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.texts import tr
 

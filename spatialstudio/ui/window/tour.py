@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, room_for
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, column, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,

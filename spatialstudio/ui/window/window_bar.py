@@ -16,8 +16,7 @@ from spatialstudio.ui.framework.actions import Actions, KeysOfOthers
 from spatialstudio.ui.framework.command import Menu, Scope
 from spatialstudio.ui.framework.command_button import ICON_EM, command_button
 from spatialstudio.ui.framework.workspace import Workspace
-from spatialstudio.ui.widgets.box_layouts import SPACE, row, space
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import SPACE, row, space, tool_button
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.window.dock_layout import DockLayout
 

@@ -31,7 +31,7 @@ from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.models import commands as models_commands
 from spatialstudio.ui.run import commands as run_commands
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_cards import Toast
 

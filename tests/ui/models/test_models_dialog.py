@@ -13,7 +13,7 @@ from spatialstudio.domain.hub import DownloadProgress, InstalledModel, ModelOrig
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.framework.window_signals import WindowSignals
 from spatialstudio.ui.models.models_dialog import ModelsDialog
-from spatialstudio.ui.widgets.buttons import LinkButton
+from spatialstudio.ui.widgets.builders import LinkButton
 from spatialstudio.ui.widgets.texts import TextLabel
 from tests.download_fakes import FakeModelHub, Transfers
 from tests.ui.by_name import named

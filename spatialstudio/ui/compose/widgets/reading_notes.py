@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, at_top, column, discard, grow, row
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import SPACE, at_top, column, discard, grow, push_button, row
 from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.roving_focus import DOWN_THE_ROWS, RovingFocus
 from spatialstudio.ui.widgets.texts import (

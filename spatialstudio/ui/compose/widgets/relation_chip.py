@@ -40,8 +40,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice, RelationWheel
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle, checkable
 from spatialstudio.ui.theme.theme import Theme, em, restyle
-from spatialstudio.ui.widgets.box_layouts import SPACE, grid, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.builders import SPACE, ThemedIcon, grid, row, tool_button
 from spatialstudio.ui.widgets.painting import draw_rounded, painting
 from spatialstudio.ui.widgets.texts import (
     TextLabel,

@@ -13,7 +13,7 @@ from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim, RelationCh
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord, WordHandle
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import column, discard
+from spatialstudio.ui.widgets.builders import column, discard
 from spatialstudio.ui.widgets.painting import draw_rounded
 from spatialstudio.ui.widgets.roving_focus import ROWS_AND_PLACES, RovingFocus
 from spatialstudio.ui.widgets.texts import tr

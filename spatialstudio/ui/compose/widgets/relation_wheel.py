@@ -15,8 +15,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import centred, column, grow, row
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import centred, column, grow, row, tool_button
 from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,

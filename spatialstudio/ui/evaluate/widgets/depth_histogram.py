@@ -19,7 +19,7 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.box_layouts import column, grow
+from spatialstudio.ui.widgets.builders import column, grow
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotLine

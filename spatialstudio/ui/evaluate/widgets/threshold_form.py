@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import em, restyle
-from spatialstudio.ui.widgets.box_layouts import clear, grid
+from spatialstudio.ui.widgets.builders import clear, grid
 from spatialstudio.ui.widgets.fields import ComboBox, Slider
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,

@@ -28,7 +28,7 @@ from spatialstudio.ui.theme.theme import (
     font,
     restyle,
 )
-from spatialstudio.ui.widgets.box_layouts import (
+from spatialstudio.ui.widgets.builders import (
     SPACE,
     Part,
     at_left,
@@ -36,9 +36,9 @@ from spatialstudio.ui.widgets.box_layouts import (
     column,
     grid,
     grow,
+    push_button,
     row,
 )
-from spatialstudio.ui.widgets.buttons import push_button
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import LOOKS, OutcomeMark

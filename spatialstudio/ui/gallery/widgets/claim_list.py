@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import clear, grid
+from spatialstudio.ui.widgets.builders import clear, grid
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.texts import TextLabel, Tone
 

@@ -10,8 +10,7 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.box_layouts import Placed, centred, column
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import Placed, centred, column, push_button
 from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,

@@ -7,8 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import SPACE, grow, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
+from spatialstudio.ui.widgets.builders import SPACE, ThemedIcon, grow, push_button, row, tool_button
 from spatialstudio.ui.widgets.fields import NumberBox
 from spatialstudio.ui.widgets.texts import PlainLabel, plain_tip, tr
 

@@ -11,8 +11,7 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.box_layouts import at_top, grow, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.builders import ThemedIcon, at_top, grow, row, tool_button
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_text, elided
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 

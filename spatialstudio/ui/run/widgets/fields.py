@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QSpinBox, QToolButton, QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
-from spatialstudio.ui.widgets.buttons import ThemedIcon, tool_button
+from spatialstudio.ui.widgets.builders import ThemedIcon, column, grow, row, tool_button
 from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, EditLine, NumberBox, Slider
 from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
 

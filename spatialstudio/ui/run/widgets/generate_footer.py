@@ -5,8 +5,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from spatialstudio.ui.theme.theme import Theme
-from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
-from spatialstudio.ui.widgets.buttons import ThemedIcon, push_button, tool_button
+from spatialstudio.ui.widgets.builders import (
+    ThemedIcon,
+    column,
+    grow,
+    push_button,
+    row,
+    space,
+    tool_button,
+)
 from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,

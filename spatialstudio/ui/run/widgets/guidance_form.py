@@ -16,7 +16,7 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.box_layouts import column
+from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.texts import (

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QVBoxLay
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import tool_button
 from spatialstudio.ui.widgets.fields import DecimalBox
 from spatialstudio.ui.widgets.texts import TextLabel, plain_tip, tr
 

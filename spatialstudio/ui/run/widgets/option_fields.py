@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from spatialstudio.domain.options import Option, OptionKind, OptionValue
 from spatialstudio.ui.run.widgets.fields import PLAIN_NUMBER
-from spatialstudio.ui.widgets.box_layouts import grow, row
+from spatialstudio.ui.widgets.builders import grow, row
 from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, NumberBox
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 

@@ -25,7 +25,7 @@ from spatialstudio.ui.run.widgets.fields import (
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
 from spatialstudio.ui.run.widgets.lora_list import LoraList
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row
+from spatialstudio.ui.widgets.builders import column, grow, row
 from spatialstudio.ui.widgets.fields import EditLine
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

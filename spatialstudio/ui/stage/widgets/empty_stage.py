@@ -11,8 +11,7 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.box_layouts import Placed, centred, column, grow, row, space
-from spatialstudio.ui.widgets.buttons import push_button
+from spatialstudio.ui.widgets.builders import Placed, centred, column, grow, push_button, row, space
 from spatialstudio.ui.widgets.painting import SmallDrawing
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr

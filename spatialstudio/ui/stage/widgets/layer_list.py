@@ -13,8 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.box_layouts import column, grow, row, space
-from spatialstudio.ui.widgets.buttons import tool_button
+from spatialstudio.ui.widgets.builders import column, grow, row, space, tool_button
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.painting import painting
 from spatialstudio.ui.widgets.picture_layers import (

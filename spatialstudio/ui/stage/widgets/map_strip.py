@@ -22,7 +22,7 @@ from spatialstudio.ui.theme.theme import (
     font,
 )
 from spatialstudio.ui.widgets.array_images import heat_image
-from spatialstudio.ui.widgets.box_layouts import SPACE, discard, row
+from spatialstudio.ui.widgets.builders import SPACE, discard, row
 from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, elided, painting
 from spatialstudio.ui.widgets.roving_focus import ALONG, RovingFocus
 from spatialstudio.ui.widgets.texts import tr
