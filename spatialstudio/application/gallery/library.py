@@ -223,6 +223,9 @@ class Library:
         state: Stores the saved searches.
         searches: File of the saved searches.
         publish: Receives ``LibraryChanged``, on the thread that found the change.
+
+    Attributes:
+        is_looked_through: Whether the folder has been compared with the index since the start.
     """
 
     def __init__(
@@ -238,7 +241,7 @@ class Library:
         self._state = state
         self._searches = searches
         self._publish = publish
-        self._is_looked_through = False
+        self.is_looked_through = False
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -246,11 +249,6 @@ class Library:
     def root(self) -> Path:
         """The folder of all runs."""
         return self._runs.root
-
-    @property
-    def is_looked_through(self) -> bool:
-        """Whether the folder has been compared with the index since the start."""
-        return self._is_looked_through
 
     def close(self) -> None:
         """Stop watching and release the index."""
@@ -274,7 +272,7 @@ class Library:
     def refresh(self) -> LibraryChange:
         """Scan for changes now, and publish them."""
         change = self._runs.refresh()
-        self._is_looked_through = True
+        self.is_looked_through = True
         return self._published(change)
 
     def reindex(self) -> int:

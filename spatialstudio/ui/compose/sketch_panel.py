@@ -56,7 +56,11 @@ class Sketched:
 
 
 class SketchPanel(Panel):
-    """Lets the user lay out the scene by hand; prompt and chips follow."""
+    """Lets the user lay out the scene by hand; prompt and chips follow.
+
+    Attributes:
+        places: Positions of the objects.
+    """
 
     title = "Layout sketch"
 
@@ -65,7 +69,7 @@ class SketchPanel(Panel):
         self._studio = context.studio
         self._stage = context.stage
         self._edits = context.edits
-        self._places: Places = {}
+        self.places: Places = {}
         self._run_id = run.id if (run := self._studio.session.run) else ""
         self._model_id: str | None = None
         self._new_place = QPointF()
@@ -113,15 +117,10 @@ class SketchPanel(Panel):
         self._whole.setDirection(along if is_flat else down)
         self._foot.setDirection(down if is_flat else along)
 
-    @property
-    def places(self) -> Places:
-        """Positions of the objects."""
-        return self._places
-
     def use_places(self, places: Places) -> None:
         """Use the positions from another sketch of this scene."""
         if (scene := self._scene) is not None:
-            self._places = arranged(scene, places)
+            self.places = arranged(scene, places)
             self._show(scene)
 
     def handle(self, event: object) -> None:
@@ -130,7 +129,7 @@ class SketchPanel(Panel):
             case SceneChanged(scene=None):
                 self._show(None)
             case SceneChanged(scene=scene) if scene is not None and scene is self._scene:
-                self._places = arranged(scene, self._places)
+                self.places = arranged(scene, self.places)
                 self._show(scene)
             case MentionPicked(mention_id=mention_id):
                 self._sketch.show_picked(mention_id)
@@ -145,14 +144,14 @@ class SketchPanel(Panel):
         return self._studio.session.scene
 
     def _show(self, scene: SceneGraph | None) -> None:
-        self._draw(scene, self._places)
+        self._draw(scene, self.places)
         has_things = scene is not None and bool(scene.mentions)
         self._hint.setText(tr(SKETCH_HINT) if has_things else "")
         self._allow_removal()
 
     def _start_over(self, prompt: str) -> None:
         """Forget moved positions, as a prompt chosen elsewhere has a different layout."""
-        self._places = {}
+        self.places = {}
         if self._scene is not None and self._scene.prompt.text == prompt:
             self.use_places({})
 
@@ -160,7 +159,7 @@ class SketchPanel(Panel):
         """Return the scene and positions with an object moved."""
         if (scene := self._scene) is None:
             return None
-        places = {**self._places, key: (place.x(), place.y())}
+        places = {**self.places, key: (place.x(), place.y())}
         return Sketched(after_move(scene, places, key), places)
 
     def _preview(self, key: MentionId, place: QPointF) -> None:
@@ -174,7 +173,7 @@ class SketchPanel(Panel):
     def _take(self, key: MentionId, place: QPointF) -> None:
         scene, moved = self._scene, self._moved(key, place)
         if scene is not None and moved is not None:
-            before = Sketched(scene, self._places)
+            before = Sketched(scene, self.places)
             name = tr("move object")
             self._edits.change(name, before, moved, self._show_sketched, merge_key=f"sketch {key}")
 
@@ -184,7 +183,7 @@ class SketchPanel(Panel):
     def _begin_adding(self) -> None:
         """Ask for an object by keyboard; it is placed in free space."""
         self._stage.show_sketch(True)
-        self._ask_name(QPointF(*free_place(self._places)))
+        self._ask_name(QPointF(*free_place(self.places)))
 
     def _ask_name(self, place: QPointF) -> None:
         self._new_place = place
@@ -204,8 +203,8 @@ class SketchPanel(Panel):
             self._add_first(thing)
             return
         place = self._new_place.x(), self._new_place.y()
-        grown, places, new = after_adding(scene, self._places, thing, place)
-        before = Sketched(scene, self._places)
+        grown, places, new = after_adding(scene, self.places, thing, place)
+        before = Sketched(scene, self.places)
         self._edits.change(tr("add object"), before, Sketched(grown, places), self._show_sketched)
         self._studio.session.pick_mention(new)
 
@@ -220,8 +219,8 @@ class SketchPanel(Panel):
         if len(scene.mentions) == 1:
             self._window_signals.prompt_offered.emit("")
             return
-        left = Sketched(*after_removing(scene, self._places, key))
-        before = Sketched(scene, self._places)
+        left = Sketched(*after_removing(scene, self.places, key))
+        before = Sketched(scene, self.places)
         self._edits.change(tr("remove object"), before, left, self._show_sketched)
         self._studio.session.pick_mention(left.scene.mentions[0].id)
 
@@ -237,7 +236,7 @@ class SketchPanel(Panel):
             self._studio.session.pick_mention(new)
 
     def _show_sketched(self, sketched: Sketched) -> None:
-        self._places = sketched.places
+        self.places = sketched.places
         if sketched.scene == self._scene:
             self._show(sketched.scene)
         else:

@@ -107,6 +107,9 @@ class Plot(QFrame):
         theme: Its colours.
         name: Of the plot, for its file and for screen readers.
         is_upright: Whether the axis runs down.
+
+    Attributes:
+        place: The place that values are read at; None while none is pointed at.
     """
 
     save_asked = Signal(object)
@@ -118,7 +121,7 @@ class Plot(QFrame):
         self.range = PlotRange()
         self.rows: list[PlotRow] = []
         self._is_upright = is_upright
-        self._place: float | None = None
+        self.place: float | None = None
         self._cursor = QGraphicsLineItem()
         self._cursor.hide()
         self._grip: QPointF | None = None
@@ -174,11 +177,6 @@ class Plot(QFrame):
         """Whether only a part of the axis is in view."""
         return self.range.is_zoomed
 
-    @property
-    def place(self) -> float | None:
-        """The place that values are read at; None while none is pointed at."""
-        return self._place
-
     def add_row(self, low: float = 0.0, high: float = 1.0) -> PlotRow:
         """Add a field; ``lay_out`` places it."""
         row = PlotRow(low, high, is_upright=self._is_upright)
@@ -197,7 +195,7 @@ class Plot(QFrame):
     def describe(self, words: str) -> None:
         """Say what the plot shows, to who cannot see it."""
         self._words = words
-        read = "" if self._place is None else self.text_at(self._place)
+        read = "" if self.place is None else self.text_at(self.place)
         text = "\n".join(filter(None, (words, read)))
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
@@ -224,7 +222,7 @@ class Plot(QFrame):
     def zoom(self, factor: float, around: float | None = None) -> None:
         """Show ``factor`` times as much of the axis; ``around`` stays, else the line or middle."""
         if around is None:
-            around = self._place
+            around = self.place
         middle = self.range.first + self.range.length / 2
         self.show_range(self.range.zoomed(factor, middle if around is None else around))
 
@@ -239,9 +237,9 @@ class Plot(QFrame):
     def read(self, place: float | None) -> None:
         """Show the values at a place of the axis, in a tip and to screen readers; None for none."""
         place = None if place is None else self.snapped(place)
-        if place == self._place:
+        if place == self.place:
             return
-        self._place = place
+        self.place = place
         self._show_cursor()
         self.describe(self._words)
 
@@ -322,7 +320,7 @@ class Plot(QFrame):
     def go_by(self, strides: int) -> None:
         """Move the line that values are read at; what is out of view comes into view."""
         middle = self.range.first + self.range.length / 2
-        place = middle if self._place is None else self._place + strides * self.stride()
+        place = middle if self.place is None else self.place + strides * self.stride()
         place = min(max(place, self.range.low), self.range.high)
         self.show_range(self.range.showing(place))
         self.read(place)
@@ -393,7 +391,7 @@ class Plot(QFrame):
             self.addAction(action)
 
     def _show_cursor(self) -> None:
-        place = self._place
+        place = self.place
         is_seen = place is not None and self.range.first <= place <= self.range.last
         self._cursor.setVisible(is_seen and bool(self.rows))
         if self._cursor.isVisible() and place is not None:

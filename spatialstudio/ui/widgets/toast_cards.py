@@ -81,6 +81,9 @@ class ToastCard(QFrame):
     """Shows one message; emits ``closed`` when the user or the timeout closes it.
 
     The timeout pauses while the pointer or the focus is on it.
+
+    Attributes:
+        toast: The message.
     """
 
     closed = Signal()
@@ -88,7 +91,7 @@ class ToastCard(QFrame):
     def __init__(self, theme: Theme, toast: Toast) -> None:
         super().__init__()
         self._theme = theme
-        self._toast = toast
+        self.toast = toast
         is_problem = toast.kind is ToastKind.PROBLEM
         self.setProperty("kind", "error" if is_problem else "toast")
         self.setAccessibleName(tr("Problem") if is_problem else tr("Message"))
@@ -110,11 +113,6 @@ class ToastCard(QFrame):
         self._dress()
         self._go_on()
 
-    @property
-    def toast(self) -> Toast:
-        """The message."""
-        return self._toast
-
     def enterEvent(self, event: QEnterEvent) -> None:
         """Pause the timeout while the pointer is on the card."""
         self._timer.stop()
@@ -125,16 +123,16 @@ class ToastCard(QFrame):
         super().leaveEvent(event)
 
     def _go_on(self) -> None:
-        if self._toast.kind is ToastKind.NEWS:
+        if self.toast.kind is ToastKind.NEWS:
             self._timer.start()
 
     def _lay_out(self) -> None:
-        words = column(TextLabel(self._toast.message, Tone.HEADING), gap=0.15)
-        if self._toast.hint:
-            words.addWidget(RemarkLabel(self._toast.hint))
+        words = column(TextLabel(self.toast.message, Tone.HEADING), gap=0.15)
+        if self.toast.hint:
+            words.addWidget(RemarkLabel(self.toast.hint))
         parts: list[Part] = [row(at_top(self._mark), grow(words), at_top(self._close), gap=0.6)]
         if buttons := self._buttons():
-            is_upright = len(self._toast.offers) > 1
+            is_upright = len(self.toast.offers) > 1
             if is_upright:
                 buttons.sort(key=lambda button: button.property("kind") == "quiet")
             parts.append((column if is_upright else row)(SPACE, *buttons, gap=0.3))
@@ -142,14 +140,14 @@ class ToastCard(QFrame):
 
     def _buttons(self) -> list[QPushButton]:
         buttons: list[QPushButton] = []
-        if self._toast.details:
+        if self.toast.details:
             more = push_button(tr("Details"), kind="quiet")
             more.setCheckable(True)
             more.toggled.connect(self._show_details)
             buttons.append(more)
-        if self._toast.report:
+        if self.toast.report:
             buttons.append(push_button(tr("Copy report"), self._copy, kind="quiet"))
-        offers = self._toast.offers
+        offers = self.toast.offers
         return buttons + [push_button(each.text, partial(self._accept, each)) for each in offers]
 
     def _show_details(self, shown: bool) -> None:
@@ -157,16 +155,16 @@ class ToastCard(QFrame):
         self.adjustSize()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._toast.report)
+        QGuiApplication.clipboard().setText(self.toast.report)
 
     def _accept(self, offer: Offer, _checked: bool = False) -> None:
         offer.accept()
         self.closed.emit()
 
     def _dress(self) -> None:
-        role = "bad" if self._toast.kind is ToastKind.PROBLEM else "good"
+        role = "bad" if self.toast.kind is ToastKind.PROBLEM else "good"
         side = em(1.4)
-        self._mark.setPixmap(self._theme.icon(self._toast.kind.value, role).pixmap(side, side))
+        self._mark.setPixmap(self._theme.icon(self.toast.kind.value, role).pixmap(side, side))
 
 
 MOST_CARDS = 3

@@ -87,6 +87,9 @@ class PromptEditor(QPlainTextEdit):
     handling it is slow; the ``show_*`` methods never emit. While a word of the vocabulary is typed,
     its completion is shown after the cursor, with a note if the model does not know it; Tab or the
     right arrow accepts it, Escape dismisses it.
+
+    Attributes:
+        remark: The note on the completion; empty for none.
     """
 
     prompt_edited = Signal(str)
@@ -104,7 +107,7 @@ class PromptEditor(QPlainTextEdit):
         self._pointed: tuple[tuple[int, int], ...] = ()
         self._vocabulary: tuple[str, ...] = ()
         self._known: tuple[str, ...] = ()
-        self._rest = self._remark = ""
+        self._rest = self.remark = ""
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._tell)
         self.textChanged.connect(self._pause.start)
@@ -130,11 +133,6 @@ class PromptEditor(QPlainTextEdit):
     def completion(self) -> str:
         """The completion shown after the cursor; empty for none."""
         return self._rest
-
-    @property
-    def remark(self) -> str:
-        """The note on the completion; empty for none."""
-        return self._remark
 
     @property
     def pointed_words(self) -> tuple[str, ...]:
@@ -296,9 +294,9 @@ class PromptEditor(QPlainTextEdit):
         painter.drawText(room, place, self._rest)
         room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(self._rest) + em(0.6))
         painter.setFont(font(SMALL))
-        if painter.fontMetrics().horizontalAdvance(self._remark) > room.width():
+        if painter.fontMetrics().horizontalAdvance(self.remark) > room.width():
             room = QRectF(0, box.bottom(), self.viewport().width() - em(0.3), box.height())
-        painter.drawText(room, Qt.AlignmentFlag.AlignRight, self._remark)
+        painter.drawText(room, Qt.AlignmentFlag.AlignRight, self.remark)
 
     def _boxes(self, start: int, stop: int) -> list[QRectF]:
         """Return the rectangles of visible characters, one per line."""
@@ -333,14 +331,14 @@ class PromptEditor(QPlainTextEdit):
         if cursor.positionInBlock() == len(block):
             self._rest = rest_of(block, self._vocabulary)
             is_beyond = self._rest != rest_of(block, self._known)
-            self._remark = tr("unknown to this model") if is_beyond else ""
+            self.remark = tr("unknown to this model") if is_beyond else ""
             said = tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
-            self.setAccessibleDescription(f"{said} {self._remark}".strip())
+            self.setAccessibleDescription(f"{said} {self.remark}".strip())
             self.viewport().update()
 
     def _wave_off(self) -> None:
         if self._rest:
-            self._rest = self._remark = ""
+            self._rest = self.remark = ""
             self.setAccessibleDescription("")
             self.viewport().update()
 

@@ -136,6 +136,9 @@ class EvidenceOverlay(StageOverlay):
 
     Emits ``margin_picked`` with half the width of a band, as a fraction of the picture's side,
     while its edge is dragged, and ``candidate_picked`` with the key of a box that is clicked.
+
+    Attributes:
+        scene: The shown marks.
     """
 
     margin_picked = Signal(float)
@@ -144,36 +147,31 @@ class EvidenceOverlay(StageOverlay):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._scene = NOTHING
+        self.scene = NOTHING
         self._held: HeldEdge | None = None
         self._pulse = QVariantAnimation(self, duration=PULSE_MS, startValue=0.0, endValue=0.0)
         self._pulse.setLoopCount(PULSES)
         self._pulse.setKeyValueAt(0.5, 1.0)
         self._pulse.valueChanged.connect(self.changed)
 
-    @property
-    def scene(self) -> EvidenceScene:
-        """The shown marks."""
-        return self._scene
-
     def show_scene(self, scene: EvidenceScene) -> None:
         """Show these marks; newly highlighted ones pulse once."""
-        if scene == self._scene:
+        if scene == self.scene:
             return
         if not scene.is_lit:
             self._pulse.stop()
-        elif not self._scene.is_lit or scene.boxes != self._scene.boxes:
+        elif not self.scene.is_lit or scene.boxes != self.scene.boxes:
             self._pulse.start()
-        self._scene = scene
+        self.scene = scene
         self.changed.emit()
 
     def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:
         """Draw the marks, and label only them while the rest is dimmed."""
-        if self._scene.is_lit:
+        if self.scene.is_lit:
             labels.clear()
         is_pulsing = self._pulse.state() is QVariantAnimation.State.Running
         pulse = float(self._pulse.currentValue()) if is_pulsing else 0.0
-        EvidencePainter(self._theme, self._scene, place, pulse).draw(painter, labels)
+        EvidencePainter(self._theme, self.scene, place, pulse).draw(painter, labels)
 
     def press(self, event: QMouseEvent, place: PicturePlace) -> bool:
         """Grab the edge of a band, or select a candidate; return True if either was hit."""
@@ -205,27 +203,27 @@ class EvidenceOverlay(StageOverlay):
 
     def words(self) -> str:
         """Return a description of the marks."""
-        return self._scene.words
+        return self.scene.words
 
     def _edge_at(self, spot: QPointF, place: PicturePlace) -> HeldEdge | None:
-        painter = EvidencePainter(self._theme, self._scene, place)
+        painter = EvidencePainter(self._theme, self.scene, place)
         near = (
             HeldEdge(mark.band.axis, self._middle(mark))
-            for mark in self._scene.bands
+            for mark in self.scene.bands
             if any(_distance(edge, spot) <= em(REACH_EM) for edge in painter.edges(mark))
         )
         return next(near, None)
 
     def _middle(self, mark: BandMark) -> float:
-        side = self._scene.width if mark.band.axis is Axis.X else self._scene.height
+        side = self.scene.width if mark.band.axis is Axis.X else self.scene.height
         return (mark.band.start + mark.band.stop) / 2 / side
 
     def _candidate_at(self, spot: QPointF, place: PicturePlace) -> BoxMark | None:
         """Return the smallest candidate at a point, as it may lie within a larger one."""
-        painter = EvidencePainter(self._theme, self._scene, place)
+        painter = EvidencePainter(self._theme, self.scene, place)
         under = [
             mark
-            for mark in self._scene.boxes
+            for mark in self.scene.boxes
             if mark.key is not None and painter.rect(mark.box).contains(spot)
         ]
         return min(under, key=lambda mark: mark.box.area, default=None)

@@ -228,6 +228,9 @@ class VerdictCard(QFrame):
         theme: Colours and icons.
         judged: Content of the card.
         brief: Leaves out checks and values.
+
+    Attributes:
+        is_brief: Whether checks and values are left out.
     """
 
     picked = Signal()
@@ -238,7 +241,7 @@ class VerdictCard(QFrame):
         super().__init__()
         self._theme = theme
         self._judged = judged
-        self._is_brief = brief
+        self.is_brief = brief
         self._chips: tuple[CheckChip, ...] = ()
         verdict = judged.verdict
         self.setProperty("kind", "card")
@@ -258,12 +261,7 @@ class VerdictCard(QFrame):
     @property
     def content(self) -> tuple[JudgedRelation, bool]:
         """The content, and whether it is shown in brief."""
-        return self._judged, self._is_brief
-
-    @property
-    def is_brief(self) -> bool:
-        """Whether checks and values are left out."""
-        return self._is_brief
+        return self._judged, self.is_brief
 
     @property
     def relation_id(self) -> RelationId:

@@ -75,6 +75,9 @@ class CompareCanvas(PaintedWidget):
     """Shows a pair of pictures that zoom (wheel) and pan (drag) together.
 
     A double click resets the view; Left and Right move the slider. Emits ``closed`` on Esc.
+
+    Attributes:
+        split: Position of the slider, as a fraction of the visible width.
     """
 
     closed = Signal()
@@ -89,7 +92,7 @@ class CompareCanvas(PaintedWidget):
         self._pair: tuple[ComparedPicture, ComparedPicture] | None = None
         self._difference: ComparedPicture | None = None
         self._way = CompareWay.SLIDER
-        self._split = 0.5
+        self.split = 0.5
         self._region = QRectF(WHOLE)
         self._grip: QPointF | None = None
         self._slides = False
@@ -102,11 +105,6 @@ class CompareCanvas(PaintedWidget):
         """The visible region, as fractions of the pictures' sides."""
         return QRectF(self._region)
 
-    @property
-    def split(self) -> float:
-        """Position of the slider, as a fraction of the visible width."""
-        return self._split
-
     def sizeHint(self) -> QSize:
         return QSize(em(40), em(28))
 
@@ -115,7 +113,7 @@ class CompareCanvas(PaintedWidget):
     ) -> None:
         """Show two pictures; their difference is None if their sizes differ."""
         self._pair, self._difference = (first, second), difference
-        self._region, self._split = QRectF(WHOLE), 0.5
+        self._region, self.split = QRectF(WHOLE), 0.5
         self._describe()
 
     def show_way(self, way: CompareWay) -> None:
@@ -149,7 +147,7 @@ class CompareCanvas(PaintedWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         frame = self.frames()[0]
-        place = frame.left() + self._split * frame.width()
+        place = frame.left() + self.split * frame.width()
         is_near = abs(event.position().x() - place) <= em(GRIP_EM)
         self._slides = self._way is CompareWay.SLIDER and is_near
         self._grip = event.position()
@@ -174,14 +172,14 @@ class CompareCanvas(PaintedWidget):
         """Move the slider; close on Esc."""
         step = {Qt.Key.Key_Left: -SLIDE, Qt.Key.Key_Right: SLIDE}.get(Qt.Key(event.key()))
         if step is not None and self._way is CompareWay.SLIDER:
-            self._slide_to(self._split + step)
+            self._slide_to(self.split + step)
         elif event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
         else:
             super().keyPressEvent(event)
 
     def _slide_to(self, share: float) -> None:
-        self._split = min(max(share, 0.0), 1.0)
+        self.split = min(max(share, 0.0), 1.0)
         self.update()
 
     def _show_region(self, region: QRectF) -> None:
@@ -224,7 +222,7 @@ class CompareCanvas(PaintedWidget):
                     self._draw_picture(painter, frame, frame, picture)
                     self._draw_title(painter, room, frame, picture)
             case CompareWay.SLIDER:
-                beyond = frames[0].adjusted(self._split * frames[0].width(), 0, 0, 0)
+                beyond = frames[0].adjusted(self.split * frames[0].width(), 0, 0, 0)
                 self._draw_picture(painter, frames[0], frames[0], first)
                 self._draw_picture(painter, frames[0], beyond, second)
                 self._draw_slider(painter, frames[0])
@@ -263,7 +261,7 @@ class CompareCanvas(PaintedWidget):
             painter.drawImage(whole, picture.image)
 
     def _draw_slider(self, painter: QPainter, frame: QRectF) -> None:
-        place = frame.left() + self._split * frame.width()
+        place = frame.left() + self.split * frame.width()
         painter.setPen(QPen(self._theme.colour("raised"), 2))
         painter.drawLine(QPointF(place, frame.top()), QPointF(place, frame.bottom()))
         painter.setPen(QPen(self._theme.colour("accent"), 1))
@@ -313,13 +311,17 @@ def _width_of(picture: ComparedPicture) -> float:
 
 
 class CompareView(QWidget):
-    """Shows a pair in one of four modes. Emits ``closed`` to return to the grid."""
+    """Shows a pair in one of four modes. Emits ``closed`` to return to the grid.
+
+    Attributes:
+        way: The comparison mode.
+    """
 
     closed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._way = CompareWay.SLIDER
+        self.way = CompareWay.SLIDER
         self.canvas = CompareCanvas(theme)
         self.canvas.closed.connect(self.close_comparison)
         self.setFocusProxy(self.canvas)
@@ -335,21 +337,16 @@ class CompareView(QWidget):
         bar = FlowLayout(em(0.3), back, *map(self._button, CompareWay))
         column(bar, grow(self.canvas), within=self, edges=(0.9, 0.2, 0.9, 0.9))
 
-    @property
-    def way(self) -> CompareWay:
-        """The comparison mode."""
-        return self._way
-
     def show_pair(
         self, first: ComparedPicture, second: ComparedPicture, difference: ComparedPicture | None
     ) -> None:
         """Show two pictures in the last used mode."""
         self.canvas.show_pair(first, second, difference)
-        self.show_way(self._way)
+        self.show_way(self.way)
 
     def show_way(self, way: CompareWay) -> None:
         """Switch the comparison mode."""
-        self._way = way
+        self.way = way
         self.canvas.show_way(way)
         self._ways.button(list(CompareWay).index(way)).setChecked(True)
 

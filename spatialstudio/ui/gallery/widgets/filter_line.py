@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QListView, QWidget
+from PySide6.QtWidgets import QCompleter, QListView, QWidget
 
 from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.fields import TextLine
@@ -82,6 +82,9 @@ class FilterLine(QWidget):
 
     Emits ``line_edited`` with the text while the user types, and ``left_downwards`` to move the
     focus to the results.
+
+    Attributes:
+        problem: Label of the error message; hidden without an error.
     """
 
     line_edited = Signal(str)
@@ -94,20 +97,15 @@ class FilterLine(QWidget):
         self._line.textChanged.connect(self._tell)
         self._line.left_downwards.connect(self.left_downwards)
         self._shown: str | None = None
-        self._problem = TextLabel(tone=Tone.MUTED, small=True)
-        self._problem.hide()
+        self.problem = TextLabel(tone=Tone.MUTED, small=True)
+        self.problem.hide()
         self.setFocusProxy(self._line)
-        column(self._line, self._problem, within=self, gap=0.2)
+        column(self._line, self.problem, within=self, gap=0.2)
 
     @property
     def line(self) -> str:
         """The current text."""
         return self._line.text()
-
-    @property
-    def problem(self) -> QLabel:
-        """Label of the error message; hidden without an error."""
-        return self._problem
 
     def show_line(self, text: str) -> None:
         """Show a line chosen elsewhere."""
@@ -121,8 +119,8 @@ class FilterLine(QWidget):
 
     def show_problem(self, sentence: str) -> None:
         """Show an error message; empty hides it."""
-        self._problem.setText(sentence)
-        self._problem.setVisible(bool(sentence))
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
         self._line.setAccessibleDescription(sentence)
 
     def select_all(self) -> None:

@@ -17,6 +17,9 @@ class StarRow(PaintedWidget):
     """Shows 0 to ``MOST_STARS`` stars; emits ``stars_picked`` with the user's rating.
 
     A click on the last filled star clears the rating.
+
+    Attributes:
+        stars: Number of stars shown.
     """
 
     stars_picked = Signal(int)
@@ -28,19 +31,14 @@ class StarRow(PaintedWidget):
             focusPolicy=Qt.FocusPolicy.StrongFocus,
             sizePolicy=FIXED,
         )
-        self._stars = 0
-
-    @property
-    def stars(self) -> int:
-        """Number of stars shown."""
-        return self._stars
+        self.stars = 0
 
     def sizeHint(self) -> QSize:
         return QSize(em(STEP_EM * MOST_STARS), em(STEP_EM))
 
     def show_stars(self, stars: int) -> None:
         """Show a number of stars."""
-        self._stars = stars
+        self.stars = stars
         self.setAccessibleDescription(tr("{count} of 5 stars").format(count=stars))
         self.update()
 
@@ -48,7 +46,7 @@ class StarRow(PaintedWidget):
         """Draw the stars, filled up to the rating."""
         for place in range(MOST_STARS):
             centre = QPointF(em(STEP_EM) * (place + 0.5), self.height() / 2)
-            is_full = place < self._stars
+            is_full = place < self.stars
             painter.setPen(QPen(self._theme.colour("warning" if is_full else "faint"), 1.2))
             painter.setBrush(self._theme.colour("warning") if is_full else Qt.BrushStyle.NoBrush)
             painter.drawPolygon(star(centre, em(RADIUS_EM)))
@@ -59,7 +57,7 @@ class StarRow(PaintedWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         picked = min(int(event.position().x() // em(STEP_EM)) + 1, MOST_STARS)
-        self._pick(0 if picked == self._stars else picked)
+        self._pick(0 if picked == self.stars else picked)
 
     def event(self, event: QEvent) -> bool:
         """Accept digit keys before the window's shortcuts see them."""
@@ -71,15 +69,15 @@ class StarRow(PaintedWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         digit = event.key() - Qt.Key.Key_0
         if event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Up):
-            self._pick(min(self._stars + 1, MOST_STARS))
+            self._pick(min(self.stars + 1, MOST_STARS))
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Down):
-            self._pick(max(self._stars - 1, 0))
+            self._pick(max(self.stars - 1, 0))
         elif 0 <= digit <= MOST_STARS:
             self._pick(digit)
         else:
             super().keyPressEvent(event)
 
     def _pick(self, stars: int) -> None:
-        if stars != self._stars:
+        if stars != self.stars:
             self.show_stars(stars)
             self.stars_picked.emit(stars)

@@ -49,6 +49,9 @@ class LayerRow(QWidget):
         theme: Colours and icons.
         layer: The layer.
         key: Shortcut of the eye.
+
+    Attributes:
+        eye: The toggle button, which takes keyboard focus.
     """
 
     shown_picked = Signal(bool)
@@ -60,7 +63,7 @@ class LayerRow(QWidget):
         self._theme = theme
         self._name = tr(layer.value)
         self._look = PLAIN_LOOK
-        self._eye = self._eye_button()
+        self.eye = self._eye_button()
         self._opacity = self._opacity_slider()
         self._hue = self._hue_button(layer)
         self._has_hue = layer not in HUELESS
@@ -73,28 +76,23 @@ class LayerRow(QWidget):
             Qt.Key.Key_S: lambda: self._solo.click(),
             Qt.Key.Key_H: lambda: self._open_hues(),
         }
-        self._eye.installEventFilter(self)
+        self.eye.installEventFilter(self)
         self._keys_label = PlainLabel(key)
         self._keys_label.setProperty("tone", "muted")
-        parts = (grow(self._eye, 100), grow(self._opacity), self._hue, self._solo, self._keys_label)
+        parts = (grow(self.eye, 100), grow(self._opacity), self._hue, self._solo, self._keys_label)
         row(*parts, within=self, gap=GAP_EM)
         theme.changed.connect(self._dress)
         self._dress()
 
     @property
-    def eye(self) -> QPushButton:
-        """The toggle button, which takes keyboard focus."""
-        return self._eye
-
-    @property
     def is_shown(self) -> bool:
         """Whether the layer is enabled."""
-        return self._eye.isChecked()
+        return self.eye.isChecked()
 
     def show_shown(self, shown: bool) -> None:
         """Show whether the layer is enabled."""
-        with QSignalBlocker(self._eye):
-            self._eye.setChecked(shown)
+        with QSignalBlocker(self.eye):
+            self.eye.setChecked(shown)
         self._dress()
 
     def show_look(self, look: LayerLook) -> None:
@@ -139,7 +137,7 @@ class LayerRow(QWidget):
         return True
 
     def _breadth_of(self, *parts: QWidget) -> int:
-        shown = (self._eye, self._keys_label, *parts)
+        shown = (self.eye, self._keys_label, *parts)
         widths = (max(part.minimumSizeHint().width(), part.minimumWidth()) for part in shown)
         return sum(widths) + em(GAP_EM) * (len(shown) - 1)
 
@@ -212,8 +210,8 @@ class LayerRow(QWidget):
         self.look_picked.emit(look)
 
     def _dress(self) -> None:
-        shown = self._eye.isChecked()
-        self._eye.setIcon(self._theme.icon("eye" if shown else "eye_off", _ink(shown)))
+        shown = self.eye.isChecked()
+        self.eye.setIcon(self._theme.icon("eye" if shown else "eye_off", _ink(shown)))
         self._solo.setIcon(self._theme.icon("solo", "muted"))
         self._hue.setIcon(self._swatch_of(self._look.hue))
         percent = f"{self._look.opacity:.0%}"
