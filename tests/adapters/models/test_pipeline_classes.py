@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 NAMES = ["StableDiffusionPipeline", "FluxPipeline"]
 
 IMPORT = """
@@ -13,7 +15,9 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_said_about_torchvision():
+    """In the default run, the program that draws in tests/end_to_end imports the first one."""
     command = [sys.executable, "-P", "-c", IMPORT, *NAMES]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == NAMES

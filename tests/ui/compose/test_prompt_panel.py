@@ -37,26 +37,24 @@ def test_removing_the_only_relation_leaves_the_things(qtbot, panel, studio):
 
 
 def test_the_prompt_is_said_the_other_way_round_and_back_by_undo(qtbot, panel, window, studio):
-    window.context.actions[compose_commands.COUNTERFACTUAL].trigger()
+    counterfactual = window.context.actions[compose_commands.COUNTERFACTUAL]
+    counterfactual.trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the right of dog"])
     assert studio.session.scene.prompt.text == "a photo of a car to the right of a dog"
     window.context.edits.undo()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the left of car"])
-
-
-def hues(panel):
-    return {word.word.phrase: word.word.hue for chip in chips(panel) for word in chip.words}
-
-
-def test_things_keep_their_colours_when_their_order_changes(qtbot, panel, window, studio):
-    window.context.actions[compose_commands.COUNTERFACTUAL].trigger()
+    counterfactual.trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the right of dog"])
-    assert hues(panel) == {"dog": 0, "car": 1}
+    assert hues(panel) == {"dog": 0, "car": 1}  # things keep their colours in another order
     editor = panel.findChild(PromptEditor)
     editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClicks(editor, ", at night")
     qtbot.waitUntil(lambda: studio.session.scene.prompt.text.endswith("night"))
     assert hues(panel) == {"dog": 0, "car": 1}
+
+
+def hues(panel):
+    return {word.word.phrase: word.word.hue for chip in chips(panel) for word in chip.words}
 
 
 def test_words_that_point_back_are_their_thing(qtbot, panel, studio):
@@ -71,15 +69,12 @@ def test_words_that_point_back_are_their_thing(qtbot, panel, studio):
     assert dog.head == "dog"
 
 
-def test_swapping_says_the_contrary(qtbot, panel):
+def test_the_focus_stays_on_a_relation_that_was_changed(qtbot, panel):
     chips(panel)[0].swap_asked.emit()
     qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the left of dog"])
-
-
-def test_the_focus_stays_on_a_relation_that_was_changed(qtbot, panel):
     chips(panel)[0].setFocus()
     chips(panel)[0].type_picked.emit("right_of")
-    qtbot.waitUntil(lambda: names(panel) == ["Relation: dog to the right of car"])
+    qtbot.waitUntil(lambda: names(panel) == ["Relation: car to the right of dog"])
     assert chips(panel)[0].has_focus_inside
 
 
@@ -95,20 +90,13 @@ def test_a_relation_can_be_added_between_any_two_things(qtbot, panel):
     assert names(panel)[1] == "Relation: car to the left of dog"
 
 
-def test_claims_that_contradict_each_other_are_marked(qtbot, panel):
-    panel.use_prompt("a dog to the left of a car and the car to the left of the dog")
-    qtbot.waitUntil(lambda: len(chips(panel)) == 2)
-    assert all(" contradicts " in chip.accessibleDescription() for chip in chips(panel))
-
-
 def test_things_without_a_relation_get_a_note(qtbot, panel):
     panel.use_prompt("a cat and a dog")
     qtbot.waitUntil(
         lambda: any("no relation" in label.text() for label in panel.findChildren(QLabel))
     )
-
-
-def test_clearing_the_prompt_takes_the_chips_away(qtbot, panel):
+    panel.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: len(chips(panel)) == 1)
     editor = panel.findChild(PromptEditor)
     editor.selectAll()
     qtbot.keyClick(editor, Qt.Key.Key_Delete)
@@ -149,12 +137,6 @@ def word_in(editor, word):
     return editor.viewport().mapToGlobal(editor.cursorRect(cursor).center())
 
 
-def test_an_end_is_dragged_onto_a_word_of_the_prompt(qtbot, three, studio):
-    handle = chips(three)[0].findChildren(WordHandle)[1]
-    drag(qtbot, handle, word_in(three.findChild(PromptEditor), "bird"))
-    qtbot.waitUntil(lambda: "dog to the left of bird" in sentences(studio))
-
-
 def test_an_end_is_dragged_onto_an_end_of_another_relation(qtbot, three, studio):
     qtbot.waitUntil(lambda: chips(three)[1].y() > 0)
     handle = chips(three)[0].findChildren(WordHandle)[1]
@@ -163,11 +145,13 @@ def test_an_end_is_dragged_onto_an_end_of_another_relation(qtbot, three, studio)
     qtbot.waitUntil(lambda: "dog to the left of bird" in sentences(studio))
 
 
-def test_an_end_that_is_dropped_beside_all_words_stays(qtbot, three, studio, window):
+def test_an_end_is_dragged_onto_a_word_of_the_prompt(qtbot, three, studio, window):
     before = sentences(studio)
     handle = chips(three)[0].findChildren(WordHandle)[1]
     drag(qtbot, handle, window.stage.mapToGlobal(window.stage.rect().center()))
-    assert sentences(studio) == before
+    assert sentences(studio) == before  # dropped beside all words
+    drag(qtbot, handle, word_in(three.findChild(PromptEditor), "bird"))
+    qtbot.waitUntil(lambda: "dog to the left of bird" in sentences(studio))
 
 
 def test_a_chip_is_dragged_to_another_rank(qtbot, three, studio):
@@ -186,17 +170,14 @@ def test_a_muted_relation_reaches_the_request_and_typing_keeps_it(qtbot, panel, 
     assert engine.jobs[0].request.sampling.guidance.strength == 0
 
 
-def test_a_weight_reaches_the_request(qtbot, panel, window, engine):
-    chips(panel)[0].weight_picked.emit(2.0)
-    window.generation.generate()
-    assert engine.jobs[0].request.scene.relations[0].weight == 2.0
-
-
-def test_muting_is_undone(panel, window, studio):
+def test_muting_is_undone_and_a_weight_reaches_the_request(panel, window, studio, engine):
     window.context.actions[compose_commands.MUTE].trigger()
     assert relations(studio)[0].is_muted
     window.context.edits.undo()
     assert not relations(studio)[0].is_muted
+    chips(panel)[0].weight_picked.emit(2.0)
+    window.generation.generate()
+    assert engine.jobs[0].request.scene.relations[0].weight == 2.0
 
 
 def test_ctrl_and_up_weigh_the_relations_of_the_word(qtbot, three, studio):
@@ -209,8 +190,10 @@ def test_ctrl_and_up_weigh_the_relations_of_the_word(qtbot, three, studio):
     assert [relation.weight for relation in relations(studio)] == [1.0, 2.0]
 
 
-def test_the_key_of_the_wheel_opens_it_for_the_picked_relation(qtbot, three, studio, window):
-    studio.session.pick_relation(relations(studio)[1].id)
+def test_the_picked_relation_is_marked_and_the_wheel_opens_for_it(qtbot, three, studio, window):
+    qtbot.mouseClick(chips(three)[1], Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    assert studio.session.relation_id == relations(studio)[1].id
+    qtbot.waitUntil(lambda: chips(three)[1].property("kind") == "picked")
     window.context.actions[compose_commands.CHANGE_RELATION].trigger()
     wheel = three.findChild(RelationWheel)
     assert wheel.accessibleName() == "Where is the bird?"
@@ -227,15 +210,10 @@ def test_a_registered_type_is_picked_in_the_wheel_and_written(qtbot, panel, stud
     assert studio.session.scene.prompt.text == "a photo of a dog diagonally above a car"
 
 
-def test_the_picked_relation_is_marked(qtbot, three, studio):
-    qtbot.mouseClick(chips(three)[1], Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
-    assert studio.session.relation_id == relations(studio)[1].id
-    qtbot.waitUntil(lambda: chips(three)[1].property("kind") == "picked")
-
-
-def test_a_contradiction_is_mended_on_its_chip(qtbot, panel, studio):
+def test_a_contradiction_is_marked_and_mended_on_its_chip(qtbot, panel, studio):
     panel.use_prompt("a dog to the left of a car and the car to the left of the dog")
     qtbot.waitUntil(lambda: len(chips(panel)) == 2)
+    assert all(" contradicts " in chip.accessibleDescription() for chip in chips(panel))
     chips(panel)[1].fix_asked.emit()
     qtbot.waitUntil(lambda: sentences(studio) == ["dog to the left of car"])
 
@@ -261,16 +239,20 @@ def test_the_tokens_of_the_model_are_counted(qtbot, panel, engine):
     qtbot.waitUntil(lambda: "11 of 46 tokens" in labels(panel))
 
 
-def test_a_thing_beyond_the_limit_is_told_and_blocks_the_run(qtbot, panel, engine, window):
+def test_a_thing_beyond_the_limit_blocks_the_run_until_the_prompt_is_shorter(
+    qtbot, panel, engine, window
+):
     engine.answer(limit=8)
     qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs == []
-
-
-def test_a_shorter_prompt_lets_the_run_go_on(qtbot, panel, engine, window):
-    engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
+    window.generation.use_seed(11)  # settings can be changed
+    assert window.generation.settings.sampling.seed == 11
+    estimates = [
+        each for each in window.findChildren(QLabel) if each.accessibleName() == "Estimate"
+    ]
+    assert estimates
+    assert all(each.isHidden() for each in estimates)
     panel.use_prompt("a dog left of a car")
     engine.answer(limit=8)
     qtbot.waitUntil(lambda: not any("is reached before car" in text for text in labels(panel)))
@@ -315,18 +297,3 @@ def test_what_was_just_typed_can_be_undone(qtbot, panel, window):
     qtbot.keyClicks(editor, ", a cat")
     qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert editor.toPlainText() == PROMPT
-
-
-def test_a_prompt_that_is_cut_off_has_no_estimate_and_settings_can_be_changed(
-    qtbot, panel, engine, window
-):
-    engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
-    window.generation.use_seed(11)
-    assert window.generation.settings.sampling.seed == 11
-    (estimate,) = [
-        label
-        for label in window.generation.findChildren(QLabel) + window.findChildren(QLabel)
-        if label.accessibleName() == "Estimate"
-    ][:1]
-    assert estimate.isHidden()

@@ -40,39 +40,29 @@ def texts(panel):
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
 
-def test_a_pair_is_one_stack_with_the_guided_run_on_top(panel, current):
+def test_a_pair_is_one_stack_with_the_guided_run_on_top(qtbot, panel, grid, current):
     assert current().summary.method_id == "psg"
     assert current().summary.prompt == PROMPT
     assert "2 runs" in texts(panel)
     assert len(panel.grid.chosen) == 1
-
-
-def test_a_stack_opens_and_closes(qtbot, grid, current):
-    qtbot.keyClick(grid, Qt.Key.Key_Space)
+    qtbot.keyClick(grid, Qt.Key.Key_Space)  # opens it
     qtbot.keyClick(grid, Qt.Key.Key_A, CONTROL)
     qtbot.waitUntil(lambda: len(grid._keys) == 2)
     qtbot.keyClick(grid, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(grid._keys) == 1)
 
 
-def test_a_digit_rates(qtbot, grid, studio, current):
-    for stars in (2, 0, 1, 3, 5):
+def test_digits_and_the_dot_rate(qtbot, grid, studio, drawn, current):
+    layers = drawn.context.stage.layers
+    for stars in (2, 0, 1, 3, 4, 5):
         qtbot.keyClick(grid, Qt.Key(Qt.Key.Key_0 + stars))
         assert current().marks.stars == stars
         qtbot.waitUntil(lambda stars=stars: marks(studio, current).stars == stars)
-
-
-def test_a_digit_hides_no_layer_while_the_grid_has_the_focus(qtbot, grid, drawn):
-    before = drawn.context.stage.layers
-    qtbot.keyClick(grid, Qt.Key.Key_4)
-    assert drawn.context.stage.layers == before
-
-
-def test_a_dot_gives_and_takes_a_star(qtbot, grid, current):
-    qtbot.keyClick(grid, Qt.Key.Key_Period)
-    assert current().marks.stars == 1
-    qtbot.keyClick(grid, Qt.Key.Key_Period)
-    assert current().marks.stars == 0
+    assert drawn.context.stage.layers == layers  # the digits hide none while the grid has the focus
+    qtbot.keyClick(grid, Qt.Key.Key_0)
+    for stars in (1, 0):
+        qtbot.keyClick(grid, Qt.Key.Key_Period)
+        assert current().marks.stars == stars
 
 
 def test_x_sorts_out_and_undo_takes_it_back(qtbot, grid, drawn, studio, current):
@@ -115,15 +105,9 @@ def test_a_line_finds_at_once(qtbot, panel, grid):
     qtbot.waitUntil(lambda: "1 run" in texts(panel))
     write(qtbot, panel, "")
     qtbot.waitUntil(lambda: "2 runs" in texts(panel))
-
-
-def test_a_wrong_line_is_told_beneath_and_the_runs_stay(qtbot, panel, grid):
-    write(qtbot, panel, "colour:red")
+    write(qtbot, panel, "colour:red")  # an error is named beneath, and the runs stay
     qtbot.waitUntil(lambda: any("colour" in text for text in texts(panel)))
     assert grid.current is not None
-
-
-def test_nothing_found_says_so_and_offers_all(qtbot, panel):
     write(qtbot, panel, "unicorn")
     qtbot.waitUntil(lambda: "No matching runs" in texts(panel))
     button = next(b for b in panel.findChildren(QPushButton) if b.text() == "Show all runs")

@@ -37,9 +37,13 @@ def lose(qtbot, window, studio):
     return elsewhere / path.name
 
 
-def test_a_whole_run_is_verified(qtbot, drawn, panel):
+def test_a_run_is_verified_and_the_index_built_anew(qtbot, drawn, panel):
     trigger(drawn, commands.VERIFY)
     qtbot.waitUntil(lambda: "1 run verified: files are unchanged." in told(drawn))
+    trigger(drawn, commands.REINDEX)
+    qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))
+    trigger(drawn, commands.EMPTY_TRASH)
+    qtbot.waitUntil(lambda: "The trash is empty." in told(drawn))
 
 
 def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, panel):
@@ -127,6 +131,8 @@ def test_all_deleted_runs_are_listed_and_any_is_put_back(qtbot, drawn, panel, tr
 
 
 def test_putting_back_can_be_undone(qtbot, drawn, panel, trash):
+    assert not drawn.context.actions[commands.TRASH].isEnabled()
+    assert drawn.context.actions[commands.RESTORE].isEnabled()
     qtbot.keyClick(panel.grid, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     trigger(drawn, commands.RESTORE)
     assert all(picture.exists() for picture in trash)
@@ -134,11 +140,6 @@ def test_putting_back_can_be_undone(qtbot, drawn, panel, trash):
     assert not any(picture.exists() for picture in trash)
     drawn.context.edits.redo()
     assert all(picture.exists() for picture in trash)
-
-
-def test_what_is_deleted_cannot_be_deleted_again(drawn, panel, trash):
-    assert not drawn.context.actions[commands.TRASH].isEnabled()
-    assert drawn.context.actions[commands.RESTORE].isEnabled()
 
 
 def test_the_trash_is_emptied_only_when_the_user_says_so(qtbot, drawn, panel, trash, answering):
@@ -166,11 +167,6 @@ def answering(qtbot):
     return answer
 
 
-def test_an_empty_trash_says_so(drawn, panel):
-    trigger(drawn, commands.EMPTY_TRASH)
-    assert told(drawn) == ["The trash is empty."]
-
-
 def test_a_missing_file_is_found_again(qtbot, drawn, panel, studio, monkeypatch):
     before = drawn.context.gallery.current.path
     moved = lose(qtbot, drawn, studio)
@@ -193,11 +189,6 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
     qtbot.waitUntil(lambda: not drawn.context.gallery.current.is_missing)
     drawn.context.edits.undo()
     assert len(studio.library.list("is:missing")) == 1
-
-
-def test_the_index_is_built_anew(qtbot, drawn, panel):
-    trigger(drawn, commands.REINDEX)
-    qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))
 
 
 def test_selected_runs_are_judged_by_the_chosen_set_without_drawing(qtbot, drawn, panel, engine):

@@ -59,36 +59,31 @@ def export(qtbot, window, kind):
     qtbot.mouseClick(dialog._export, Qt.MouseButton.LeftButton)
 
 
-def test_a_picture_is_saved_with_all_that_it_tells(qtbot, drawn, panel, out, answer):
+def test_a_picture_is_saved_with_its_metadata_or_without(qtbot, drawn, panel, out, answer):
+    answer("")
+    trigger(drawn, commands.SAVE_AS)  # without a file name, nothing is written
+    assert list(out.iterdir()) == []
+    assert not told(drawn)
     answer(out / "mine.png")
     trigger(drawn, commands.SAVE_AS)
     qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
     assert "spatial_studio" in told_in(out / "mine.png")[0]
-
-
-def test_a_clean_copy_tells_nothing(qtbot, drawn, panel, out, answer):
-    answer(out / "mine.png")
+    answer(out / "clean.png")
     trigger(drawn, commands.CLEAN_COPY)
-    qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
-    assert told_in(out / "mine.png") == ({}, {})
+    qtbot.waitUntil(lambda: "Wrote clean.png." in told(drawn))
+    assert told_in(out / "clean.png") == ({}, {})
 
 
 @pytest.mark.usefixtures("panel")
-def test_a_kind_is_exported(qtbot, drawn, out, answer):
-    for kind in (EXPORT_KINDS["annotated"], EXPORT_KINDS["table"], EXPORT_KINDS["bundle"]):
+def test_a_kind_is_exported(qtbot, drawn, studio, out, answer, prompt_list):
+    shipped = (EXPORT_KINDS["annotated"], EXPORT_KINDS["table"], EXPORT_KINDS["bundle"])
+    for kind in (*shipped, prompt_list):
         name = f"{kind.id}.{kind.formats[0]}"
         answer(out / name)
         export(qtbot, drawn, kind)
         qtbot.waitUntil(lambda name=name: f"Wrote {name}." in told(drawn))
         assert (out / name).stat().st_size > 0
-
-
-@pytest.mark.usefixtures("panel")
-def test_a_registered_kind_is_offered_and_written(qtbot, drawn, studio, out, answer, prompt_list):
-    answer(out / "a.txt")
-    export(qtbot, drawn, prompt_list)
-    qtbot.waitUntil(lambda: "Wrote a.txt." in told(drawn))
-    assert (out / "a.txt").read_text() == studio.session.run.scene.prompt.text
+    assert (out / "prompts.txt").read_text() == studio.session.run.scene.prompt.text
 
 
 def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
@@ -139,22 +134,16 @@ def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
     assert {path.read_text() for path in taken} == {"mine"}
 
 
-def test_a_name_without_its_ending_is_asked_about(qtbot, drawn, panel, out, answer, asked):
+def test_a_name_is_asked_about_unless_the_file_dialog_did(qtbot, drawn, panel, out, answer, asked):
     (out / "mine.png").write_text("mine")
     answer(out / "mine")
     trigger(drawn, commands.SAVE_AS)
     assert asked == ["Replace mine.png?"]
     assert (out / "mine.png").read_text() == "mine"
-
-
-def test_a_name_that_the_file_dialog_asked_about_is_replaced(
-    qtbot, drawn, panel, out, answer, asked
-):
-    (out / "mine.png").write_text("mine")
     answer(out / "mine.png")
     trigger(drawn, commands.SAVE_AS)
     qtbot.waitUntil(lambda: "Wrote mine.png." in told(drawn))
-    assert asked == []
+    assert asked == ["Replace mine.png?"]
 
 
 def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, asked):
@@ -164,13 +153,6 @@ def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, 
     trigger(drawn, commands.CLEAN_COPY)
     qtbot.waitUntil(lambda: any("never replaced" in message for message in told(drawn)))
     assert picture.read_bytes() == before
-
-
-def test_nowhere_is_no_export(qtbot, drawn, panel, answer, out):
-    answer("")
-    trigger(drawn, commands.SAVE_AS)
-    assert list(out.iterdir()) == []
-    assert not told(drawn)
 
 
 def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, out, answer):
@@ -215,12 +197,6 @@ def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monke
     assert told(drawn) == ["film"]
 
 
-def test_what_is_pulled_out_clean_tells_nothing(drawn, panel, studio):
-    (copy,) = panel._exporting.clean_copies([drawn.context.gallery.current.path])
-    assert copy.name == "picture_1.png"
-    assert told_in(copy) == ({}, {})
-
-
 def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch):
     pulled = []
     monkeypatch.setattr(QDrag, "exec", lambda drag, _action: pulled.append(drag.mimeData().urls()))
@@ -231,6 +207,7 @@ def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch):
         ((url,),) = pulled
         assert Path(url.toLocalFile()).name == name
         pulled.clear()
+    assert told_in(url.toLocalFile()) == ({}, {})
 
 
 def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):

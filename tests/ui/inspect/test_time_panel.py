@@ -31,23 +31,16 @@ def live_button(panel):
 
 
 def test_touching_the_scrubber_lets_the_live_run_go_on_without_it(qtbot, live, engine, studio):
-    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
+    scrubber = live.findChild(StepScrubber)
+    qtbot.keyClick(scrubber, Qt.Key.Key_End)  # only steps that happened can be picked
+    assert scrubber.value() == 3 < STEPS - 1
+    qtbot.keyClick(scrubber, Qt.Key.Key_Home)
     engine.report(step_of(engine.jobs[0].request, 4))
     qtbot.waitUntil(lambda: len(studio.session.run.steps) == 5)
     assert studio.session.step == 0
-
-
-def test_live_follows_the_newest_step_again(qtbot, live, studio):
-    qtbot.keyClick(live.findChild(StepScrubber), Qt.Key.Key_Home)
     qtbot.waitUntil(lambda: live_button(live).isVisible())
     qtbot.mouseClick(live_button(live), Qt.MouseButton.LeftButton)
-    assert studio.session.step == 3
-
-
-def test_only_steps_that_happened_can_be_picked(qtbot, live):
-    scrubber = live.findChild(StepScrubber)
-    qtbot.keyClick(scrubber, Qt.Key.Key_End)
-    assert scrubber.value() == 3 < STEPS - 1
+    assert studio.session.step == 4
 
 
 @pytest.fixture
@@ -114,42 +107,33 @@ def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engi
     assert not window.context.actions[replay_commands.LANES_TOGETHER].isChecked()
 
 
-def test_lanes_need_a_second_run(alone, window):
-    actions = window.context.actions
-    assert not actions[replay_commands.LANES_DIFFERENCE].isEnabled()
-    assert not actions[replay_commands.BESIDE_NONE].isEnabled()
-
-
-def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio):
+def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio, tmp_path):
+    (tmp_path / "no.strace").write_bytes(b"nothing")
+    with qtbot.waitSignal(alone.problem_met):
+        drop(alone, tmp_path / "no.strace")
+    assert studio.session.baseline is None
     path = studio.session.run.path
     drop(alone, path.with_suffix(".strace"))
     qtbot.waitUntil(lambda: studio.session.baseline is not None)
     assert studio.session.baseline.request.sampling.seed == 7
 
 
-def test_what_is_no_run_is_told(qtbot, alone, studio, tmp_path):
-    (tmp_path / "no.strace").write_bytes(b"nothing")
-    with qtbot.waitSignal(alone.problem_met):
-        drop(alone, tmp_path / "no.strace")
-    assert studio.session.baseline is None
-
-
-def test_the_command_to_loop_and_its_button_are_one(qtbot, alone, window):
-    qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_L, Qt.KeyboardModifier.ShiftModifier)
-    assert window.context.actions[replay_commands.LOOP].isChecked()
+def test_loop_and_speed_follow_their_keys(qtbot, alone, window):
+    scrubber, bar = alone.findChild(StepScrubber), alone.findChild(ReplayBar)
+    shift, actions = Qt.KeyboardModifier.ShiftModifier, window.context.actions
+    assert not actions[replay_commands.LANES_DIFFERENCE].isEnabled()  # that needs a second run
+    assert not actions[replay_commands.BESIDE_NONE].isEnabled()
+    qtbot.keyClick(scrubber, Qt.Key.Key_L, shift)
+    assert actions[replay_commands.LOOP].isChecked()
     loop = next(
         each for each in alone.findChildren(QAbstractButton) if each.accessibleName() == "Loop"
     )
     assert loop.isChecked()
     qtbot.mouseClick(loop, Qt.MouseButton.LeftButton)
-    assert not window.context.actions[replay_commands.LOOP].isChecked()
-
-
-def test_playing_can_be_made_faster_by_keys(qtbot, alone):
-    before = alone.findChild(ReplayBar).speed
-    shift = Qt.KeyboardModifier.ShiftModifier
-    qtbot.keyClick(alone.findChild(StepScrubber), Qt.Key.Key_Up, shift)
-    assert alone.findChild(ReplayBar).speed == before + 5
+    assert not actions[replay_commands.LOOP].isChecked()
+    before = bar.speed
+    qtbot.keyClick(scrubber, Qt.Key.Key_Up, shift)
+    assert bar.speed == before + 5
 
 
 def test_the_second_run_can_leave_the_stage_and_come_back(qtbot, drawn):

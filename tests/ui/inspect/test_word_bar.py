@@ -37,6 +37,10 @@ def said(window):
 
 def test_words_stand_over_the_picture_where_maps_are_inspected(qtbot, inspected):
     assert inspected.stage.words.isVisible()
+    chips = inspected.stage.words.findChildren(WordChip)
+    without_map = [each for each in chips if each.tag.key not in (DOG, CAR)]
+    assert without_map
+    assert not any(each.isEnabled() for each in without_map)
     inspected.context.actions[framework_commands.GENERATE_WORKSPACE].trigger()
     qtbot.waitUntil(lambda: not inspected.stage.words.isVisible())
 
@@ -48,14 +52,11 @@ def test_a_pinned_word_is_selected_everywhere(qtbot, inspected, studio):
     qtbot.waitUntil(lambda: "map of car" in said(inspected) and "dog" not in said(inspected))
 
 
-def test_a_word_selected_elsewhere_is_pinned(qtbot, inspected, studio):
+def test_what_is_selected_elsewhere_is_pinned(qtbot, inspected, studio):
     studio.session.pick_mention(CAR)
     qtbot.waitUntil(lambda: inspected.context.maps.pins == (CAR,))
     studio.session.pick_mention(None)
     qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
-
-
-def test_a_relation_selected_elsewhere_pins_both_its_words(qtbot, inspected, studio):
     studio.session.pick_relation(studio.session.run.scene.relations[0].id)
     qtbot.waitUntil(lambda: inspected.context.maps.pins == (DOG, CAR))
 
@@ -71,16 +72,6 @@ def test_two_words_of_a_relation_say_how_surely_it_holds(qtbot, inspected):
     qtbot.mouseClick(chip(inspected, DOG), LEFT)
     qtbot.mouseClick(chip(inspected, CAR), LEFT, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: "The curves cross at" in said(inspected))
-
-
-def test_words_of_which_no_map_was_kept_cannot_be_pinned(inspected):
-    others = [
-        each
-        for each in inspected.stage.words.findChildren(WordChip)
-        if each.tag.key not in (DOG, CAR)
-    ]
-    assert others
-    assert not any(each.isEnabled() for each in others)
 
 
 def test_the_grid_takes_the_picture_s_place(qtbot, inspected, studio):
@@ -118,12 +109,8 @@ def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspect
     qtbot.keyClick(choice(inspected, "Second run"), Qt.Key.Key_Right)
     most = (own - other).max()
     qtbot.waitUntil(lambda: f"to {most:+.4f} beside the other run" in cell_tip(inspected))
-
-
-def test_without_a_run_beside_the_grid_is_of_the_open_run(qtbot, inspected, studio):
-    inspected.context.maps.show_look(is_grid=True, source=MapSource.DIFFERENCE)
-    studio.session.set_beside(None)
-    qtbot.waitUntil(lambda: "peak" in cell_tip(inspected))
+    studio.session.set_beside(None)  # the grid is of the open run
+    qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
     assert not choice(inspected, "Difference").isVisible()
 
 
@@ -133,11 +120,8 @@ def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):
     qtbot.waitUntil(lambda: "map of dog" not in said(inspected))
     qtbot.keyRelease(inspected, Qt.Key.Key_QuoteLeft)
     qtbot.waitUntil(lambda: "map of dog" in said(inspected))
-
-
-def test_other_keys_do_not_end_the_look_at_the_bare_picture(qtbot, inspected):
     inspected.context.actions[inspect_commands.PEEK].trigger()
-    qtbot.keyClick(inspected, Qt.Key.Key_Shift)
+    qtbot.keyClick(inspected, Qt.Key.Key_Shift)  # other keys do not end it
     assert inspected.context.maps.is_peeking
     inspected.context.actions[inspect_commands.PEEK].trigger()
     assert not inspected.context.maps.is_peeking
@@ -151,38 +135,26 @@ def test_another_prompt_lets_all_words_go(qtbot, inspected, studio, engine):
 
 
 def test_lines_and_scale_follow_their_keys(qtbot, inspected):
+    box = inspected.panel(MapsPanel).findChild(QCheckBox)
     qtbot.keyClick(inspected, Qt.Key.Key_O)
     assert inspected.context.maps.look.has_isolines
+    qtbot.waitUntil(box.isChecked)
     before = inspected.context.maps.look.scale
     qtbot.keyClick(inspected, Qt.Key.Key_O, Qt.KeyboardModifier.ShiftModifier)
     assert inspected.context.maps.look.scale is not before
 
 
-def test_the_panel_shows_what_was_chosen_by_key(qtbot, inspected):
-    box = inspected.panel(MapsPanel).findChild(QCheckBox)
-    qtbot.keyClick(inspected, Qt.Key.Key_O)
-    qtbot.waitUntil(box.isChecked)
-
-
 def test_words_have_lines_of_their_own_below_many_choices(qtbot, inspected):
-    bar = inspected.stage.words
-    inspected.context.maps.show_look(is_grid=True)
+    bar, word = inspected.stage.words, chip(inspected, DOG)
+    inspected.resize(1280, 800)
+    qtbot.waitUntil(lambda: bar.isVisible() and bar.width() < 1280)
+    inspected.context.maps.show_look(is_grid=True)  # the line breaks at once
     choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
     qtbot.waitUntil(lambda: all(each.isVisible() for each in choices))
-    inspected.resize(1280, 800)
-    word = chip(inspected, DOG)
     qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
     inspected.resize(1900, 900)
     qtbot.waitUntil(lambda: top(word, bar) <= max(top(each, bar) for each in choices))
-
-
-def test_choices_that_appear_later_break_the_line_at_once(qtbot, inspected):
-    bar = inspected.stage.words
     inspected.resize(1280, 800)
-    qtbot.waitUntil(lambda: bar.isVisible() and bar.width() < 1280)
-    inspected.context.maps.show_look(is_grid=True)
-    choices = [each for each in bar.findChildren(QToolButton) if each.text() in CHOICES]
-    word = chip(inspected, DOG)
     qtbot.waitUntil(lambda: top(word, bar) > max(top(each, bar) for each in choices))
 
 

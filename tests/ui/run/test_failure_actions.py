@@ -88,17 +88,11 @@ def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
     qtbot.waitUntil(lambda: "Use the CPU" in offers(running))
     assert studio.queue.running.id == guided.job_id
     offers(running)["Use the CPU"].click()
+    running.generation.generate()  # the next pictures use the CPU, too
+    assert studio.queue.waiting[-1].requests[0].sampling.savings == (Saving.PROCESSOR,)
     engine.play(baseline)
     qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "waiting")
     assert studio.queue.entry(guided.job_id).requests[0].sampling.savings == (Saving.PROCESSOR,)
-
-
-def test_the_next_pictures_take_less_memory_too(qtbot, running, engine, studio):
-    engine.report(GenerationFailed(request_id=engine.jobs[0].job_id, error=TOO_LITTLE))
-    qtbot.waitUntil(lambda: "Use the CPU" in offers(running))
-    offers(running)["Use the CPU"].click()
-    running.generation.generate()
-    assert studio.queue.waiting[-1].requests[0].sampling.savings == (Saving.PROCESSOR,)
 
 
 def test_a_dead_engine_leaves_all_that_waits_and_what_it_drew_can_be_drawn_again(
@@ -161,11 +155,15 @@ def test_guided_picture_and_baseline_on_a_full_disk_are_one_message(
     assert "recovery copy" in card.toast.hint
 
 
-def test_a_picture_that_is_kept_nowhere_is_told_of(qtbot, running, engine, studio):
+def test_a_picture_that_is_stored_nowhere_is_named_and_leads_to_the_setting(
+    qtbot, running, engine, studio
+):
     studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
-    qtbot.waitUntil(lambda: bool(offers(running)))
+    qtbot.waitUntil(lambda: "Choose a folder…" in offers(running))
     (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
     assert "not saved" in card.toast.hint
+    offers(running)["Choose a folder…"].click()
+    assert shown_settings(running) == ("Pictures",)
 
 
 def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, studio, tmp_path):
@@ -176,12 +174,3 @@ def test_a_library_that_cannot_be_written_leads_to_its_setting(qtbot, window, st
     qtbot.waitUntil(lambda: "Choose a folder…" in offers(window))
     offers(window)["Choose a folder…"].click()
     assert shown_settings(window) == ("Pictures",)
-
-
-def test_a_picture_that_could_not_be_stored_leads_to_the_setting_as_well(
-    qtbot, running, engine, studio
-):
-    studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
-    qtbot.waitUntil(lambda: "Choose a folder…" in offers(running))
-    offers(running)["Choose a folder…"].click()
-    assert shown_settings(running) == ("Pictures",)

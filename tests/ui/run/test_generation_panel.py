@@ -46,10 +46,22 @@ def seeds(engine):
     return [job.request.sampling.seed for job in engine.jobs]
 
 
-def test_the_models_own_numbers_are_offered(panel):
-    assert named(panel, QSpinBox, "Denoising steps").value() == STEPS
-    assert named(panel, QSpinBox, "Width").value() == 128
-    assert panel.findChild(QSlider).value() == 50
+def test_the_models_own_numbers_are_offered_and_changes_reach_the_request(
+    qtbot, panel, window, context, engine
+):
+    steps, width = (named(panel, QSpinBox, name) for name in ("Denoising steps", "Width"))
+    assert (steps.value(), width.value(), panel.findChild(QSlider).value()) == (STEPS, 128, 50)
+    qtbot.keyClick(width, Qt.Key.Key_Up)
+    window.context.edits.undo()
+    assert width.value() == 128
+    steps.setValue(9)
+    qtbot.keyClick(width, Qt.Key.Key_Up)
+    again = GenerationPanel(context)  # as at the next start
+    qtbot.addWidget(again)
+    assert again.settings == panel.settings
+    panel.generate()
+    request = engine.jobs[0].request
+    assert (request.sampling.steps, request.width, request.height) == (9, 136, 128)
 
 
 def test_strength_zero_draws_one_plain_picture(qtbot, panel, engine):
@@ -58,32 +70,13 @@ def test_strength_zero_draws_one_plain_picture(qtbot, panel, engine):
     assert [job.request.sampling.guidance.strength for job in engine.jobs] == [0.0]
 
 
-def test_steps_and_size_reach_the_request(qtbot, panel, engine):
-    named(panel, QSpinBox, "Denoising steps").setValue(9)
-    qtbot.keyClick(named(panel, QSpinBox, "Width"), Qt.Key.Key_Up)
-    panel.generate()
-    request = engine.jobs[0].request
-    assert (request.sampling.steps, request.width, request.height) == (9, 136, 128)
-
-
-def test_what_is_set_can_be_undone(qtbot, panel, window):
-    qtbot.keyClick(named(panel, QSpinBox, "Width"), Qt.Key.Key_Up)
-    window.context.edits.undo()
-    assert named(panel, QSpinBox, "Width").value() == 128
-
-
-def test_while_it_runs_the_next_one_waits(qtbot, panel, engine, studio):
+def test_while_it_runs_the_next_one_waits_as_it_was_set(qtbot, panel, engine, studio):
     panel.generate()
     qtbot.waitUntil(lambda: foot(panel, "Add to queue") is not None)
     qtbot.mouseClick(foot(panel, "Add to queue"), Qt.MouseButton.LeftButton)
     assert len(engine.jobs) == 2  # guided and baseline
-    assert len(studio.queue.waiting) == 1
-
-
-def test_what_is_set_later_does_not_change_what_waits(panel, studio):
-    panel.generate()
-    panel.generate()
-    before = studio.queue.waiting[0].requests
+    (entry,) = studio.queue.waiting
+    before = entry.requests
     named(panel, QSpinBox, "Denoising steps").setValue(50)
     assert studio.queue.waiting[0].requests == before
 
@@ -97,18 +90,18 @@ def test_several_pictures_get_seeds_of_their_own(panel, studio):
     assert panel.settings.sampling.seed == 10
 
 
-@pytest.mark.parametrize(
-    ("modifiers", "expected"),
-    [(CONTROL, [1, 9]), (CONTROL | SHIFT, [9, 1]), (CONTROL | ALT, [9])],
-    ids=["last", "next", "instead"],
-)
-def test_keys_say_where_in_the_queue_it_goes(qtbot, window, panel, studio, modifiers, expected):
+def test_keys_say_where_in_the_queue_it_goes(qtbot, window, panel, studio):
     for seed in (0, 1):
         panel.use_seed(seed)
         panel.generate()
-    panel.use_seed(9)
-    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, modifiers)
-    assert [entry.seed for entry in studio.queue.waiting] == expected
+    for seed, modifiers, expected in (
+        (7, CONTROL, [1, 7]),
+        (8, CONTROL | SHIFT, [8, 1, 7]),
+        (9, CONTROL | ALT, [9]),
+    ):
+        panel.use_seed(seed)
+        qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, modifiers)
+        assert [entry.seed for entry in studio.queue.waiting] == expected
 
 
 def test_one_key_draws_four_seeds(qtbot, window, panel, studio):
@@ -181,25 +174,23 @@ def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
     assert "not guided" in estimate(panel)
 
 
-def test_without_anything_to_draw_one_is_told(qtbot, window, engine):
+def test_without_anything_to_draw_one_is_told_once(qtbot, window, panel, engine):
+    told = []
+    window.context.toasts.toast_raised.connect(lambda toast: told.append(toast.message))
+    window.context.toasts.cleared.connect(told.clear)
     window.prompt.use_prompt("")
-    with qtbot.waitSignal(window.generation.problem_met) as met:
-        window.generation.generate()
+    with qtbot.waitSignal(panel.problem_met) as met:
+        panel.generate()
     assert met.args[0].hint
+    panel.generate()
+    assert len(told) == 1
     assert engine.jobs == []
 
 
-def test_what_was_set_stands_there_at_the_next_start(qtbot, panel, context):
-    named(panel, QSpinBox, "Denoising steps").setValue(9)
-    again = GenerationPanel(context)
-    qtbot.addWidget(again)
-    assert again.settings == panel.settings
-
-
 def test_settings_can_be_saved_and_opened(qtbot, panel, window, tmp_path, monkeypatch):
-    path = str(tmp_path / "mine.json")
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path, ""))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
+    path = tmp_path / "mine.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     steps = named(panel, QSpinBox, "Denoising steps")
     steps.setValue(9)
     window.context.actions[commands.SAVE_SETTINGS].trigger()
@@ -208,14 +199,10 @@ def test_settings_can_be_saved_and_opened(qtbot, panel, window, tmp_path, monkey
     qtbot.waitUntil(lambda: steps.value() == 9)
     window.context.edits.undo()
     assert steps.value() == 20
-
-
-def test_a_file_without_settings_is_refused_in_words(qtbot, panel, window, tmp_path, monkeypatch):
-    path = tmp_path / "other.json"
     path.write_text("[]")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     with qtbot.waitSignal(panel.problem_met):
         window.context.actions[commands.OPEN_SETTINGS].trigger()
+    assert steps.value() == 20
 
 
 def test_a_pictures_settings_can_be_taken_over(qtbot, panel, window, engine, studio):
@@ -229,11 +216,13 @@ def test_a_pictures_settings_can_be_taken_over(qtbot, panel, window, engine, stu
     assert studio.session.scene.prompt.text == PROMPT
 
 
-def test_the_simple_window_has_the_slider_and_little_else(window, panel):
+def test_the_simple_window_has_the_slider_and_little_else(qtbot, window, panel):
     window.use_density(Density.SIMPLE)
     QApplication.processEvents()
     assert panel.findChild(QSlider).isVisible()
     assert not named(panel, QComboBox, "Model").isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert window.context.toasts.earlier[-1].message == "No baseline is generated."
     window.use_density(Density.FULL)
     assert named(panel, QComboBox, "Model").isVisible()
 
@@ -247,12 +236,6 @@ def test_ctrl_b_switches_the_baseline_and_the_menu_shows_it(qtbot, window, panel
     assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
 
 
-def test_the_simple_window_says_what_ctrl_b_has_switched(qtbot, window, panel):
-    window.use_density(Density.SIMPLE)
-    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
-    assert window.context.toasts.earlier[-1].message == "No baseline is generated."
-
-
 def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window, panel, engine):
     field = named(panel, QLineEdit, "Negative prompt")
     field.setFocus()
@@ -261,13 +244,3 @@ def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window,
     assert engine.jobs[0].request.scene.prompt.negative == "fog, rain"
     window.context.edits.undo()
     assert field.text() == ""
-
-
-def test_only_the_newest_try_is_told_of(window, panel):
-    told = []
-    window.context.toasts.toast_raised.connect(lambda toast: told.append(toast.message))
-    window.context.toasts.cleared.connect(told.clear)
-    window.prompt.use_prompt("")
-    panel.generate()
-    panel.generate()
-    assert len(told) == 1

@@ -144,34 +144,29 @@ def test_stage_only_twice_brings_the_docks_back(qtbot, window):
     assert set(shown(window, QDockWidget)) == before
 
 
-def test_the_docks_keep_their_place_when_a_run_begins(qtbot, window, engine):
+def test_a_live_run_shows_its_maps_and_its_progress_in_docks_of_the_same_size(
+    qtbot, window, engine
+):
     before = window.stage.height()
-    window.prompt.use_prompt(PROMPT)
-    window.generation.generate()
-    engine.play(engine.jobs[0], steps=3)
-    qtbot.waitUntil(lambda: bool(shown(window, MapTile)))
-    assert window.stage.height() == before
-
-
-def test_a_live_run_shows_its_maps_and_its_progress(qtbot, window, engine):
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     engine.play(engine.jobs[0], steps=3)
     qtbot.waitUntil(lambda: f"Denoise 3 of {STEPS}" in texts(window))
     qtbot.waitUntil(lambda: f"Step 3 of {STEPS}" in texts(window))
     qtbot.waitUntil(lambda: [tile.text() for tile in shown(window, MapTile)] == ["dog", "car"])
+    assert window.stage.height() == before
 
 
-def test_a_finished_run_shows_both_verdicts(qtbot, drawn):
+def test_a_finished_run_shows_both_verdicts_and_can_be_scrubbed(qtbot, drawn, studio):
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
     names = [card.accessibleName() for card in shown(drawn, VerdictCard)]
     assert names == [
         "Guided verdict on dog to the left of car: PASS",
         "Baseline verdict on dog to the left of car: PASS",
     ]
-
-
-def test_a_finished_run_can_be_scrubbed(qtbot, drawn, studio):
+    qtbot.waitUntil(lambda: bool(shown(drawn, MapTile)))
+    qtbot.mouseClick(shown(drawn, MapTile)[1], Qt.MouseButton.LeftButton)
+    assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
     scrubber = drawn.findChild(StepScrubber)
     qtbot.waitUntil(scrubber.isEnabled)
     qtbot.keyClick(scrubber, Qt.Key.Key_Home)
@@ -179,16 +174,13 @@ def test_a_finished_run_can_be_scrubbed(qtbot, drawn, studio):
     assert studio.session.step == 0
 
 
-def test_picking_a_word_reaches_the_session(qtbot, drawn, studio):
-    qtbot.waitUntil(lambda: bool(shown(drawn, MapTile)))
-    qtbot.mouseClick(shown(drawn, MapTile)[1], Qt.MouseButton.LeftButton)
-    assert studio.session.mention_id == studio.session.run.scene.mentions[1].id
-
-
 def test_a_digit_hides_a_layer_unless_one_is_typing(qtbot, drawn):
-    boxes = push_button(drawn, "Boxes")
-    qtbot.keyClick(drawn.findChild(PromptEditor), Qt.Key.Key_4)
+    boxes, editor = push_button(drawn, "Boxes"), drawn.findChild(PromptEditor)
+    editor.setFocus()
+    qtbot.keyClick(editor, Qt.Key.Key_4)
     assert boxes.isChecked()
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)  # leads back to the stage
+    assert isinstance(drawn.focusWidget(), PictureView)
     qtbot.keyClick(drawn, Qt.Key.Key_4)
     assert not boxes.isChecked()
 
@@ -295,10 +287,15 @@ def test_a_workspace_shows_its_docks(qtbot, window):
 
 
 def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, appearance):
+    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
+    word = next(label for label in shown(drawn, QLabel) if label.text() == "PASS")
     qtbot.mouseClick(button(drawn, "Dark colours"), Qt.MouseButton.LeftButton)
     assert appearance.theme.palette.is_dark
     view = drawn.findChild(PictureView)
     qtbot.waitUntil(lambda: beside(view).lightness() < 80)
+    appearance.choose(ThemeChoice.HIGH_CONTRAST)
+    wanted = appearance.theme.colour("good")
+    qtbot.waitUntil(lambda: word.palette().color(word.foregroundRole()) == wanted)
 
 
 def beside(view):
@@ -312,23 +309,23 @@ def test_a_question_mark_opens_the_sheet_of_keys(qtbot, window):
     sheet = window.findChild(ShortcutSheet)
     assert sheet.isVisible()
     sheet.reject()
+    # while there is no picture, Escape leads to the examples
+    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
+    assert window.focusWidget().accessibleName().startswith("Example: ")
 
 
-def test_every_control_has_a_name(drawn):
-    found = [each for kind in INTERACTIVE for each in shown(drawn, kind)]
-    controls = [each for each in found if not isinstance(each.parent(), QAbstractSpinBox)]
-    nameless = [each for each in controls if not (each.accessibleName() or text_of(each))]
-    assert len(controls) > 20
-    assert nameless == []
-
-
-def test_the_window_fits_common_screens(qtbot, drawn):
+def test_the_window_fits_common_screens_and_names_every_control(qtbot, drawn):
     for size in ((1920, 1080), (1280, 800)):
         drawn.resize(*size)
         assert (drawn.width(), drawn.height()) == size
         generate = push_button(drawn, "Generate")
         bottom = generate.mapTo(drawn, QPoint(0, generate.height())).y()
         assert bottom < drawn.height()
+    found = [each for kind in INTERACTIVE for each in shown(drawn, kind)]
+    controls = [each for each in found if not isinstance(each.parent(), QAbstractSpinBox)]
+    nameless = [each for each in controls if not (each.accessibleName() or text_of(each))]
+    assert len(controls) > 20
+    assert nameless == []
 
 
 def text_of(widget):
@@ -375,23 +372,3 @@ def test_each_workspace_gives_the_keyboard_to_its_main_thing(qtbot, drawn):
     ):
         qtbot.keyClick(drawn.focusWidget(), key, CONTROL)
         assert isinstance(drawn.focusWidget(), kind)
-
-
-def test_escape_leads_back_to_the_stage(qtbot, drawn):
-    editor = drawn.findChild(PromptEditor)
-    editor.setFocus()
-    qtbot.keyClick(editor, Qt.Key.Key_Escape)
-    assert isinstance(drawn.focusWidget(), PictureView)
-
-
-def test_escape_leads_to_the_examples_while_there_is_no_picture(qtbot, window):
-    qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Escape)
-    assert window.focusWidget().accessibleName().startswith("Example: ")
-
-
-def test_the_words_of_a_verdict_take_the_colours_of_another_theme(qtbot, drawn, appearance):
-    qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
-    word = next(label for label in shown(drawn, QLabel) if label.text() == "PASS")
-    appearance.choose(ThemeChoice.HIGH_CONTRAST)
-    wanted = appearance.theme.colour("good")
-    qtbot.waitUntil(lambda: word.palette().color(word.foregroundRole()) == wanted)
