@@ -3,6 +3,7 @@
 import json
 from math import sqrt
 
+import diffusers
 import numpy as np
 import pytest
 import torch
@@ -23,7 +24,14 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import LoraUse
 from tests.adapters.diffusion.conftest import card_of
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
+from tests.adapters.diffusion.tiny_families import (
+    HALF,
+    TINY_FAMILIES,
+    WIDTH,
+    TinyFamily,
+    flux,
+    save_tiny_family,
+)
 from tests.fakes import CountingToken, events_of, scene_of
 
 pytestmark = [
@@ -255,3 +263,118 @@ def test_kohyas_own_names_of_flux_are_split_into_queries_keys_and_values(tmp_pat
             layer.weight.add_(WEIGHT * ALPHA / RANK * part @ down)
     assert np.abs(picture(changed) - picture(tiny.draw())).max() <= 1
     assert np.abs(picture(changed) - picture(tiny.plain)).max() > 1
+
+
+@pytest.fixture(scope="module")
+def tiny_sdxl(tmp_path_factory):
+    (family,) = (
+        each for each in TINY_FAMILIES if each.pipeline_class == "StableDiffusionXLPipeline"
+    )
+    return Tiny(family, tmp_path_factory.mktemp("sdxl"))
+
+
+def in_names_of_stability(name, blocks):
+    """Return kohya's name of a layer of SDXL's UNet by the names of its original code."""
+    place, _, rest = name.partition(".attentions.")
+    number, _, layer = rest.partition(".")
+    kind, _, level = place.partition(".")
+    if kind == "mid_block":
+        block = "middle_block_1"
+    elif kind == "down_blocks":
+        block = f"input_blocks_{int(level) * (blocks + 1) + int(number) + 1}_1"
+    else:
+        block = f"output_blocks_{int(level) * (blocks + 1) + int(number)}_1"
+    return f"lora_unet_{block}_{layer.replace('.', '_')}"
+
+
+def test_the_original_names_of_sdxl_are_read(tiny_sdxl):
+    pairs = pairs_of(tiny_sdxl)
+    blocks = tiny_sdxl.denoiser.config.layers_per_block
+    weights = {}
+    for name, (down, up) in pairs.items():
+        module = in_names_of_stability(name, blocks)
+        weights[f"{module}.lora_down.weight"] = down
+        weights[f"{module}.lora_up.weight"] = up
+        weights[f"{module}.alpha"] = torch.tensor(ALPHA)
+    tiny_sdxl.save("original", weights)
+    changed = tiny_sdxl.draw(LoraUse(name="original", weight=WEIGHT))
+    expected = merged(tiny_sdxl, pairs, WEIGHT * ALPHA / RANK)
+    assert np.abs(picture(changed) - picture(expected)).max() <= 1
+    assert np.abs(picture(changed) - picture(tiny_sdxl.plain)).max() > 1
+    unused = tiny_sdxl.draw(LoraUse(name="original", weight=0.0))
+    assert np.array_equal(picture(unused), picture(tiny_sdxl.plain))
+
+
+def wide_flux():
+    """Return FLUX with one single block of the published width, which diffusers expects."""
+    transformer = diffusers.FluxTransformer2DModel(
+        in_channels=16,
+        num_layers=0,
+        num_single_layers=1,
+        joint_attention_dim=WIDTH,
+        pooled_projection_dim=HALF,
+        guidance_embeds=True,
+    )
+    return flux() | {"transformer": transformer}
+
+
+@pytest.mark.slow
+def test_single_blocks_of_flux_in_kohyas_names_are_split(tmp_path):
+    family = TinyFamily("FluxPipeline", wide_flux, (64, 64), (64, 64))
+    tiny_flux = Tiny(family, tmp_path)
+    block = tiny_flux.denoiser.single_transformer_blocks[0]
+    layers = (block.attn.to_q, block.attn.to_k, block.attn.to_v, block.proj_mlp)
+    width, sizes = block.attn.to_q.weight.shape[1], [each.weight.shape[0] for each in layers]
+    torch.manual_seed(0)
+    down, up = 0.3 * torch.randn(RANK, width), 0.3 * torch.randn(sum(sizes), RANK)
+    module = "lora_unet_single_blocks_0_linear1"
+    weights = {f"{module}.lora_down.weight": down, f"{module}.lora_up.weight": up}
+    tiny_flux.save("single", weights | {f"{module}.alpha": torch.tensor(ALPHA)})
+    changed = tiny_flux.draw(LoraUse(name="single", weight=WEIGHT))
+    kept = [layer.weight.clone() for layer in layers]
+    with torch.no_grad():
+        for layer, part in zip(layers, up.split(sizes), strict=True):
+            layer.weight.add_(WEIGHT * ALPHA / RANK * part @ down)
+        expected = tiny_flux.draw()
+        for layer, weight in zip(layers, kept, strict=True):
+            layer.weight.copy_(weight)
+    assert np.abs(picture(changed) - picture(expected)).max() <= 1
+    assert np.abs(picture(changed) - picture(tiny_flux.plain)).max() > 1
+
+
+TEXT_LAYERS = [
+    *(f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "out_proj")),
+    *("mlp.fc1", "mlp.fc2"),
+]
+"""Layers of a text encoder that kohya's scripts train, as of the first block."""
+
+
+@pytest.mark.parametrize("encoder", ["text_encoder", "text_encoder_2"])
+@pytest.mark.parametrize("is_kohya", [True, False], ids=["kohya", "peft"])
+def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya):
+    own = getattr(tiny_sdxl.backend._loaded.pipeline, encoder)
+    modules = {path.removeprefix("text_model."): part for path, part in own.named_modules()}
+    torch.manual_seed(2)
+    weights, kept, added = {}, {}, {}
+    for name in (f"encoder.layers.0.{each}" for each in TEXT_LAYERS):
+        layer = modules[name]
+        down, up = torch.randn(RANK, layer.in_features), torch.randn(layer.out_features, RANK)
+        module = f"{encoder}.text_model.{name}"
+        if is_kohya:
+            place = "lora_te1" if encoder == "text_encoder" else "lora_te2"
+            module = f"{place}_text_model_{name.replace('.', '_')}"
+        names = ("lora_down", "lora_up") if is_kohya else ("lora_A", "lora_B")
+        weights |= {f"{module}.{names[0]}.weight": down, f"{module}.{names[1]}.weight": up}
+        weights[f"{module}.alpha"] = torch.tensor(ALPHA)
+        kept[layer], added[layer] = layer.weight.clone(), WEIGHT * ALPHA / RANK * up @ down
+    tiny_sdxl.save("words", weights)
+    changed = tiny_sdxl.draw(LoraUse(name="words", weight=WEIGHT))
+    with torch.no_grad():
+        for layer, more in added.items():
+            layer.weight.add_(more)
+        expected = tiny_sdxl.draw()
+        for layer, weight in kept.items():
+            layer.weight.copy_(weight)
+    assert np.abs(picture(changed) - picture(expected)).max() <= 1
+    assert not np.array_equal(picture(changed), picture(tiny_sdxl.plain))
+    assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))
