@@ -27,6 +27,7 @@ class Subject(Enum):
     COMPARISON = "comparison"
     REPETITION = "repetition"
     SETTINGS = "settings"
+    LORAS = "loras"
 
 
 @frozen(eq=False)

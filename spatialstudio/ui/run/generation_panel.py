@@ -38,6 +38,7 @@ from spatialstudio.application.storage.picture_settings import with_fields
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import MemoryFix, size_in_words
 from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.ports import LoraCard
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -48,6 +49,7 @@ from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.compose.layouts_panel import LayoutDialog
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.commands import ALL_CONTROLS
+from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.framework.window_signals import OfferedSettings
@@ -206,7 +208,7 @@ class GenerationPanel(Panel):
         self._form.steps_picked.connect(self._pick_steps)
         self._form.guidance.method_picked.connect(self._pick_method)
         self._form.guidance.devices_wanted.connect(self._studio.devices.ask)
-        self._form.loras_wanted.connect(self._show_loras)
+        self._form.loras_wanted.connect(self._find_loras)
         self._context.window_signals.seed_offered.connect(self.use_seed)
         self._context.window_signals.capture_asked.connect(self._pick_detail)
         self._foot.generate_picked.connect(self.generate)
@@ -437,9 +439,19 @@ class GenerationPanel(Panel):
         self._show_devices()
         self._estimate()
 
-    def _show_loras(self) -> None:
+    def _find_loras(self) -> None:
+        """Read the headers of the LoRAs in the background, and offer them."""
+        self._context.reading.read(
+            Subject.LORAS,
+            tr("Listing the LoRAs"),
+            lambda: self._studio.loras,
+            self._show_loras,
+            self.problem_met.emit,
+        )
+
+    def _show_loras(self, cards: tuple[LoraCard, ...]) -> None:
         self._form.show_loras(
-            [Choice(id=card.name, title=card.name, tip=card.family) for card in self._studio.loras]
+            [Choice(id=card.name, title=card.name, tip=card.family) for card in cards]
         )
 
     def _show_devices(self) -> None:

@@ -1,8 +1,13 @@
 """LoRAs are added, weighted and removed in the generation form."""
 
+import threading
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QToolButton
 
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.ports import LoraCard
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
 from spatialstudio.ui.run.widgets.lora_list import LoraList
@@ -54,3 +59,16 @@ def test_a_lora_is_removed(loras, picked):
     loras.show_loras((INK, FOG))
     named(loras, QToolButton, "Remove ink").click()
     assert picked == [(FOG,)]
+
+
+def test_headers_are_read_outside_the_gui_thread(panel, qtbot, monkeypatch):
+    card = LoraCard(name="ink", file=Path("ink"), family="FLUX.1", size_bytes=1, numbers=1)
+    threads = []
+    found = property(lambda _: threads.append(threading.current_thread()) or (card,))
+    monkeypatch.setattr(Studio, "loras", found)
+    field = named(panel, ChoiceField, "Add a LoRA")
+    field.showPopup()
+    qtbot.waitUntil(lambda: field.count() == 2)
+    assert field.itemText(1) == "ink"
+    assert threads[0] is not threading.main_thread()
+    field.hidePopup()

@@ -58,6 +58,8 @@ class ChoiceField(ChoiceBox):
                 self.clear()
                 for choice in choices:
                     self.addItem(choice.title, choice.id)
+                if self.view().isVisible():
+                    super().showPopup()  # as high as the new choices need
             for place, choice in enumerate(choices):
                 self._show_choice(place, choice)
         self.show_chosen(chosen)
