@@ -7,7 +7,6 @@ from typing import Any
 
 from spatialstudio.application.compose.compare_readings import dispute_in_words
 from spatialstudio.application.compose.scene_advice import AdviceKind, advice_on
-from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.evaluate.metrics import (
     ChosenMetrics,
     all_metrics,
@@ -282,8 +281,8 @@ def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:
     """Return the judge set of an evaluation, and a warning if it does not suit the picture."""
     models = ", ".join(name.split()[0] for name in dict.fromkeys(used.models.values()))
     yield f"Judged by {used.id or 'a chosen judge set'} ({models})"
-    if used.is_unsuited:
-        yield UNSUITED
+    if used.warning:
+        yield f"Warning: {used.warning}"
 
 
 def asked_line(model_id: str, seed: int, steps: int, method_id: str, strength: float) -> str:

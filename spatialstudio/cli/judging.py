@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.evaluate.judging import (
     DaModelChoice,
     JudgedPicture,
@@ -53,7 +52,7 @@ FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
 )
-LAST_COLUMNS = ("da_score", "why")
+LAST_COLUMNS = ("da_score", "why", "note")
 """Columns of the table; those of the other metrics come between."""
 
 
@@ -190,7 +189,7 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
         row |= evaluation_answer(judged.evaluation, judged.scene, metrics)
         seen, used = judged.evaluation.perception, judged.evaluation.judge_set
         row["judge_set"] = asdict(used) if used else None
-        notes = [UNSUITED] * bool(used and used.is_unsuited)
+        notes = [used.warning] if used and used.warning else []
         notes += [NO_MASKS] * bool(seen.detections and not seen.masks)
         row["note"] = " ".join([*notes, *row.get("failed_metrics", {}).values()]) or None
     return row
@@ -269,6 +268,15 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"  {verdict['outcome']}: {verdict['why']}"
     counts = ", ".join(f"{count} {outcome}" for outcome, count in _summary(rows).items())
     yield f"Of all: {counts}"
+    sets = filter(None, (row.get("judge_set") for row in rows))
+    judged = dict.fromkeys((used["id"], tuple(used["models"].values())) for used in sets)
+    for set_id, models in judged:
+        names = ", ".join(dict.fromkeys(name.split()[0] for name in models))
+        yield f"Judged by {set_id or 'a chosen judge set'} ({names})"
+    stored = [Path(row["run"]) for row in rows if row.get("run")]
+    for folder in dict.fromkeys(path.parent for path in stored):
+        count = sum(path.parent == folder for path in stored)
+        yield f"Stored as {count} {'run' if count == 1 else 'runs'} in {folder}"
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:

@@ -248,6 +248,7 @@ def _entry_answer(entry: LibraryEntry) -> Mapping[str, Any]:
         "is_damaged": entry.is_damaged,
         "created": summary.created.isoformat(),
         "prompt": summary.prompt,
+        "source": summary.source,
         "model": summary.model_id,
         "seed": summary.seed,
         "method": summary.method_id,
@@ -283,7 +284,8 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     asked = asked_line(
         summary.model_id, summary.seed, summary.steps, summary.method_id, summary.strength
     )
-    settings = asked if summary.has_settings else NO_SETTINGS
+    other = f"picture {summary.source}" if summary.source else NO_SETTINGS
+    settings = asked if summary.has_settings else other
     yield f"{INDENT}{summary.created:%Y-%m-%d %H:%M} UTC: {settings}"
     yield f"{INDENT}{entry.path}{state}"
 

@@ -10,6 +10,8 @@ from spatialstudio.domain.frozen import frozen
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
+UNSUITED = "This is not a sticker picture, and the detector supports stickers only."
+"""Warning on the verdicts of sticker models on other pictures."""
 MAX_NAME = 60
 """Characters in the name of a user-defined judge set."""
 
@@ -115,8 +117,9 @@ class JudgeSetCard:
     cut: float | None = None
 
 
-JudgeSetTasks: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""Names of candidate models by judge set and task, as stored."""
+JUDGE_SET_CUT = "cut"
+JudgeSetTasks: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...] | float]]
+"""Names of candidate models by judge set and task, and the score threshold by "cut", as stored."""
 
 
 def is_judge_set_name(name: str) -> bool:
@@ -139,6 +142,11 @@ class UsedJudgeSet:
     models: Mapping[str, str] = field(default_factory=dict)
     cut: float | None = None
     is_unsuited: bool = False
+
+    @property
+    def warning(self) -> str:
+        """Warning on the verdicts; empty without one."""
+        return UNSUITED if self.is_unsuited else ""
 
 
 STICKERS = JudgeSetCard(

@@ -149,6 +149,9 @@ def caption(run: ExportedRun) -> tuple[str, str]:
     """Return prompt and settings as caption texts."""
     record = run.record
     request, guidance = record.request, record.request.sampling.guidance
+    if record.origin is not None:
+        known = [record.origin.name, judged_by(run), record.id]
+        return f"“{request.scene.prompt.text}”", "; ".join(filter(None, known))
     held = f"{guidance.method_id}, step size {guidance.strength:g}"
     if guidance.method_id == UNGUIDED:
         held = "unguided"
@@ -157,7 +160,23 @@ def caption(run: ExportedRun) -> tuple[str, str]:
         f"guidance scale {request.guidance_scale:g}, {held}; "
         f"{made_with(run)}; {record.id}"
     )
-    return f"“{request.scene.prompt.text}”", settings
+    return f"“{request.scene.prompt.text}”", "; ".join(filter(None, [settings, warning_on(run)]))
+
+
+def judged_by(run: ExportedRun) -> str:
+    """Return the judge set of a run as text, with its warning; empty if it is not recorded."""
+    used = run.record.evaluation.judge_set if run.record.evaluation else None
+    if used is None:
+        return ""
+    models = ", ".join(name.split()[0] for name in dict.fromkeys(used.models.values()))
+    judges = f"judged by {used.id or 'chosen models'} ({models})"
+    return f"{judges}; {used.warning}" if used.warning else judges
+
+
+def warning_on(run: ExportedRun) -> str:
+    """Return the warning on a run's verdicts; empty without one."""
+    used = run.record.evaluation.judge_set if run.record.evaluation else None
+    return used.warning if used else ""
 
 
 def made_with(run: ExportedRun) -> str:

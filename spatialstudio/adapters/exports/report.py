@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from spatialstudio.adapters.exports.annotated_picture import layered_picture
-from spatialstudio.adapters.exports.figure_parts import SIGNS, caption
+from spatialstudio.adapters.exports.figure_parts import SIGNS, caption, warning_on
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.foreign_text import shown
@@ -52,11 +52,12 @@ def _article(run: ExportedRun, look: ExportLook) -> str:
         _verdict_row(run, verdict, evidence.sentence)
         for verdict, evidence in zip(run.record.verdicts, run.evidence, strict=False)
     )
+    warning = f'<p class="warning">{_words(text)}</p>' if (text := warning_on(run)) else ""
     note = f"<p>{_words(run.marks.note)}</p>" if run.marks.note else ""
     return (
         f'<article><img alt="{prompt}" src="data:image/svg+xml;base64,{source}">'
-        f"<div><h2>{prompt}</h2><table>{rows or '<tr><td>Not judged.</td></tr>'}</table>{note}"
-        f'<p class="muted">{_words(settings)}</p></div></article>'
+        f"<div><h2>{prompt}</h2><table>{rows or '<tr><td>Not judged.</td></tr>'}</table>"
+        f'{warning}{note}<p class="muted">{_words(settings)}</p></div></article>'
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spatialstudio.adapters.exports.figure_parts import warning_on
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
@@ -21,7 +22,7 @@ COLUMNS = (
     *("pos_first_before_updates", "pos_first_after_updates"),
     *("pos_last_before_updates", "pos_last_after_updates", "outcome", "reason"),
     *("confidence", "pse", "delta", "margin", "overlap", "not_checked"),
-    *("stars", "is_rejected", "tags", "note", "picture"),
+    *("stars", "is_rejected", "tags", "note", "picture", "source", "judge_set", "warning"),
 )
 TAG_SEPARATOR = "; "
 
@@ -142,21 +143,27 @@ def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:
 
 def _run_columns(run: ExportedRun) -> Mapping[str, Any]:
     record = run.record
-    request = record.request
-    return {
-        "run": record.id,
-        "created": record.created.isoformat(),
-        "prompt": request.scene.prompt.text,
+    request, used = record.request, record.evaluation.judge_set if record.evaluation else None
+    generated = {
         "model": request.model.id,
         "seed": request.sampling.seed,
         "steps": request.sampling.steps,
         "method": request.sampling.guidance.method_id,
         "strength": request.sampling.guidance.strength,
+    }
+    return {
+        "run": record.id,
+        "created": record.created.isoformat(),
+        "prompt": request.scene.prompt.text,
+        **(dict.fromkeys(generated) if record.origin else generated),
         "stars": run.marks.stars,
         "is_rejected": run.marks.is_rejected,
         "tags": run.marks.tags,
         "note": run.marks.note,
         "picture": run.path.name,
+        "source": record.origin.name if record.origin else None,
+        "judge_set": used.id if used else None,
+        "warning": warning_on(run) or None,
     }
 
 

@@ -108,6 +108,8 @@ def perceive_image(
         )
         if judges.store and key:
             judges.store.keep(key, perception)
+    elif not perception.detector_id:  # the cache does not name it
+        perception = replace(perception, detector_id=judges.detector.id)
     return perception if judges.cut is None else replace(perception, cut=judges.cut)
 
 

@@ -34,9 +34,6 @@ from spatialstudio.domain.verdict import Evaluation, Perception
 STICKER_MODEL_ID = "stickers"
 """Id of the embedded model, also recognised where it is not installed."""
 
-UNSUITED = "This is not a sticker picture, and the detector supports stickers only."
-"""Warning on the verdicts of sticker models on other pictures."""
-
 ROLES = {
     JudgeTask.DETECTOR: PerceptionRole.DETECTOR,
     JudgeTask.SECOND_DETECTOR: PerceptionRole.DETECTOR,

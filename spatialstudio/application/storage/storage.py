@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -32,6 +32,7 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
+    JUDGE_SET_CUT,
     JUDGE_SETS,
     JudgeSetCard,
     JudgeTask,
@@ -185,11 +186,14 @@ class Storage:
         self._judge_sets = None  # another program may have changed the file
         others = tuple(card for card in self.own_judge_sets() if card.id != set_id)
         path = self._paths.settings / OWN_JUDGE_SETS
-        tasks = {
-            card.id: {task.value: each.models for task, each in card.tasks.items()}
+        sets: dict[str, Mapping[str, tuple[str, ...] | float]] = {
+            card.id: {
+                **{task.value: each.models for task, each in card.tasks.items()},
+                **({} if card.cut is None else {JUDGE_SET_CUT: card.cut}),
+            }
             for card in (*others, *added)
         }
-        self._state.write(path, tasks)
+        self._state.write(path, sets)
         self._judge_sets = (*others, *added)
 
     @cached_property

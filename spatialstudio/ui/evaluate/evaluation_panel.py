@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from spatialstudio.application.evaluate.judge_choice import UNSUITED, JudgeSets, is_used
+from spatialstudio.application.evaluate.judge_choice import JudgeSets, is_used
 from spatialstudio.application.evaluate.pictures import claims_of
 from spatialstudio.application.inspect.step_numbers import name_beside, name_first
 from spatialstudio.application.session import (
@@ -63,7 +63,7 @@ class EvaluationPanel(Panel):
         self._cards: list[VerdictCard] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._detector = TextLabel(tone=Tone.MUTED, small=True)
-        self._warning = TextLabel(tr(UNSUITED))
+        self._warning = TextLabel(tone=Tone.WARNING)
         self._judge_action = context.actions[commands.JUDGE_AGAIN]
         self._again = push_button("", self.judge_again, tip=self._judge_action.toolTip())
         self._get = push_button(
@@ -150,7 +150,8 @@ class EvaluationPanel(Panel):
         self._detector.setText(_judges_in_words(run, self._studio.judge_sets))
         self._detector.setVisible(bool(self._own) and bool(self._detector.text()))
         used = run.evaluation.judge_set if run and run.evaluation else None
-        self._warning.setVisible(used is not None and used.is_unsuited)
+        self._warning.setText(tr(used.warning) if used else "")
+        self._warning.setVisible(bool(self._warning.text()))
         self._mark()
 
     @property

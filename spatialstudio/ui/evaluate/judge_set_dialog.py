@@ -14,7 +14,7 @@ from spatialstudio.domain.judge_choice import (
 )
 from spatialstudio.ui.framework.dialog_size import TitledDialog
 from spatialstudio.ui.run.presenters import NOBODY
-from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
+from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, share_field
 from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.fields import EditLine
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -46,11 +46,14 @@ class JudgeSetDialog(TitledDialog):
         self._name.setAccessibleName(tr("Name of the judge set"))
         self._name.setMaxLength(MAX_NAME)
         self._fields = {task: _field(task, sets.usable(task)) for task in JudgeTask}
-        self._problem = TextLabel(tone=Tone.MUTED)
+        self._cut = share_field(tr("Score threshold"), 1.0, specialValueText=tr("detector default"))
+        self._cut.setToolTip(tr("Detections with a lower score are ignored"))
+        self._problem = TextLabel(tone=Tone.WARNING)
         form = QFormLayout()
         form.addRow(tr("Name"), self._name)
         for task, field in self._fields.items():
             form.addRow(tr(TASK_NAMES[task]), field)
+        form.addRow(tr("Score threshold"), self._cut)
         buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
         button = buttons.addButton(tr("Save"), QDialogButtonBox.ButtonRole.AcceptRole)
         button.setDefault(True)
@@ -62,7 +65,9 @@ class JudgeSetDialog(TitledDialog):
         tasks = {task: Candidates(models=(name,)) for task, name in chosen.items() if name}
         name = self._name.text().strip()
         try:
-            self._save(JudgeSetCard(id=name, label=name, tasks=tasks))
+            self._save(
+                JudgeSetCard(id=name, label=name, tasks=tasks, cut=self._cut.value() or None)
+            )
         except StudioError as error:
             self._problem.setText(f"{tr(error.message)} {tr(error.hint)}")
         else:

@@ -64,6 +64,8 @@ def describe_judge_set(sets: JudgeSets, card: JudgeSetCard) -> Iterator[str]:
         elif names := missing[task].models:
             text = tr("{task}: not installed; download {models}")
             yield text.format(task=name, models=f" {tr('or')} ".join(names))
+    if card.cut is not None:
+        yield tr("Score threshold: {cut}").format(cut=f"{card.cut:g}")
 
 
 class JudgeSetPanel(Panel):

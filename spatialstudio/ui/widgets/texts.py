@@ -41,6 +41,7 @@ class Tone(Enum):
     PLAIN = "plain"
     MUTED = "muted"
     HEADING = "heading"
+    WARNING = "warning"
 
 
 def plain_tip(text: str) -> str:

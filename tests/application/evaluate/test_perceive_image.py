@@ -3,6 +3,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.perception.perception_cache import PerceptionFiles
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.scene import IN_FRONT_OF
@@ -151,6 +152,12 @@ def test_what_others_saw_is_not_believed(changes):
     perceived(who)
     perceived(replace(who, **changes))
     assert len(who.store.kept) == 2
+
+
+def test_a_cached_perception_names_its_detector(tmp_path):
+    who = judges(store=PerceptionFiles(tmp_path))
+    assert [perceived(who).detector_id for _ in range(2)] == ["boxes", "boxes"]
+    assert who.detector.looks == 1
 
 
 def test_a_model_that_does_not_say_what_its_answers_depend_on_looks_each_time():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton
 
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import ModelRef
@@ -223,11 +223,13 @@ def button(widget, text):
     return next(each for each in widget.findChildren(QPushButton) if each.text() == text)
 
 
-def defined(panel, name, **models):
+def defined(panel, name, cut=None, **models):
     """Define a judge set in the dialog, and return the dialog."""
     button(panel, "New set…").click()
     dialog = panel.findChildren(JudgeSetDialog)[-1]
     dialog.findChild(QLineEdit).setText(name)
+    if cut is not None:
+        dialog.findChild(QDoubleSpinBox).setValue(cut)
     for task, model in models.items():
         field = field_named(dialog, task.replace("_", " "))
         field.setCurrentIndex(field.findData(model))
@@ -243,6 +245,7 @@ def test_a_set_defined_by_hand_is_saved_chosen_and_deleted(qtbot, with_dino, con
     filled = context.studio.judge_sets.filled(context.studio.judges)
     assert (filled.detector_id, filled.segmenter_id) == (DINO, "sam")
     assert "Detector: " + DINO in described(panel)
+    assert "Score threshold:" not in described(panel)
     monkeypatch.setattr("spatialstudio.ui.evaluate.judge_set_panel.is_confirmed", lambda *_: True)
     button(panel, "Delete…").click()
     assert context.studio.judges.set_id == ""
@@ -264,6 +267,18 @@ def test_a_set_that_cannot_be_saved_names_the_reason(
     assert dialog.isVisible()
     assert problem in described(dialog)
     assert context.studio.storage.own_judge_sets() == ()
+
+
+def test_the_score_threshold_of_a_set_is_saved_and_used(
+    qtbot, with_dino, context, engine, tmp_path
+):
+    panel = shown(qtbot, context)
+    defined(panel, "strict", cut=0.6, Detector=DINO)
+    assert context.studio.judge_sets.filled(context.studio.judges).cut == 0.6
+    assert "Score threshold: 0.6" in described(panel)
+    other = studio_around(engine, tmp_path)
+    assert other.judge_sets.card("strict").cut == 0.6
+    other.close()
 
 
 def test_another_program_finds_a_saved_set_by_name(qtbot, with_dino, context, engine, tmp_path):

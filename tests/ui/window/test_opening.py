@@ -8,11 +8,15 @@ from PIL import Image, PngImagePlugin
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from spatialstudio.application.evaluate.judge_choice import UNSUITED
 from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.session import RunState
 from spatialstudio.domain.errors import ImageError
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, STICKER_JUDGES, UsedJudgeSet
+from spatialstudio.domain.judge_choice import (
+    DEFAULT_JUDGE_SET,
+    STICKER_JUDGES,
+    UNSUITED,
+    UsedJudgeSet,
+)
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.window.open_picture import open_picture
 from tests.sticker_pictures import save_sticker_picture

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISREG
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import (
@@ -34,6 +34,7 @@ from spatialstudio.adapters.storage.stores.json_codec import (
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
+    JUDGE_SET_CUT,
     Candidates,
     JudgeSetCard,
     JudgeSetTasks,
@@ -117,19 +118,29 @@ class PlainStateFiles:
         return tuple(card for card in cards if card is not None)[:MAX_JUDGE_SETS]
 
 
+def _is_share(value: Json) -> TypeGuard[float]:
+    """Return True for a number in [0, 1]."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
 def _judge_set_of(name: str, plain: Json) -> JudgeSetCard | None:
     """Return a judge set from its stored tasks; None if anything in it is invalid."""
     if not isinstance(plain, dict) or not is_judge_set_name(name):
         return None
     tasks: dict[JudgeTask, Candidates] = {}
+    cut = plain.get(JUDGE_SET_CUT)
+    if cut is not None and not _is_share(cut):
+        return None
     for task, models in plain.items():
+        if task == JUDGE_SET_CUT:
+            continue
         if not isinstance(models, list) or task not in [each.value for each in JudgeTask]:
             return None
         names = tuple(model for model in models if isinstance(model, str) and model)
         if len(names) != len(models):
             return None
         tasks[JudgeTask(task)] = Candidates(models=names)
-    return JudgeSetCard(id=name, label=name, tasks=tasks)
+    return JudgeSetCard(id=name, label=name, tasks=tasks, cut=cut)
 
 
 class FileJournal:

@@ -274,8 +274,8 @@ def test_a_journal_behind_a_link_is_not_written(tmp_path):
 def test_judge_sets_are_read_back_and_invalid_ones_left_out(tmp_path):
     path = tmp_path / "judge_sets.json"
     tasks = {JudgeTask.DETECTOR: Candidates(models=("org/owl", "org/dino"))}
-    card = JudgeSetCard(id="mine", label="mine", tasks=tasks)
-    PlainStateFiles().write(path, {"mine": {"detector": ("org/owl", "org/dino")}})
+    card = JudgeSetCard(id="mine", label="mine", tasks=tasks, cut=0.3)
+    PlainStateFiles().write(path, {"mine": {"detector": ("org/owl", "org/dino"), "cut": 0.3}})
     assert PlainStateFiles().read_judge_sets(path) == (card,)
     plain = json.loads(path.read_text())
     hostile = {
@@ -288,6 +288,9 @@ def test_judge_sets_are_read_back_and_invalid_ones_left_out(tmp_path):
         "model": {"detector": [7]},
         "empty": {"detector": [""]},
         "text": {"detector": "org/owl"},
+        "large": {"detector": ["org/owl"], "cut": 1.5},
+        "infinite": {"detector": ["org/owl"], "cut": "nan"},
+        "truth": {"detector": ["org/owl"], "cut": True},
     }
     path.write_text(json.dumps(hostile | plain))
     assert PlainStateFiles().read_judge_sets(path) == (card,)
