@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, SignalInstance
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -63,16 +63,25 @@ class ModelsDialog(QDialog):
     Args:
         downloads: Queue of downloads, and the models on this machine.
         reported: Signal of its events.
+        models: Returns the ids of the models that pictures can be generated with.
         parent: The window.
     """
 
+    model_picked = Signal(str)
+    """The user wants to generate pictures with the model of this id."""
+
     def __init__(
-        self, downloads: Downloads, reported: SignalInstance, parent: QWidget | None = None
+        self,
+        downloads: Downloads,
+        reported: SignalInstance,
+        models: Callable[[], Collection[str]] = tuple,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Models"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._downloads = downloads
+        self._models = models
         self._found: ModelsFound | None = None
         self._plans: dict[str, DownloadPlan] = {}
         self._named: list[str] = []
@@ -212,6 +221,7 @@ class ModelsDialog(QDialog):
         self._pause.setVisible(is_queued)
         self._cancel.setVisible(is_queued or is_cut)
         self._check.setVisible(row.installed is not None)
+        self._use.setVisible(row.installed is not None and row.name in self._models())
         self._remove.setVisible(row.installed is not None and row.installed.is_removable)
 
     def _ask(self) -> None:
@@ -299,6 +309,7 @@ class ModelsDialog(QDialog):
         self._get, self._pause = QPushButton(tr("Download")), QPushButton(tr("Pause"))
         self._cancel, self._check = QPushButton(tr("Cancel download")), QPushButton(tr("Verify"))
         self._remove = QPushButton(tr("Delete…"))
+        self._use = QPushButton(tr("Generate with it"))
         self._details = QWidget()
 
     def _connect(self) -> None:
@@ -314,6 +325,7 @@ class ModelsDialog(QDialog):
         self._cancel.clicked.connect(partial(self._with_row, self._downloads.cancel))
         self._check.clicked.connect(partial(self._with_row, self._downloads.check))
         self._remove.clicked.connect(self._delete)
+        self._use.clicked.connect(partial(self._with_row, self.model_picked.emit))
         QShortcut(
             QKeySequence(QKeySequence.StandardKey.Delete),
             self._list,
@@ -361,7 +373,15 @@ class ModelsDialog(QDialog):
         details.addWidget(self._progress)
         actions = QHBoxLayout()
         for button in (
-            *(self._size, self._get, self._pause, self._cancel, self._check, self._remove),
+            *(
+                self._size,
+                self._get,
+                self._use,
+                self._pause,
+                self._cancel,
+                self._check,
+                self._remove,
+            ),
         ):
             button.setAutoDefault(False)
             actions.addWidget(button)

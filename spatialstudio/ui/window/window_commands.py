@@ -97,10 +97,24 @@ def open_models(context: WindowContext, window: QWidget, names: Collection[str] 
     dialog = next(iter(window.findChildren(ModelsDialog)), None)
     if dialog is None:
         reported = context.window_signals.models_reported
-        dialog = ModelsDialog(context.studio.downloads, reported, window)
+        dialog = ModelsDialog(
+            context.studio.downloads,
+            reported,
+            lambda: [card.id for card in context.studio.models],
+            window,
+        )
+        dialog.model_picked.connect(partial(_generate_with, context))
+        dialog.model_picked.connect(dialog.close)
     dialog.show_only(names)
     dialog.show()
     dialog.raise_()
+
+
+def _generate_with(context: WindowContext, model_id: str) -> None:
+    """Choose a model for the next pictures, and say so, as the simple form does not show it."""
+    context.window_signals.model_wanted.emit(model_id)
+    title = context.studio.model(model_id).title
+    context.toasts.tell(tr("Pictures are generated with {model}.").format(model=title))
 
 
 def shown_settings(window: QWidget) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def dialog(qtbot, downloads, monkeypatch):
     """The page, with events delivered as in the window, and every question answered with yes."""
     signals = WindowSignals()
     monkeypatch.setattr(downloads, "_publish", signals.models_reported.emit)
-    dialog = ModelsDialog(downloads, signals.models_reported)
+    dialog = ModelsDialog(downloads, signals.models_reported, lambda: ["anime"])
     asked = []
     monkeypatch.setattr(
         "spatialstudio.ui.models.models_dialog.is_confirmed",
@@ -207,6 +207,20 @@ def test_licence_and_model_page_are_opened_by_keyboard(qtbot, dialog, monkeypatc
         qtbot.keyClick(link, Qt.Key.Key_Space)
     page = f"https://huggingface.co/{SDXL}"
     assert opened == [f"{page}/blob/main/LICENSE.md", page]
+
+
+def test_an_installed_model_is_chosen_for_the_next_pictures(qtbot, dialog):
+    search(qtbot, dialog, "anime")
+    with qtbot.waitSignal(dialog.model_picked) as picked:
+        press(qtbot, dialog, "Generate with it")
+    assert picked.args == ["anime"]
+
+
+def test_a_detector_is_not_offered_for_pictures(qtbot, dialog):
+    search(qtbot, dialog, "detr maker")
+    shown = [each.text() for each in dialog.findChildren(QPushButton) if each.isVisible()]
+    assert "Verify" in shown
+    assert "Generate with it" not in shown
 
 
 def test_escape_closes_the_page(qtbot, dialog):

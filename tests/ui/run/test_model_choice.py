@@ -177,13 +177,16 @@ def test_a_downloaded_model_is_in_the_model_field_at_once(window, model_catalog)
     assert len(messages(window)) == 1
 
 
-def test_the_models_page_is_opened_once(window):
+def test_the_models_page_is_opened_once_and_chooses_a_model(window):
     window.context.actions[MODELS].trigger()
     window.context.actions[MODELS].trigger()
     (dialog,) = window.findChildren(ModelsDialog)
     assert dialog.isVisible()
+    dialog.model_picked.emit("large")
+    assert window.generation.settings.model_id == "large"
+    assert messages(window)[-1] == "Pictures are generated with Large."
+    assert not dialog.isVisible()
     window.context.studio.downloads.wait()
-    dialog.close()
 
 
 def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, model_catalog):
