@@ -18,6 +18,7 @@ from spatialstudio.adapters.chat.server import (
 )
 from spatialstudio.domain.servers import is_this_machine
 from tests.adapters.loopback import LoopbackServer, says, sends
+from tests.patience import PATIENCE_S
 
 KEY = "sk-secret-0123456789"
 QUESTION = ChatQuestion(instruction="Answer.", text="Are you there?")
@@ -133,7 +134,7 @@ def test_endless_bodies_are_not_read(status, headers, telling):
         ended.set()
 
     assert telling in failure(endless_body(status, told, **headers))
-    assert ended.wait(10)
+    assert ended.wait(PATIENCE_S)
     assert max(written) < ENDLESS_BYTES
 
 

@@ -41,7 +41,7 @@ def picture(window):
     return window.stage.findChild(PictureView)
 
 
-def test_a_ground_lights_its_evidence_and_escape_ends_it(qtbot, evaluating):
+def test_a_check_lights_its_evidence_until_it_is_ended(qtbot, evaluating, studio):
     judgement = evaluating.context.judgement
     chip = chip_of(evaluating, NEAR)
     qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
@@ -50,28 +50,19 @@ def test_a_ground_lights_its_evidence_and_escape_ends_it(qtbot, evaluating):
     qtbot.keyClick(chip, Qt.Key.Key_Escape)
     assert judgement.lit is None
     assert not chip.isChecked()
+    judgement.light(NEAR)
+    qtbot.keyClick(picture(evaluating), Qt.Key.Key_Escape)
+    assert judgement.lit is None
+    judgement.light(NEAR)
+    evaluating.context.actions[commands.CLEAR_EVIDENCE].trigger()
+    assert judgement.lit is None
+    judgement.light(NEAR)
+    studio.session.open(replace(judged_run(NEAR_DOG, CAR), id="another"))
+    qtbot.waitUntil(lambda: judgement.lit is None)
 
 
 def described(window):
     return picture(window).accessibleDescription().lower()
-
-
-def test_escape_on_the_picture_ends_it_as_well(qtbot, evaluating):
-    evaluating.context.judgement.light(NEAR)
-    qtbot.keyClick(picture(evaluating), Qt.Key.Key_Escape)
-    assert evaluating.context.judgement.lit is None
-
-
-def test_the_command_ends_it_too(evaluating):
-    evaluating.context.judgement.light(NEAR)
-    evaluating.context.actions[commands.CLEAR_EVIDENCE].trigger()
-    assert evaluating.context.judgement.lit is None
-
-
-def test_another_picture_is_not_lit(qtbot, evaluating, studio):
-    evaluating.context.judgement.light(NEAR)
-    studio.session.open(replace(judged_run(NEAR_DOG, CAR), id="another"))
-    qtbot.waitUntil(lambda: evaluating.context.judgement.lit is None)
 
 
 def test_dragging_the_band_on_the_picture_tries_another_margin(qtbot, evaluating, studio):

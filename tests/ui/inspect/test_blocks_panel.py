@@ -123,29 +123,21 @@ def said(window):
     return window.stage.findChildren(PictureView)[0].accessibleDescription()
 
 
-def test_a_block_alone_shows_its_own_maps(qtbot, window, kept):
-    picker = kept.findChild(BlockPicker)
-    qtbot.mouseDClick(picker, LEFT, pos=picker.cell(1).center().toPoint())
-    qtbot.waitUntil(lambda: "dog peaks at 0.500, 94 % from the left" in said(window))
-
-
-def test_a_resolution_picks_its_layers(qtbot, window, kept):
-    qtbot.mouseClick(button_of(kept, "8x8"), LEFT)
-    assert window.context.maps.choice.layers == {OTHER}
-
-
-def test_guiding_layers_come_back(qtbot, window, kept):
-    window.context.maps.average(frozenset({OTHER}))
-    qtbot.mouseClick(button_of(kept, "Guiding"), LEFT)
-    assert window.context.maps.choice.layers == frozenset()
-
-
-def test_words_that_name_no_thing_have_maps_as_well(qtbot, window, kept):
+def test_blocks_are_averaged_alone_by_resolution_or_where_they_guide(qtbot, window, kept):
     def is_there(text):
         chips = window.stage.words.findChildren(WordChip)
         return any(chip.text() == text and chip.isEnabled() for chip in chips)
 
-    qtbot.waitUntil(lambda: is_there("photo"))
+    qtbot.waitUntil(lambda: is_there("photo"))  # words that name no thing have maps as well
+    assert not kept.findChild(ChoiceBox).isVisible()  # its heads were averaged
+    picker = kept.findChild(BlockPicker)
+    qtbot.mouseDClick(picker, LEFT, pos=picker.cell(1).center().toPoint())
+    qtbot.waitUntil(lambda: "dog peaks at 0.500, 94 % from the left" in said(window))
+    window.context.maps.average(frozenset())
+    qtbot.mouseClick(button_of(kept, "8x8"), LEFT)
+    assert window.context.maps.choice.layers == {OTHER}
+    qtbot.mouseClick(button_of(kept, "Guiding"), LEFT)
+    assert window.context.maps.choice.layers == frozenset()
 
 
 def test_heads_are_looked_at_one_by_one(qtbot, window, open_kept):
@@ -159,10 +151,6 @@ def test_heads_are_looked_at_one_by_one(qtbot, window, open_kept):
     qtbot.waitUntil(lambda: "dog peaks at 0.500" in said(window))
     qtbot.keyClick(heads, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: "dog peaks at 0.100" in said(window))
-
-
-def test_heads_that_were_averaged_are_not_offered(kept):
-    assert not kept.findChild(ChoiceBox).isVisible()
 
 
 def test_attention_that_is_gone_is_told(qtbot, open_run, registry_cache):

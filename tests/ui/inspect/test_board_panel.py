@@ -36,26 +36,22 @@ def steps(studio):
     return [each.step for each in studio.storyboard.frames]
 
 
-def test_steps_are_pinned_in_order(qtbot, board, pin, studio):
+def test_steps_are_pinned_in_order_and_every_change_can_be_undone(qtbot, drawn, board, pin, studio):
+    actions, tray = drawn.context.actions, board.findChild(BoardTray)
+    assert not actions[replay_commands.EXPORT_BOARD].isEnabled()  # it is empty
+    assert actions[replay_commands.PIN_FRAME].isEnabled()
     pin(1, 4)
-    tray = board.findChild(BoardTray)
     qtbot.waitUntil(lambda: tray.count() == 2)
     assert tray.item(1).text() == "Step 5 of 6, seed " + str(
         studio.session.run.request.sampling.seed
     )
-
-
-def test_every_change_can_be_undone(qtbot, drawn, board, pin, studio):
-    pin(1, 4)
-    tray = board.findChild(BoardTray)
-    qtbot.waitUntil(lambda: tray.count() == 2)
     qtbot.keyClick(tray, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
     assert steps(studio) == [4, 1]
     qtbot.waitUntil(lambda: tray.keys[0] == studio.storyboard.frames[0].id)
     qtbot.keyClick(tray, Qt.Key.Key_Delete)
     assert steps(studio) == [1]
     for expected in ([4, 1], [1, 4], [1], []):
-        drawn.context.actions[framework_commands.UNDO].trigger()
+        actions[framework_commands.UNDO].trigger()
         assert steps(studio) == expected
 
 
@@ -73,10 +69,6 @@ def test_the_board_is_written_beside_the_window(qtbot, board, pin, tmp_path):
     for path in (tmp_path / "board.svg", tmp_path / "board.csv"):
         board.export_to(path)
         qtbot.waitUntil(path.exists)
-
-
-def test_what_it_cannot_be_written_as_is_told(qtbot, board, pin, tmp_path):
-    pin(1)
     with qtbot.waitSignal(board.problem_met):
         board.export_to(tmp_path / "board.doc")
 
@@ -88,9 +80,3 @@ def test_what_cannot_be_written_is_told_once_beside_the_gallery(qtbot, drawn, bo
         board.export_to(tmp_path / "board.doc")
     problems = [t for t in drawn.context.toasts.earlier if t.kind is ToastKind.PROBLEM]
     assert len(problems) == 1
-
-
-def test_an_empty_board_offers_nothing_to_export(drawn, board):
-    actions = drawn.context.actions
-    assert not actions[replay_commands.EXPORT_BOARD].isEnabled()
-    assert actions[replay_commands.PIN_FRAME].isEnabled()

@@ -35,6 +35,12 @@ def test_the_scale_is_printed(qtbot, panel, drawn):
     qtbot.mouseClick(one, Qt.MouseButton.LeftButton)
     assert drawn.context.maps.look.scale is MapScale.ABSOLUTE
     qtbot.waitUntil(lambda: legend(panel) == "dog: 0 to 1; car: 0 to 1")
+    slider = panel.findChild(QSlider)
+    slider.setFocus()
+    qtbot.keyClick(slider, Qt.Key.Key_Home)
+    assert drawn.context.stage.look_of(Layer.MAPS).opacity == 0
+    qtbot.mouseClick(panel.findChild(QCheckBox), Qt.MouseButton.LeftButton)
+    assert drawn.context.maps.look.has_isolines
 
 
 def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
@@ -47,29 +53,14 @@ def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
     qtbot.waitUntil(lambda: "Read before the step's updates." in said(panel))
 
 
-def test_opacity_is_that_of_the_layer(qtbot, panel, drawn):
-    slider = panel.findChild(QSlider)
-    slider.setFocus()
-    qtbot.keyClick(slider, Qt.Key.Key_Home)
-    assert drawn.context.stage.look_of(Layer.MAPS).opacity == 0
-
-
-def test_lines_are_switched(qtbot, panel, drawn):
-    qtbot.mouseClick(panel.findChild(QCheckBox), Qt.MouseButton.LeftButton)
-    assert drawn.context.maps.look.has_isolines
-
-
-def test_the_relation_in_sight_is_said_in_words(qtbot, panel):
+def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):
     qtbot.waitUntil(lambda: any("sure that the dog is" in text for text in said(panel)))
     assert any("The curves cross at" in text for text in said(panel))
-
-
-def test_one_word_alone_says_how_to_see_a_relation(qtbot, panel, studio):
-    studio.session.pick_mention(studio.session.run.scene.mentions[0].id)
+    studio.session.pick_mention(studio.session.run.scene.mentions[0].id)  # one word alone
     qtbot.waitUntil(lambda: any(text.startswith("Pin two words") for text in said(panel)))
 
 
-def test_the_view_is_copied_as_python(qtbot, panel, drawn, studio):
+def test_the_view_of_a_stored_run_is_copied_as_python(qtbot, panel, drawn, studio):
     qtbot.waitUntil(lambda: studio.session.run.path is not None)
     qtbot.keyClick(
         drawn, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -77,9 +68,6 @@ def test_the_view_is_copied_as_python(qtbot, panel, drawn, studio):
     script = QGuiApplication.clipboard().text()
     assert "'m1': 'dog', 'm2': 'car'" in script
     assert f"STEP = {studio.session.step}" in script
-
-
-def test_a_run_that_is_not_stored_is_not_copied(qtbot, panel, drawn, studio):
     studio.session.open(replace(studio.session.run, path=None))
     QGuiApplication.clipboard().setText("before")
     drawn.context.actions[inspect_commands.COPY_PYTHON].trigger()

@@ -29,28 +29,20 @@ def clipboard(qapp):
     clipboard.clear()
 
 
-def test_the_row_of_the_step_is_marked(qtbot, numbers, studio):
+def test_the_marked_row_is_that_of_the_step(qtbot, numbers, studio):
     studio.session.pick_step(2)
     table = numbers.findChild(NumberTable)
     qtbot.waitUntil(lambda: table.currentIndex().row() == 2)
-
-
-def test_going_to_a_row_looks_at_its_step(qtbot, numbers, studio):
-    table = numbers.findChild(NumberTable)
-    qtbot.waitUntil(lambda: table.currentIndex().row() == STEPS - 1)
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Up)
-    assert studio.session.step == STEPS - 2
+    assert studio.session.step == 1
 
 
-def test_all_numbers_can_be_copied(qtbot, numbers, clipboard):
+def test_all_numbers_or_chosen_rows_can_be_copied(qtbot, numbers, clipboard):
     qtbot.mouseClick(numbers.findChild(QPushButton), Qt.MouseButton.LeftButton)
     lines = clipboard.text().splitlines()
     assert len(lines) == 1 + STEPS
     assert lines[0].startswith("step\tdog: entropy after the step's updates\t")
-
-
-def test_chosen_rows_can_be_copied(qtbot, numbers, clipboard):
     table = numbers.findChild(NumberTable)
     table.selectRow(1)
     qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -76,8 +68,5 @@ def test_the_run_beside_and_the_difference_are_shown_as_well(qtbot, numbers, stu
     assert pos_column(numbers) == second
     pick(qtbot, numbers, "Difference")
     assert pos_column(numbers) == [a - b for a, b in zip(first, second, strict=True)]
-
-
-def test_without_a_run_beside_there_is_no_choice(qtbot, numbers, studio):
     studio.session.set_beside(None)
     qtbot.waitUntil(lambda: not any(b.isVisible() for b in numbers.findChildren(QToolButton)))

@@ -103,17 +103,13 @@ def fail(engine, error):
     engine.report(GenerationFailed(request_id=engine.jobs[-1].job_id, error=report))
 
 
-def test_damaged_models_are_listed_greyed_with_their_reason(window):
+def test_damaged_models_are_listed_greyed_with_their_reason(qtbot, window):
     field = field_of(window)
     assert field.itemText(2) == 'The model folder "broken" is damaged.'
     assert field.itemData(2, Qt.ItemDataRole.ToolTipRole) == "Download it again."
     assert not field.model().item(2).isEnabled()
-
-
-def test_keys_pass_over_damaged_models(qtbot, window):
-    field = field_of(window)
     for _press in range(3):
-        qtbot.keyClick(field, Qt.Key.Key_Down)
+        qtbot.keyClick(field, Qt.Key.Key_Down)  # the keys pass over it
     assert field.currentData() == "large"
     assert window.generation.settings.model_id == "large"
 
@@ -225,15 +221,11 @@ def test_without_a_model_generate_says_why_and_leads_on(
 
 
 @none_there
-def test_without_a_model_the_list_still_tells_of_damage(window):
+def test_without_a_model_the_list_still_tells_of_damage_and_a_prompt_leads_on(qtbot, window):
     field = field_of(window)
     assert field.isEnabled()
     assert field.currentText() == "No model found"
     assert field.itemText(1) == BROKEN.message
-
-
-@none_there
-def test_a_prompt_without_a_model_leads_on_as_well(qtbot, window):
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
     qtbot.waitUntil(lambda: "Show the models folder" in offers(window))
