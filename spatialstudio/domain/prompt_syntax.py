@@ -23,7 +23,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
@@ -185,6 +185,11 @@ def drawn_prompt(text: str) -> PlainPrompt:
     )
 
 
+def syntax_spans(text: str) -> tuple[TextSpan, ...]:
+    """Return the characters of a prompt that are syntax, alternatives not read included."""
+    return tuple(_mark(text).dropped_spans())
+
+
 def drawn_scene(scene: SceneGraph) -> tuple[SceneGraph, tuple[LoraUse, ...]]:
     """Return a scene as the image model draws it, with the LoRAs that its prompt names.
 
@@ -264,6 +269,16 @@ class _Marked:
     def is_dropped(self, place: int) -> bool:
         """Return True if a character is marked for removal."""
         return self._dropped[place] is not None
+
+    def dropped_spans(self) -> Iterator[TextSpan]:
+        """Yield the runs of characters that are marked for removal, without space at their ends."""
+        for is_dropped, run in groupby(range(len(self.text)), self.is_dropped):
+            places = [*run]
+            first, last = places[0], places[-1] + 1
+            part = self.text[first:last]
+            if is_dropped and part.strip():
+                start = first + len(part) - len(part.lstrip())
+                yield TextSpan(start=start, stop=last - len(part) + len(part.rstrip()))
 
     def weigh(self, start: int, stop: int, factor: float) -> None:
         """Multiply the weight of the characters between two positions; groups nest."""

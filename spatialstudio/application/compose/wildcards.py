@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.domain.errors import PromptError
-from spatialstudio.domain.prompt_syntax import PlainPrompt
+from spatialstudio.domain.prompt_syntax import PlainPrompt, syntax_spans
 from spatialstudio.domain.safe_files import MEBIBYTE, is_inside, read_regular
-from spatialstudio.domain.scene import MOST_CHARACTERS
+from spatialstudio.domain.scene import MOST_CHARACTERS, TextSpan
 
 ReadLines: TypeAlias = Callable[[str], tuple[str, ...]]
 """Returns the alternatives in a file by its name."""
@@ -165,6 +165,12 @@ class _Choosing:
 def has_choices(text: str) -> bool:
     """Return True if a prompt holds choices."""
     return bool(NAME.search(text) or _braces(text))
+
+
+def marked_syntax(text: str) -> tuple[TextSpan, ...]:
+    """Return the characters of a prompt that are syntax: weights, LoRAs, choices, wildcards."""
+    names = (TextSpan(start=name.start(), stop=name.end()) for name in NAME.finditer(text))
+    return (*syntax_spans(text), *names)
 
 
 def _braces(text: str) -> dict[int, tuple[int, ...]]:

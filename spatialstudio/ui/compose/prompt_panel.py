@@ -23,6 +23,7 @@ from spatialstudio.application.compose.read_prompt import (
 )
 from spatialstudio.application.compose.scene_advice import follow
 from spatialstudio.application.compose.token_counter import count_of, cut_off
+from spatialstudio.application.compose.wildcards import marked_syntax
 from spatialstudio.application.compose.write_prompt import counterfactual
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import TokensRead
@@ -81,6 +82,7 @@ class PromptPanel(Panel):
         self._has_all_words = False
         self._editor = PromptEditor(theme)
         self._editor.prompt_edited.connect(self._take_typing)
+        self._editor.document().contentsChanged.connect(self._mark_syntax)
         self._counter = TextLabel("", Tone.MUTED, small=True)
         self._counter.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._counter.setToolTip(tr("Tokens of the prompt, and the text encoder's limit"))
@@ -195,6 +197,10 @@ class PromptPanel(Panel):
             self._editor.show_prompt(scene.prompt.text)
             self._count(scene.prompt.text)
         self._editor.show_words(marked_words(scene) if scene else ())
+
+    def _mark_syntax(self) -> None:
+        spans = marked_syntax(self._editor.toPlainText())
+        self._editor.show_syntax(tuple((span.start, span.stop) for span in spans))
 
     def _offer_words(self) -> None:
         """Complete to all object names, which the first prompt makes available without delay."""

@@ -2,7 +2,11 @@
 
 import pytest
 
-from spatialstudio.application.compose.wildcards import Wildcards, has_choices
+from spatialstudio.application.compose.wildcards import (
+    Wildcards,
+    has_choices,
+    marked_syntax,
+)
 from spatialstudio.domain.errors import PromptError
 
 
@@ -84,3 +88,19 @@ def test_names_cannot_leave_the_folder(wildcards):
 def test_a_million_combinations_are_not_listed(wildcards):
     template = "{a|b}" * 2000
     assert len(wildcards.resolved(template, 1).text) == 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("a (cat:1.3) left of a dog", ["(", ":1.3)"]),
+        ("((cat)) [dog]", ["((", "))", "[", "]"]),
+        ("a cat <lora:ink:0.8>", ["<lora:ink:0.8>"]),
+        ("a {cat|dog} of __animal__", ["{", "|dog}", "__animal__"]),
+        (r"a \(black\) cat", ["\\", "\\"]),
+        ("a cat (black) left of a dog", []),
+        ("", []),
+    ],
+)
+def test_syntax_is_marked_where_it_is_typed(text, marked):
+    assert [span.of(text) for span in marked_syntax(text)] == marked

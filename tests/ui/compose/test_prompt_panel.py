@@ -297,3 +297,13 @@ def test_what_was_just_typed_can_be_undone(qtbot, panel, window):
     qtbot.keyClicks(editor, ", a cat")
     qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert editor.toPlainText() == PROMPT
+
+
+def test_syntax_is_shaded_while_it_is_typed(panel):
+    editor = panel.findChild(PromptEditor)
+    editor.show_prompt("a (dog:1.3) to the left of a __animal__")
+    assert editor.shaded_words == ("(", ":1.3)", "__animal__")
+    editor.insertPlainText("(")
+    assert editor.shaded_words == ("(", ":1.3)", "__animal__")
+    editor.show_prompt(PROMPT)
+    assert editor.shaded_words == ()

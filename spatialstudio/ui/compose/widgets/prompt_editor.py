@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
 from spatialstudio.domain.frozen import frozen
@@ -37,7 +37,7 @@ UNDERLINE_EM = 0.14
 TICK_EM = 0.07
 NOTCH_EM = 0.09
 """Gap at both ends of a token's underline."""
-TARGET_ALPHA = 0.2
+TARGET_ALPHA, SYNTAX_ALPHA = 0.2, 0.22
 FEWEST_LETTERS = 2
 WHOLE_WORDS = frozenset({"an", "and", "at", "for", "from", "in", "of", "on", "the", "to", "with"})
 """Words that are rarely the beginning of a name."""
@@ -105,6 +105,7 @@ class PromptEditor(QPlainTextEdit):
         self._tokens = NO_TOKENS
         self._target: Hashable = None
         self._pointed: tuple[tuple[int, int], ...] = ()
+        self._syntax: tuple[tuple[int, int], ...] = ()
         self._vocabulary: tuple[str, ...] = ()
         self._known: tuple[str, ...] = ()
         self._rest = self.remark = ""
@@ -138,6 +139,11 @@ class PromptEditor(QPlainTextEdit):
     def pointed_words(self) -> tuple[str, ...]:
         """The words marked because a note is about them."""
         return tuple(self.toPlainText()[start:stop] for start, stop in self._pointed)
+
+    @property
+    def shaded_words(self) -> tuple[str, ...]:
+        """The syntax of the prompt, which is shaded."""
+        return tuple(self.toPlainText()[start:stop] for start, stop in self._syntax)
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window; keep the keys that accept a completion."""
@@ -201,6 +207,12 @@ class PromptEditor(QPlainTextEdit):
             self._pointed = spans
             self.viewport().update()
 
+    def show_syntax(self, spans: tuple[tuple[int, int], ...]) -> None:
+        """Shade weights, LoRAs, choices and wildcards."""
+        if spans != self._syntax:
+            self._syntax = spans
+            self.viewport().update()
+
     def show_target(self, key: Hashable) -> None:
         """Mark the object under a drag; None for none."""
         if key != self._target:
@@ -228,16 +240,17 @@ class PromptEditor(QPlainTextEdit):
         words = [word for word in self._words if _overlap(seen, word)]
         tokens = self._tokens_in(seen)
         with painting(self.viewport()) as painter:
-            self._draw_pointed(painter)
+            self._shade(painter, self._syntax, self._theme.colour("faint", SYNTAX_ALPHA))
+            self._shade(painter, self._pointed, self._theme.colour("accent", TARGET_ALPHA))
             self._draw_words(painter, words, tokens)
             self._draw_tokens(painter, words, tokens)
             if self._rest and self.hasFocus():
                 self._draw_rest(painter)
 
-    def _draw_pointed(self, painter: QPainter) -> None:
+    def _shade(self, painter: QPainter, spans: Sequence[tuple[int, int]], colour: QColor) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("accent", TARGET_ALPHA))
-        for box in (box for span in self._pointed for box in self._boxes(*span)):
+        painter.setBrush(colour)
+        for box in (box for span in spans for box in self._boxes(*span)):
             painter.drawRoundedRect(box, em(NOTCH_EM), em(NOTCH_EM))
 
     def _tokens_in(self, seen: tuple[int, int]) -> TokenMarks:

@@ -168,3 +168,12 @@ def test_a_completion_can_be_waved_off(qtbot, editor):
 )
 def test_only_what_is_begun_is_completed(text, rest):
     assert rest_of(text, ("cat", "fire hydrant", "cattle", "android")) == rest
+
+
+def test_syntax_is_shaded(editor):
+    editor.show_prompt("(dog:1.3)")
+    before = editor.viewport().grab().toImage()
+    editor.show_syntax(((0, 1), (4, 9)))
+    assert editor.viewport().grab().toImage() != before
+    editor.show_syntax(())
+    assert editor.viewport().grab().toImage() == before
