@@ -75,7 +75,10 @@ class HubClient:
         self.endpoint = hub_address(endpoint)
         self.patience = patience or Patience()
         in_plain = crosses_network_in_plain(self.endpoint)
-        self._secret = None if in_plain else find_token()
+        found = find_token()
+        self._secret = None if in_plain else found
+        self.withholds_token = in_plain and found is not None
+        """Whether there is a token that is not sent, as the connection is not encrypted."""
 
     @property
     def has_token(self) -> bool:

@@ -164,6 +164,14 @@ def gated(repository: str, *, has_token: bool) -> HubError:
     )
 
 
+def token_withheld(endpoint: str) -> HubError:
+    """Return the error for a gated repository of a hub whose address is not encrypted."""
+    return GatedRepository(
+        f"The model is gated, and the token is not sent unencrypted to {endpoint}.",
+        hint="Set HF_ENDPOINT to an address that begins with https://.",
+    )
+
+
 def damaged(name: str) -> HubError:
     """Return the error for a file whose content differs from the announced one."""
     return HubError(

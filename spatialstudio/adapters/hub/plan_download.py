@@ -28,6 +28,7 @@ from spatialstudio.adapters.hub.hub_errors import (
     gated,
     nothing_to_load,
     pickles_only,
+    token_withheld,
 )
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
 from spatialstudio.adapters.models.model_parts import INDEX_FILE, LIBRARIES, parts_in_use
@@ -134,6 +135,8 @@ def _listed(client: HubClient, repository: str, info: ModelInfo) -> dict[str, Re
             f'The repository "{repository}" has more than {MAX_FILES} files.',
             hint="Choose a repository that holds one model.",
         )
+    if info.gated and client.withholds_token:
+        raise token_withheld(client.endpoint)
     if info.gated and not client.has_token:
         raise gated(repository, has_token=False)
     return {each.rfilename: each for each in siblings}

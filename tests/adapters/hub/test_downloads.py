@@ -424,6 +424,20 @@ def test_a_token_is_not_sent_unencrypted_to_another_machine(tmp_path, monkeypatc
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     client = hub_in(tmp_path, "http://mirror.example")._client()
     assert not client.has_token
+    assert client.withholds_token
+
+
+def test_a_gated_model_of_an_unencrypted_mirror_says_why_the_token_is_not_used(
+    hub, fake, monkeypatch
+):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setattr(
+        "spatialstudio.adapters.hub.hub_client.crosses_network_in_plain", lambda address: True
+    )
+    fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
+    with pytest.raises(GatedRepository, match="not sent unencrypted"):
+        hub.plan("maker/gated")
+    assert {key for _, key, _ in fake.requests} == {None}
 
 
 def test_damage_is_found_and_repaired(hub, fake, cache):
