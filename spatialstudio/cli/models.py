@@ -116,9 +116,10 @@ def _downloaded(plan: DownloadPlan, hub: ModelHub) -> Path:
 
 
 def _remove(options: argparse.Namespace, hub: ModelHub) -> int:
-    unfinished = {each.repository for each in hub.unfinished()}
-    if options.id in unfinished:
-        hub.discard(options.id)
+    repositories = {each.id: each.repository for each in hub.catalogue}
+    repository = repositories.get(options.id, options.id)
+    if repository in {each.repository for each in hub.unfinished()}:
+        hub.discard(repository)
         freed = 0
     else:
         freed = hub.remove(options.id)

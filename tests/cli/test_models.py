@@ -97,6 +97,16 @@ def test_an_interrupted_download_is_listed_and_can_be_deleted(terminal, fake):
     assert "Unfinished" not in terminal("list")[1]
 
 
+def test_an_interrupted_download_is_deleted_by_its_short_name(terminal, fake, hub):
+    (entry,) = (each for each in hub.catalogue if each.id == "sdxl")
+    fake.add(entry.repository, published(entry))
+    fake.breaks("storage", cut(0.0))
+    assert terminal("get", "sdxl")[0] == 1
+    assert hub.unfinished()
+    assert terminal("remove", "sdxl")[0] == 0
+    assert not hub.unfinished()
+
+
 def test_damage_is_a_failure(terminal, cache):
     terminal("get", "maker/model")
     (blob, *_) = [path for path in cache.rglob("blobs/*") if path.stat().st_size > 100_000]
