@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.application import plugins as plugins_module
-from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.jobs.messages import EvaluateJob
 from spatialstudio.application.plugins import (

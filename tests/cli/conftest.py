@@ -17,7 +17,7 @@ from spatialstudio.adapters.storage.metadata.reader import build as build_metada
 from spatialstudio.adapters.storage.records.spatialbench_uc import build as build_records
 from spatialstudio.adapters.storage.stores.run_files import build as build_store
 from spatialstudio.adapters.storage.stores.state_files import build as build_state
-from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio

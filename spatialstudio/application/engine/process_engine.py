@@ -184,6 +184,6 @@ def open_engine(
     build = partial(open_registry, surroundings, plugins)
     if kind == "process":
         return ProcessEngine(build)
-    from spatialstudio.application.engine.inline import InlineEngine
+    from spatialstudio.application.engine.worker import InlineEngine
 
     return InlineEngine(build)

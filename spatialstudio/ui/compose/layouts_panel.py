@@ -18,9 +18,8 @@ from spatialstudio.ui.framework.dialog_size import give_room
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.builders import action_button, column, grow, row
+from spatialstudio.ui.widgets.builders import action_button, column, flow, grow, row
 from spatialstudio.ui.widgets.dock_column import DockRoom
-from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, ROWS_AND_PLACES, RovingFocus
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 

@@ -28,8 +28,7 @@ from spatialstudio.ui.evaluate.widgets.threshold_form import (
 from spatialstudio.ui.evaluate.widgets.verdict_card import BriefVerdict, VerdictTile
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.builders import action_button, clear, column, row
-from spatialstudio.ui.widgets.flow_layout import flow
+from spatialstudio.ui.widgets.builders import action_button, clear, column, flow, row
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 WIDEST_MARGIN = 0.5

@@ -24,8 +24,7 @@ from spatialstudio.ui.gallery.gallery_presenter import face_of, face_with, table
 from spatialstudio.ui.gallery.widgets.sweep_grid import SweepGrid, keys_of
 from spatialstudio.ui.run.commands import CANCEL_SWEEP
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.builders import ThemedIcon, column, grow, tool_button
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.builders import FlowLayout, ThemedIcon, column, grow, tool_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 

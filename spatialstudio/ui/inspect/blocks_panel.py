@@ -35,6 +35,7 @@ from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import (
     SPACE,
+    FlowLayout,
     Slot,
     clear,
     column,
@@ -43,7 +44,6 @@ from spatialstudio.ui.widgets.builders import (
     tool_button,
 )
 from spatialstudio.ui.widgets.fields import ChoiceBox
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,

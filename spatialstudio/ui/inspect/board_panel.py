@@ -20,8 +20,7 @@ from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.board_tray import BoardTray, TrayFrame
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.array_images import rgb_image
-from spatialstudio.ui.widgets.builders import column, grow, pages
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.builders import FlowLayout, column, grow, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 EMPTY = "Pin a step to add its picture, maps and PoS here."

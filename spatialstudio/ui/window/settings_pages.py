@@ -23,9 +23,8 @@ from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
 from spatialstudio.ui.framework.window_signals import PICTURES_PAGE
 from spatialstudio.ui.gallery.commands import MARK_PICTURES
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.builders import SPACE, column, push_button, space
+from spatialstudio.ui.widgets.builders import SPACE, FlowLayout, column, push_button, space
 from spatialstudio.ui.widgets.fields import ComboBox
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.texts import (
     TextLabel,
     Tone,

@@ -19,9 +19,16 @@ from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.command import Command, Menu
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room, room_for
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.builders import SPACE, column, grid, grow, push_button, row
+from spatialstudio.ui.widgets.builders import (
+    SPACE,
+    FlowLayout,
+    column,
+    grid,
+    grow,
+    push_button,
+    row,
+)
 from spatialstudio.ui.widgets.dock_column import DockRoom
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,

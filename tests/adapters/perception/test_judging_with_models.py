@@ -10,7 +10,7 @@ from PIL import Image
 
 from spatialstudio.adapters import questions
 from spatialstudio.adapters.perturbations import PillowPerturber
-from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.jobs.messages import (
     EvaluateJob,

@@ -7,7 +7,7 @@ from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
 from spatialstudio.application.compose.compare_readings import accept
 from spatialstudio.application.compose.language_model import ReadAgain, SecondReader
-from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import Cancelled, PromptError

@@ -16,8 +16,7 @@ from spatialstudio.ui.theme.theme import (
     font,
 )
 from spatialstudio.ui.widgets.array_images import rgb_image
-from spatialstudio.ui.widgets.builders import clear, column
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.builders import FlowLayout, clear, column
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget, draw_text
 from spatialstudio.ui.widgets.texts import TextLabel, plain_tip, tr

@@ -7,10 +7,9 @@ from PySide6.QtWidgets import QFrame, QWidget
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.theme.theme import Theme, em
-from spatialstudio.ui.widgets.builders import SPACE, at_top, clear, column, grow, row
+from spatialstudio.ui.widgets.builders import SPACE, at_top, clear, column, flow, grow, row
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fact_list import FactList
-from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,

@@ -34,13 +34,13 @@ from spatialstudio.ui.widgets.builders import (
     at_left,
     at_top,
     column,
+    flow,
     grid,
     grow,
     push_button,
     row,
 )
 from spatialstudio.ui.widgets.disclosure import Disclosure
-from spatialstudio.ui.widgets.flow_layout import flow
 from spatialstudio.ui.widgets.outcome_mark import LOOKS, OutcomeMark
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus

@@ -23,8 +23,7 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.builders import ThemedIcon, column, grow, tool_button
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.builders import FlowLayout, ThemedIcon, column, grow, tool_button
 from spatialstudio.ui.widgets.painting import EXPANDING, PaintedWidget, draw_text
 from spatialstudio.ui.widgets.picture_region import (
     WHOLE,

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import Theme, em, font
-from spatialstudio.ui.widgets.builders import discard
-from spatialstudio.ui.widgets.flow_layout import FlowLayout
+from spatialstudio.ui.widgets.builders import FlowLayout, discard
 from spatialstudio.ui.widgets.painting import draw_rounded, draw_text, painting
 from spatialstudio.ui.widgets.roving_focus import ALONG_THE_LINE, RovingFocus
 from spatialstudio.ui.widgets.texts import plain_tip, tr

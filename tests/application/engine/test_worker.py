@@ -3,8 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.inline import InlineEngine
-from spatialstudio.application.engine.worker import WAITING_VARIABLE
+from spatialstudio.application.engine.worker import WAITING_VARIABLE, InlineEngine
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
     EstimateMemory,
