@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.application.engine.inline import InlineEngine
+from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio
