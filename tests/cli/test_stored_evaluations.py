@@ -1,6 +1,7 @@
 """Evaluated pictures are stored as runs, which other commands read without a model."""
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tests.fakes import FakeDetector
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
+WARNING = "This is not a sticker picture, and the detector supports stickers only."
+WITHOUT_TAGS = re.compile(r"<[^>]*>")
 
 
 @pytest.fixture
@@ -159,3 +162,57 @@ def test_a_chosen_folder_must_be_writable(terminal, photo, tmp_path):
     done = terminal("evaluate", photo, "--prompt", PROMPT, *words)
     assert done.code == 1
     assert "PASS" not in done.out
+
+
+@pytest.fixture
+def unsuited(terminal, photo, library):
+    """The file of a photo that the sticker models judged on demand."""
+    words = "--judge-set", "stickers", "--library", library
+    (row,) = evaluate(terminal, photo, "--prompt", PROMPT, *words)["pictures"]
+    assert WARNING in row["note"]
+    return Path(row["run"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [("table", "csv"), ("table", "jsonl"), ("report", "html"), ("annotated", "svg")],
+)
+def test_exports_carry_the_warning_and_claim_no_settings(
+    terminal, tmp_path, unsuited, kind, ending
+):
+    file = tmp_path / f"export.{ending}"
+    done = terminal("runs", "export", unsuited, "--as", kind, "--out", file)
+    assert done.code == 0, done.err
+    words = " ".join(WITHOUT_TAGS.sub(" ", file.read_text()).split())
+    assert WARNING in words
+    assert "photo.jpg" in words
+    assert "seed 0" not in words
+
+
+def test_the_terminal_shows_the_warning(terminal, unsuited):
+    assert f"Warning: {WARNING}" in terminal("runs", "show", unsuited).out
+
+
+@pytest.fixture
+def own_set(tmp_path):
+    """The file of a judge set that was defined in the window."""
+    file = tmp_path / "settings" / "judge_sets.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"my set": {"detector": ["other/detector"], "cut": 0.95}}))
+
+
+@pytest.mark.usefixtures("own_set")
+def test_a_set_of_the_user_judges_by_name_with_its_threshold(terminal, photo, library):
+    words = "--judge-set", "my set", "--library", library
+    (row,) = evaluate(terminal, photo, "--prompt", PROMPT, *words)["pictures"]
+    assert (row["judge_set"]["id"], row["judge_set"]["cut"]) == ("my set", 0.95)
+    assert RunFiles().load(Path(row["run"]))[0].evaluation.perception.cut == 0.95
+    answer = json.loads(terminal("judge-again", library, *words[:2], "--cut", "0.5", "--json").out)
+    assert answer["runs"][0]["judge_set"]["cut"] == 0.5
+
+
+@pytest.mark.usefixtures("own_set")
+def test_an_unknown_set_is_answered_with_all_names(terminal, photo):
+    done = terminal("evaluate", photo, "--prompt", PROMPT, "--judge-set", "yours", "--csv")
+    assert done.code != 0
+    assert 'no judge set "yours"' in done.out + done.err
