@@ -55,13 +55,10 @@ def test_the_search_in_use_is_saved_under_a_name(qtbot, gallery, panel, studio, 
     assert studio.library.searches() == {"Guided": "method:psg"}
 
 
-def test_the_timeline_tells_the_days(panel):
+def test_the_timeline_tells_the_days(qtbot, drawn, panel):
     days = panel.findChild(DayList)
     assert days.count() == 1
     assert days.item(0).data(Qt.ItemDataRole.AccessibleTextRole).endswith(": 2")
-
-
-def test_days_that_were_listed_before_it_was_made_are_shown(qtbot, drawn, gallery):
-    late = SearchesPanel(drawn.context)
+    late = SearchesPanel(drawn.context)  # made after the days were listed
     qtbot.addWidget(late)
     assert late.findChild(DayList).count() == len(drawn.context.gallery.days) == 1

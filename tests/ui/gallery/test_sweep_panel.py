@@ -59,20 +59,14 @@ def label(panel, text):
     return next((each for each in panel.findChildren(QLabel) if each.text() == text), None)
 
 
-def test_pictures_stand_where_their_values_are(qtbot, panel, begun):
+def test_pictures_stand_where_their_values_are_and_empty_cells_fill(qtbot, panel, begun, engine):
     chosen = begun.context.gallery.current.summary
     assert (chosen.strength, chosen.seed) == (0, 7)
     qtbot.keyClick(panel.grid, Qt.Key.Key_Right)
     chosen = begun.context.gallery.current.summary
     assert (chosen.strength, chosen.seed) == (5, 7)
-
-
-def test_how_many_are_there_is_told(panel):
     assert label(panel, "3 of 4 pictures") is not None
     assert label(panel, PROMPT) is not None
-
-
-def test_a_cell_that_is_awaited_is_empty_and_fills(qtbot, panel, engine):
     qtbot.keyClick(panel.grid, Qt.Key.Key_Down)
     qtbot.keyClick(panel.grid, Qt.Key.Key_End)
     assert panel.grid.current is None
@@ -81,11 +75,15 @@ def test_a_cell_that_is_awaited_is_empty_and_fills(qtbot, panel, engine):
     qtbot.waitUntil(lambda: label(panel, "4 pictures") is not None)
 
 
-def test_a_run_of_the_grid_is_rated_by_its_digit(qtbot, panel, begun, studio):
+def test_a_run_of_the_grid_is_rated_and_the_grid_exported_whole(qtbot, panel, begun, studio):
     qtbot.keyClick(panel.grid, Qt.Key.Key_4)
     path = begun.context.gallery.current.path
     qtbot.waitUntil(lambda: studio.library.marks(path).stars == 4)
     assert panel.grid.face(panel.grid.current).stars == 4
+    begun.context.actions[commands.EXPORT_SWEEP].trigger()
+    dialog = begun.findChild(ExportDialog)
+    assert dialog.choice.kind is EXPORT_KINDS["sweep"]
+    assert dialog.windowTitle() == "Export 3 runs"
 
 
 def test_return_opens_the_run_in_inspect(qtbot, panel, begun, studio):
@@ -103,19 +101,10 @@ def test_escape_goes_back_to_all_runs_and_the_grid_can_be_asked_for_again(qtbot,
     qtbot.waitUntil(lambda: begun.context.gallery.current is not None)
     qtbot.keyClick(gallery.grid, Qt.Key.Key_W)
     assert panel.grid.isVisible()
-
-
-def test_the_button_goes_back_as_well(qtbot, panel, begun):
+    assert not gallery.grid.isVisible()
     back = next(each for each in panel.findChildren(QToolButton) if each.text() == "All runs")
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
-    assert begun.findChild(GalleryPanel).grid.isVisible()
-
-
-def test_the_grid_is_exported_whole(panel, begun):
-    begun.context.actions[commands.EXPORT_SWEEP].trigger()
-    dialog = begun.findChild(ExportDialog)
-    assert dialog.choice.kind is EXPORT_KINDS["sweep"]
-    assert dialog.windowTitle() == "Export 3 runs"
+    assert gallery.grid.isVisible()
 
 
 def test_a_run_of_no_sweep_has_no_grid(qtbot, drawn, studio):

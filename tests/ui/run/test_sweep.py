@@ -42,22 +42,13 @@ def test_it_begins_with_values_around_those_that_are_set(dialog):
     values = named(dialog, QLineEdit, "Values of the columns").text()
     assert values == f"0, {strength / 2:g}, {strength:g}, {2 * strength:g}"
     assert draw_button(dialog).text() == "Draw 12 pictures"
-
-
-def test_another_field_brings_values_of_its_own(dialog):
+    assert "Time not yet known" in told(dialog)
+    assert "at least" in told(dialog)
     choose(dialog, "Rows", "Updates")
     assert named(dialog, QLineEdit, "Values of the rows").text() == "1, 2, 4"
-
-
-def test_without_rows_the_pictures_stand_in_a_line(dialog):
     choose(dialog, "Rows", "None")
     assert draw_button(dialog).text() == "Draw 4 pictures"
     assert not named(dialog, QLineEdit, "Values of the rows").isEnabled()
-
-
-def test_what_it_takes_is_told_before(qtbot, dialog, studio):
-    assert "Time not yet known" in told(dialog)
-    assert "at least" in told(dialog)
 
 
 def test_values_that_cannot_be_read_are_explained(qtbot, dialog):
@@ -93,16 +84,12 @@ def test_every_picture_is_queued_with_its_place(qtbot, dialog, studio, engine):
     assert len(engine.jobs) == 1
 
 
-def test_the_form_stays_as_it_was(qtbot, window, dialog):
-    before = window.generation.settings
-    qtbot.mouseClick(draw_button(dialog), Qt.MouseButton.LeftButton)
-    assert window.generation.settings == before
-
-
 def test_a_whole_sweep_is_cancelled_at_once(qtbot, window, dialog, studio, engine):
     cancel = window.context.actions[commands.CANCEL_SWEEP]
+    before = window.generation.settings
     assert not cancel.isEnabled()
     qtbot.mouseClick(draw_button(dialog), Qt.MouseButton.LeftButton)
+    assert window.generation.settings == before
     qtbot.waitUntil(cancel.isEnabled)
     cancel.trigger()
     assert engine.cancelled == [engine.jobs[0].job_id]

@@ -68,11 +68,13 @@ def test_every_field_stands_beside_what_is_set_now(dialog):
     assert "a cat above a boat" in shown
     assert BEFORE in shown
     assert "Euler a" in shown
-
-
-def test_only_what_the_form_has_can_be_ticked(dialog):
-    names = {each.text() for each in dialog.findChildren(QCheckBox)}
+    boxes = dialog.findChildren(QCheckBox)  # of what the form has
+    names = {each.text() for each in boxes}
     assert names == {"Prompt", "Negative prompt", "Seed", "Steps", "Guidance scale", "Width"}
+    for each in boxes:
+        each.click()
+    take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Apply")
+    assert not take.isEnabled()
 
 
 def test_nothing_is_taken_unasked(qtbot, dialog, window, studio):
@@ -88,21 +90,10 @@ def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio)
     assert studio.session.scene.prompt.text == "a cat above a boat"
     assert (settings.sampling.seed, settings.width, settings.height) == (321, 256, 128)
     assert settings.sampling.steps != 12
-
-
-def test_taking_can_be_undone(qtbot, dialog, window, studio):
-    press(qtbot, dialog, "Apply")
     window.context.edits.undo()
     window.context.edits.undo()
     assert window.generation.settings.sampling.seed == 5
     assert studio.session.scene.prompt.text == BEFORE
-
-
-def test_with_nothing_ticked_there_is_nothing_to_take(dialog):
-    for each in dialog.findChildren(QCheckBox):
-        each.click()
-    take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Apply")
-    assert not take.isEnabled()
 
 
 def test_the_picture_can_be_judged_instead(qtbot, dialog, engine):

@@ -25,20 +25,13 @@ def button_of(window, command):
     return next(each for each in buttons(window) if each.defaultAction() is action)
 
 
-def test_a_wide_bar_has_all_buttons(window):
+def test_a_narrow_bar_keeps_the_workspaces_and_the_search(window):
     assert has_button_of(window, framework_commands.STAGE_ONLY)
     assert has_button_of(window, framework_commands.INSPECT_WORKSPACE)
-
-
-def test_a_narrow_bar_keeps_the_workspaces_and_the_search(window):
     window.resize(900, 700)
     assert not has_button_of(window, framework_commands.STAGE_ONLY)
     assert has_button_of(window, framework_commands.INSPECT_WORKSPACE)
     assert any(each.accessibleName() == "Find a command…" for each in buttons(window))
-
-
-def test_the_buttons_come_back_with_the_room(window):
-    window.resize(900, 700)
     window.resize(1280, 800)
     assert has_button_of(window, framework_commands.STAGE_ONLY)
 
@@ -76,10 +69,6 @@ def test_one_menu_holds_all_where_the_bar_is_narrow(qtbot, window):
     assert window.context.actions[framework_commands.ALL_CONTROLS] in view.actions()
     view.close()
     whole.close()
-
-
-def test_the_menus_come_back_with_the_room(window):
-    window.resize(640, 700)
     window.resize(1280, 800)
     assert "File" in titles(window)
 
@@ -105,7 +94,12 @@ def test_a_workspace_shows_its_own_tools(window):
     assert has_button_of(window, EXPORT)
 
 
-def test_a_digit_on_a_workspace_button_means_what_it_means_in_the_window(qtbot, drawn):
+def test_keys_on_a_workspace_button_mean_what_they_mean_in_the_window(qtbot, drawn):
+    button = button_of(drawn, framework_commands.INSPECT_WORKSPACE)
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert drawn.context.actions[framework_commands.INSPECT_WORKSPACE].isChecked()
+    assert not drawn.findChild(ReplayBar).is_playing
     drawn.context.actions[framework_commands.EVALUATE_WORKSPACE].trigger()
     for in_gallery in drawn.context.actions.of_scope(Scope.GALLERY):
         in_gallery.setEnabled(True)  # as they are once a run was picked there
@@ -114,14 +108,6 @@ def test_a_digit_on_a_workspace_button_means_what_it_means_in_the_window(qtbot, 
     before = Layer.BOXES in drawn.context.stage.layers
     qtbot.keyClick(button, Qt.Key.Key_4)
     assert (Layer.BOXES in drawn.context.stage.layers) is not before
-
-
-def test_space_presses_a_workspace_button_and_does_not_play(qtbot, drawn):
-    button = button_of(drawn, framework_commands.INSPECT_WORKSPACE)
-    button.setFocus()
-    qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert drawn.context.actions[framework_commands.INSPECT_WORKSPACE].isChecked()
-    assert not drawn.findChild(ReplayBar).is_playing
 
 
 def test_menus_have_their_icons_when_they_open(window):
