@@ -56,6 +56,6 @@ def test_a_child_reports_why_it_failed_and_can_be_stopped(hub, fake, reports):
     download = start(hub, reports)
     while not isinstance(report := reports.get(timeout=PATIENCE_S), ErrorReport):
         pass
-    assert "no repository" in report.message
+    assert "does not have it" in report.message
     download.stop()
     assert hub.installed() == ()
