@@ -306,7 +306,7 @@ def _identified(file: Path, header: WeightsHeader) -> FileContent:
     kind = _first(PARTS, names) or _embedding(header)
     if kind is not None:
         found = FileContent(kind=kind, family=_trained_for(header))
-    elif INPUT in header.shapes or INPUT_OF_UNET in header.shapes:
+    elif any(name in header.shapes for name in INPUTS):
         found = _stable_diffusion(header)
     else:
         found = _other_family(header.shapes) or FileContent(
@@ -357,8 +357,8 @@ def _other_family(shapes: Mapping[str, tuple[int, ...]]) -> FileContent | None:
 # --- Stable Diffusion ------------------------------------------------------------------------
 
 INPUT = f"{DENOISER_PREFIX}input_blocks.0.0.weight"
-INPUT_OF_UNET = "conv_in.weight"
-"""Of a UNet with the names of diffusers."""
+INPUTS = (INPUT, INPUT.removeprefix(DENOISER_PREFIX), "conv_in.weight")
+"""First weights of a UNet: in a checkpoint, alone as for ComfyUI, and in the names of diffusers."""
 
 ATTENDS = re.compile(r".*attn2[._]to_k[._].*(weight|lora_down|lora_A)")
 WIDTHS: Mapping[int, str] = {768: SD_1, 1024: SD_2, 2048: SDXL}
@@ -398,7 +398,7 @@ PLAYGROUND = "edm_mean"
 
 def _stable_diffusion(header: WeightsHeader) -> FileContent:
     shapes = header.shapes
-    _, channels, *_ = shapes.get(INPUT) or shapes[INPUT_OF_UNET]
+    _, channels, *_ = next(shapes[name] for name in INPUTS if name in shapes)
     width = _text_width(header)
     family = WIDTHS.get(width, "")
     if width == REFINER_WIDTH:

@@ -107,6 +107,22 @@ def test_the_base_model_of_stable_diffusion_2_draws_at_its_own_size(layouts, fil
     assert read_file_card(file, ()).native_size == 512
 
 
+def test_averaged_weights_beside_the_weights_are_no_obstacle(layouts, file):
+    averaged = {
+        f"model_ema.{name.removeprefix('model.').replace('.', '')}": entry
+        for name, entry in only(layouts[SD_1], UNET).items()
+    }
+    write_sparse(file, layouts[SD_1] | averaged)
+    assert read_file_card(file, ()).family == SD_1
+
+
+@pytest.mark.parametrize("family", FOLDERS)
+def test_checkpoints_in_8_bit_floats_without_scales_are_listed(layouts, file, family):
+    small = {name: ("F8_E4M3", shape) for name, (_, shape) in layouts[family].items()}
+    write_sparse(file, small)
+    assert read_file_card(file, ()).family == family
+
+
 def test_size_and_licence_are_read_from_metadata(layouts, file):
     stated = {"modelspec.resolution": "896x896", "modelspec.license": "OpenRAIL-M"}
     write_sparse(file, layouts[SD_1], stated)
@@ -257,6 +273,20 @@ WRONG = {
     "UNet only": (
         lambda known: only(known[SDXL], UNET),
         "contains only the denoiser of Stable Diffusion XL; the other parts are missing",
+    ),
+    "UNet without prefix": (
+        lambda known: {
+            name.removeprefix(UNET): each for name, each in only(known[SDXL], UNET).items()
+        },
+        "contains only the denoiser of Stable Diffusion XL; the other parts are missing",
+    ),
+    "no text encoders": (
+        lambda known: only(known[SDXL], UNET, "first_stage_model."),
+        "contains only the denoiser of Stable Diffusion XL; the other parts are missing",
+    ),
+    "fp8 transformer": (
+        lambda _: {name: ("F8_E4M3", shape) for name, (_, shape) in FLUX.items()},
+        "contains only the denoiser of FLUX.1; the other parts are missing",
     ),
     "no autoencoder": (
         lambda known: only(known[SD_1], UNET, "cond_stage_model."),
