@@ -1,7 +1,7 @@
 """Loading of diffusers models from local files: safetensors only, no network access."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 import diffusers
 import numpy as np
 import torch
+from diffusers.loaders import single_file
 from diffusers.utils import logging as diffusers_logging
 from safetensors import SafetensorError, safe_open
 from transformers.utils import logging as transformers_logging
@@ -22,9 +23,11 @@ from spatialstudio.adapters.diffusion.families import (
 )
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, refuse_invalid
+from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS, is_flow
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.tokenizers import read_tokenizers
+from spatialstudio.adapters.models.identify_file import NEWER_CLIP, OLDER_CLIP
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
 from spatialstudio.adapters.models.model_parts import (
     INDEX_FILE,
@@ -87,13 +90,25 @@ def _read(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
     wanted = others | dict.fromkeys([denoiser, *held])
     rest = _read_folder(pipeline_class, model.base, dtype, wanted) if missing else None
     given = {name: getattr(rest, name) for name in missing}
-    return pipeline_class.from_single_file(
-        str(model.folder),
-        config=str(model.base),
-        dtype=dtype,
-        local_files_only=True,
-        **others | given,
-    )
+    with patched_attribute(single_file, "load_single_file_checkpoint", _with_usual_names):
+        return pipeline_class.from_single_file(
+            str(model.folder),
+            config=str(model.base),
+            dtype=dtype,
+            local_files_only=True,
+            **others | given,
+        )
+
+
+def _with_usual_names(read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Read a checkpoint; rename old names of CLIP's weights, which diffusers does not know."""
+    weights = read(*args, **kwargs)
+    return {
+        name.replace(OLDER_CLIP, NEWER_CLIP)
+        if name.startswith(OLDER_CLIP) and not name.startswith(NEWER_CLIP)
+        else name: weight
+        for name, weight in weights.items()
+    }
 
 
 def files_read(model: ModelCard) -> tuple[Path, ...]:

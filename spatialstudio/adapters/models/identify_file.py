@@ -377,6 +377,10 @@ SD, XL = "StableDiffusionPipeline", "StableDiffusionXLPipeline"
 SECOND_ENCODER = re.compile(r"conditioner\.embedders\.1\.|add_embedding\.")
 DECODER = "first_stage_model.decoder.conv_in.weight"
 CLIP = "transformer.text_model.embeddings.token_embedding.weight"
+OLDER_CLIP = "cond_stage_model.transformer."
+NEWER_CLIP = f"{OLDER_CLIP}text_model."
+"""Prefixes of CLIP's weights in old and in usual files of Stable Diffusion 1."""
+
 OPEN_CLIP = "model.token_embedding.weight"
 ENCODERS: Mapping[str, tuple[str, ...]] = {
     SD_1: (f"cond_stage_model.{CLIP}",),
@@ -409,7 +413,8 @@ def _stable_diffusion(header: WeightsHeader) -> FileContent:
         return FileContent(kind=BY_CHANNELS[channels], family=family)
     if any(name.startswith(PICTURE_ENCODER) for name in shapes):
         return FileContent(kind=FileKind.VARIATIONS, family=family)
-    is_complete = bool(family) and all(name in shapes for name in (DECODER, *ENCODERS[family]))
+    encoders = ENCODERS.get(family, ())
+    is_complete = DECODER in shapes and bool(encoders) and all(_has(shapes, e) for e in encoders)
     is_pruned = INPUT in shapes and DEEPEST.get(family, INPUT) not in shapes
     whole = FileKind.PRUNED if is_pruned else FileKind.CHECKPOINT
     return FileContent(
@@ -420,6 +425,10 @@ def _stable_diffusion(header: WeightsHeader) -> FileContent:
         ends_in_noise=ENDS_IN_NOISE in shapes or header.metadata.get(ZERO_SNR) == "True",
         native_size=_native_size(header.metadata),
     )
+
+
+def _has(shapes: Mapping[str, tuple[int, ...]], name: str) -> bool:
+    return name in shapes or name.replace(NEWER_CLIP, OLDER_CLIP) in shapes
 
 
 def _text_width(header: WeightsHeader) -> int:

@@ -76,6 +76,20 @@ def test_a_checkpoint_is_loaded_and_drawn_with_guidance(
     assert guided[-2].pos["r1"] > free[-2].pos["r1"]
 
 
+@pytest.mark.parametrize("checkpoint", [SD_1], indirect=True, ids=["SD 1.5"])
+def test_old_names_of_clip_are_read(checkpoint, shipped, tmp_path):
+    parts, card = checkpoint
+    weights = {
+        name.replace("cond_stage_model.transformer.text_model.", "cond_stage_model.transformer."): w
+        for name, w in load_file(card.folder).items()
+    }
+    save_file(weights, tmp_path / "old.safetensors")
+    (old,) = ModelFolders([tmp_path], shipped=shipped).cards()
+    loaded = load_pipeline(old, CPU).pipeline
+    assert same_weights(loaded.text_encoder, parts["text_encoder"].float())
+    parts["text_encoder"].half()
+
+
 def test_the_words_are_those_of_clip(checkpoint):
     _, card = checkpoint
     for stream in load_streams(card):
