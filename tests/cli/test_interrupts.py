@@ -37,8 +37,8 @@ from spatialstudio.__main__ import main
 sys.exit(main())
 """
 WITHOUT_TOKENS = """
-from spatialstudio.application.engine.model_service import RegistryModelService
-RegistryModelService.read_tokens = lambda *_: ()
+from spatialstudio.application.engine.worker import Worker
+Worker.answer = lambda *_: None
 """
 """What follows the reading of the tokens is stopped; reading them imports torch."""
 STOPPED_WHILE_WRITING = """
@@ -117,7 +117,7 @@ def test_a_signal_during_a_long_call_stops_drawing(ended, tmp_path, out, module,
     program = STOPPED_IN_A_CALL.format(
         module=module, name=name, method=method, words=words, number=int(signal.SIGINT)
     )
-    done = ended((WITHOUT_TOKENS if method == "generate" else "") + program)
+    done = ended((WITHOUT_TOKENS if method == "run" else "") + program)
     assert is_stopped(done), done.stderr
     assert list(out.iterdir()) == []
     assert list((tmp_path / "home").rglob("queue/*")) == []  # the request is not offered again
