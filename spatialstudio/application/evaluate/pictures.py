@@ -223,8 +223,13 @@ def claims_of(scene: SceneGraph) -> tuple[object, ...]:
 
 
 def _origin_of(path: Path, settings: PictureSettings | None) -> PictureOrigin:
-    with open_regular(path) as file:
-        digest = sha256(file.read()).hexdigest()
+    try:
+        with open_regular(path) as file:
+            digest = sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise ImageError(
+            f'The file "{path}" cannot be read again.', hint="Check that it is still there."
+        ) from error
     is_marked = settings is not None and settings.is_marked_as_generated
     name = path.name.encode("utf-8", "replace").decode()  # a name may not be valid text
     return PictureOrigin(name=name, sha256=digest, is_marked=is_marked)
