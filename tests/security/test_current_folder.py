@@ -65,7 +65,7 @@ def started_in(hostile, tmp_path, monkeypatch):
 
 
 def test_the_folder_is_an_attack(hostile, pwned, started_in):
-    started_in("-c", "import multiprocessing, subprocess")
+    started_in("-B", "-c", "import multiprocessing, subprocess")
     assert pwned.read_text().split() == ["multiprocessing", "subprocess"]
     pwned.unlink()
 
