@@ -1,7 +1,7 @@
 """A faster decorator for frozen dataclasses with slots.
 
 ``dataclass`` compiles up to six methods per class, and start-up defines hundreds of classes. Here
-the methods common to all classes are shared, and only ``__init__`` is compiled.
+the methods common to all classes are shared, and ``__init__`` is compiled at its first use.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ def frozen(
 
     def make(kind: type[Any]) -> type[Any]:
         made = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(kind)
-        _give(made, {"__init__": _init_of(made), **SHARED, **(_comparison_of(made) if eq else {})})
+        _give(made, {"__init__": _LazyInit(made), **SHARED, **(_comparison_of(made) if eq else {})})
         return made
 
     return make if kind is None else make(kind)
@@ -54,11 +54,27 @@ def is_left_out(each: "Field[Any]", value: object) -> bool:
     return bool(each.metadata.get("sparse")) and value == each.default
 
 
-def _give(kind: type[Any], methods: Mapping[str, Method]) -> None:
+def _give(kind: type[Any], methods: Mapping[str, object]) -> None:
     """Add methods to a class except those that it defines."""
     for name, method in methods.items():
         if vars(kind).get(name) is None:
             setattr(kind, name, method)
+
+
+class _LazyInit:
+    """``__init__`` of a class: the first lookup compiles it and puts it in place.
+
+    Most classes are not used during start-up, and compiling takes as long as creating the class.
+    """
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Method:
+        init = _init_of(self._kind)
+        type.__setattr__(self._kind, "__init__", init)
+        method: Method = init.__get__(instance, owner)
+        return method
 
 
 def _init_of(kind: type[Any]) -> Method:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
+from inspect import isfunction, signature
 
 import pytest
 
@@ -104,6 +105,19 @@ def test_fields_are_given_by_name_unless_the_class_says_otherwise():
     match Pair(1, 2):
         case Pair(left, right):
             assert (left, right) == (1, 2)
+
+
+def test_init_is_compiled_at_its_first_use_and_shows_its_parameters():
+    @frozen
+    class Unused:
+        """One field."""
+
+        number: int = 3
+
+    assert not isfunction(vars(Unused)["__init__"])
+    assert str(signature(Unused)) == "(*, number=3)"
+    assert isfunction(vars(Unused)["__init__"])
+    assert Unused(number=4).number == 4
 
 
 def test_nothing_of_an_instance_changes():
