@@ -179,14 +179,14 @@ def _missing(file: Path, error: OSError) -> ModelNotFound:
 # --- files that are no safetensors -----------------------------------------------------------
 
 PICKLES = frozenset({".ckpt", ".pt", ".pth", ".bin", ".pkl"})
-STARTS: tuple[tuple[re.Pattern[bytes], FileKind, str], ...] = (
-    (re.compile(rb"GGUF"), FileKind.GGUF, ""),
-    (re.compile(rb"PK\x03\x04|\x80[\x02-\x05]"), FileKind.PICKLE, ""),
-    (re.compile(rb"\s*<(!doctype|html|\?xml)", re.IGNORECASE), FileKind.FOREIGN, "a web page"),
-    (re.compile(rb"version https://git-lfs"), FileKind.FOREIGN, "a Git LFS pointer"),
-    (re.compile(rb"\x89PNG|\xff\xd8\xff|RIFF....WEBP|GIF8"), FileKind.FOREIGN, "a picture"),
-    (re.compile(rb"(7z\xbc\xaf|Rar!|\x1f\x8b)"), FileKind.FOREIGN, "an archive"),
-    (re.compile(rb"\s*[{\[]"), FileKind.FOREIGN, "a text file in JSON"),
+STARTS: tuple[tuple[bytes, FileKind, str], ...] = (
+    (rb"GGUF", FileKind.GGUF, ""),
+    (rb"PK\x03\x04|\x80[\x02-\x05]", FileKind.PICKLE, ""),
+    (rb"(?i)\s*<(!doctype|html|\?xml)", FileKind.FOREIGN, "a web page"),
+    (rb"version https://git-lfs", FileKind.FOREIGN, "a Git LFS pointer"),
+    (rb"\x89PNG|\xff\xd8\xff|RIFF....WEBP|GIF8", FileKind.FOREIGN, "a picture"),
+    (rb"(7z\xbc\xaf|Rar!|\x1f\x8b)", FileKind.FOREIGN, "an archive"),
+    (rb"\s*[{\[]", FileKind.FOREIGN, "a text file in JSON"),
 )
 """First bytes of other formats under the name of a weight file, with the content in words."""
 
@@ -195,7 +195,7 @@ def _foreign(file: Path, start: bytes) -> tuple[FileKind, str] | None:
     if not start:
         return FileKind.FOREIGN, "empty"
     for pattern, kind, words in STARTS:
-        if pattern.match(start):
+        if re.match(pattern, start):
             return kind, words
     return (FileKind.PICKLE, "") if file.suffix.lower() in PICKLES else None
 
@@ -219,69 +219,65 @@ def _refused(file: Path, found: tuple[FileKind, str], size: int) -> FileContent:
 
 # --- safetensors, by names and shapes --------------------------------------------------------
 
-Kinds: TypeAlias = tuple[tuple[FileKind, re.Pattern[str]], ...]
+Kinds: TypeAlias = tuple[tuple[FileKind, str], ...]
 
 PARTS: Kinds = (
     (
         FileKind.LORA,
-        re.compile(r".*(lora[_.]|\.hada_w\d|\.lokr_w\d|\.oft_blocks|\.dora_scale)"),
+        r".*(lora[_.]|\.hada_w\d|\.lokr_w\d|\.oft_blocks|\.dora_scale)",
     ),
-    (FileKind.EMBEDDING, re.compile(r"emb_params$|string_to_param\.|(clip_l|clip_g|t5xxl)$")),
+    (FileKind.EMBEDDING, r"emb_params$|string_to_param\.|(clip_l|clip_g|t5xxl)$"),
     (
         FileKind.CONTROLNET,
-        re.compile(r"control_model\.|controlnet_|control_add_|input_hint_block\.|lllite_"),
+        r"control_model\.|controlnet_|control_add_|input_hint_block\.|lllite_",
     ),
-    (FileKind.ADAPTER, re.compile(r"image_proj\.|ip_adapter\.|adapter\.body\.|body\.\d+\.resnets")),
-    (FileKind.MOTION, re.compile(r".*motion_modules\.")),
+    (FileKind.ADAPTER, r"image_proj\.|ip_adapter\.|adapter\.body\.|body\.\d+\.resnets"),
+    (FileKind.MOTION, r".*motion_modules\."),
 )
 """Additions to a model, by the names of their weights; these names may contain a denoiser's."""
 
 OTHER_PARTS: Kinds = (
     (
         FileKind.AUTOENCODER,
-        re.compile(r"(first_stage_model\.|vae\.)?(en|de)coder\.(conv_in|layers|stages)\."),
+        r"(first_stage_model\.|vae\.)?(en|de)coder\.(conv_in|layers|stages)\.",
     ),
     (
         FileKind.IMAGE_ENCODER,
-        re.compile(r"vision_model\.|visual\."),
+        r"vision_model\.|visual\.",
     ),
     (
         FileKind.TEXT_ENCODER,
-        re.compile(
-            r"(text_encoders\.\w+\.)?(transformer\.)?(text_model\.|encoder\.block\.|resblocks\."
-            r"|model\.embed_tokens\.)|cond_stage_model\.|conditioner\.embedders\."
-        ),
+        r"(text_encoders\.\w+\.)?(transformer\.)?(text_model\.|encoder\.block\.|resblocks\."
+        r"|model\.embed_tokens\.)|cond_stage_model\.|conditioner\.embedders\.",
     ),
     (
         FileKind.UPSCALER,
-        re.compile(
-            r"model\.\d+\.(sub\.|weight$)|body\.\d+\.(rdb|weight)|conv_first\.|upsampler\."
-            r"|layers\.\d+\.residual_group\."
-        ),
+        r"model\.\d+\.(sub\.|weight$)|body\.\d+\.(rdb|weight)|conv_first\.|upsampler\."
+        r"|layers\.\d+\.residual_group\.",
     ),
 )
 """Parts of models, if a file holds no denoiser."""
 
-FAMILIES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    ("Chroma", "", re.compile(r"distilled_guidance_layer\.")),
-    ("HunyuanVideo", "", re.compile(r"txt_in\.individual_token_refiner\.")),
-    ("FLUX.2", "Flux2KleinPipeline", re.compile(r"double_stream_modulation_img\.")),
-    ("FLUX.1", "FluxPipeline", re.compile(r"double_blocks\.0\.img_mod\.")),
-    ("FLUX.1", "FluxPipeline", re.compile(r"single_transformer_blocks\.0\.")),
-    ("Stable Diffusion 3", "StableDiffusion3Pipeline", re.compile(r"joint_blocks\.")),
-    ("AuraFlow", "", re.compile(r"double_layers\.0\.attn\.")),
-    ("Hunyuan-DiT", "", re.compile(r"mlp_t5\.|text_embedding_padding")),
-    ("Qwen-Image", "QwenImagePipeline", re.compile(r"transformer_blocks\.0\.img_mlp\.")),
-    ("Z-Image", "ZImagePipeline", re.compile(r"layers\.0\.adaLN_modulation\.0\.")),
-    ("Lumina 2", "Lumina2Pipeline", re.compile(r"cap_embedder\.|layers\.0\.adaLN_modulation\.1\.")),
-    ("Sana", "SanaPipeline", re.compile(r"attention_y_norm\.|caption_norm\.")),
-    ("PixArt", "PixArtSigmaPipeline", re.compile(r"t_block\.|adaln_single\.")),
-    ("Wan", "", re.compile(r"head\.modulation")),
-    ("LTX-Video", "", re.compile(r"patchify_proj\.")),
-    ("Cosmos", "", re.compile(r"net\.(x_embedder|blocks)\.")),
-    ("HiDream", "", re.compile(r"double_stream_blocks\.")),
-    ("Mochi", "", re.compile(r"blocks\.0\.attn\.qkv_x\.")),
-    ("Stable Cascade", "", re.compile(r"clip_txt_mapper\.|down_blocks\.1\.0\.channelwise\.")),
+FAMILIES: tuple[tuple[str, str, str], ...] = (
+    ("Chroma", "", r"distilled_guidance_layer\."),
+    ("HunyuanVideo", "", r"txt_in\.individual_token_refiner\."),
+    ("FLUX.2", "Flux2KleinPipeline", r"double_stream_modulation_img\."),
+    ("FLUX.1", "FluxPipeline", r"double_blocks\.0\.img_mod\."),
+    ("FLUX.1", "FluxPipeline", r"single_transformer_blocks\.0\."),
+    ("Stable Diffusion 3", "StableDiffusion3Pipeline", r"joint_blocks\."),
+    ("AuraFlow", "", r"double_layers\.0\.attn\."),
+    ("Hunyuan-DiT", "", r"mlp_t5\.|text_embedding_padding"),
+    ("Qwen-Image", "QwenImagePipeline", r"transformer_blocks\.0\.img_mlp\."),
+    ("Z-Image", "ZImagePipeline", r"layers\.0\.adaLN_modulation\.0\."),
+    ("Lumina 2", "Lumina2Pipeline", r"cap_embedder\.|layers\.0\.adaLN_modulation\.1\."),
+    ("Sana", "SanaPipeline", r"attention_y_norm\.|caption_norm\."),
+    ("PixArt", "PixArtSigmaPipeline", r"t_block\.|adaln_single\."),
+    ("Wan", "", r"head\.modulation"),
+    ("LTX-Video", "", r"patchify_proj\."),
+    ("Cosmos", "", r"net\.(x_embedder|blocks)\."),
+    ("HiDream", "", r"double_stream_blocks\."),
+    ("Mochi", "", r"blocks\.0\.attn\.qkv_x\."),
+    ("Stable Cascade", "", r"clip_txt_mapper\.|down_blocks\.1\.0\.channelwise\."),
 )
 """Families by names of weights without ``DENOISER_PREFIX``, with their pipelines, if supported."""
 
@@ -329,7 +325,7 @@ def _problem(file: Path, content: FileContent) -> ModelNotFound:
 
 
 def _first(kinds: Kinds, names: Sequence[str]) -> FileKind | None:
-    found = (kind for kind, sign in kinds if any(map(sign.match, names)))
+    found = (kind for kind, sign in kinds if any(map(re.compile(sign).match, names)))
     return next(found, None)
 
 
@@ -346,7 +342,7 @@ def _embedding(header: WeightsHeader) -> FileKind | None:
 def _other_family(shapes: Mapping[str, tuple[int, ...]]) -> FileContent | None:
     bare = {name.removeprefix(DENOISER_PREFIX): shape for name, shape in shapes.items()}
     for family, pipeline_class, sign in FAMILIES:
-        if any(map(sign.match, bare)):
+        if any(map(re.compile(sign).match, bare)):
             usual = FileKind.DENOISER if pipeline_class else FileKind.UNSUPPORTED
             width = (bare.get(INPUT_OF_FLUX) or (0,))[-1]
             kind = BY_WIDTH_OF_FLUX.get(width, usual)

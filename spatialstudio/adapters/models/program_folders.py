@@ -13,7 +13,6 @@ from typing import Any
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.adapters.models.model_parts import INDEX_FILE
-from spatialstudio.adapters.safe_yaml import parse_yaml
 from spatialstudio.domain.safe_files import MEBIBYTE, is_folder, is_regular, read_regular
 
 SETTINGS_FILE = "model_folders.json"
@@ -95,6 +94,8 @@ def _folders_of(place: Path) -> Iterator[Path]:
 
 
 def _listed_in(file: Path) -> Iterator[Path]:
+    from spatialstudio.adapters.safe_yaml import parse_yaml  # slow to import
+
     try:
         sections = parse_yaml(read_regular(file, MEBIBYTE).decode("utf-8-sig"))
     except RecursionError as error:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, Qt, QUrl
@@ -66,6 +65,8 @@ def open_guide(window: QWidget) -> None:
 
 def open_about(window: QWidget) -> None:
     """Show the program's version and the third-party notices."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
     from spatialstudio.ui.window.guide import NOTICES_PAGE, GuideDialog
 
     try:
