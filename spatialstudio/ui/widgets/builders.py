@@ -173,6 +173,7 @@ class FlowLayout(QLayout):
     def __init__(self, gap: int, *widgets: QWidget) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}
         self._gap = gap
         self.setContentsMargins(0, 0, 0, 0)
         for widget in widgets:
@@ -181,6 +182,7 @@ class FlowLayout(QLayout):
     def addItem(self, item: QLayoutItem) -> None:
         """Append an item; called by Qt."""
         self._items.append(item)
+        self.invalidate()
 
     def count(self) -> int:
         """Return the number of items."""
@@ -192,6 +194,7 @@ class FlowLayout(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Remove and return an item; None beyond the last."""
+        self.invalidate()
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -201,8 +204,15 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of all lines."""
-        return self._arrange(QRect(0, 0, width, 0), moves=False)
+        """Return the height of all lines; Qt asks at each change of a neighbour."""
+        if width not in self._heights:
+            self._heights[width] = self._arrange(QRect(0, 0, width, 0), moves=False)
+        return self._heights[width]
+
+    def invalidate(self) -> None:
+        """Discard the known heights; called by Qt when a widget changes."""
+        super().invalidate()
+        self._heights.clear()
 
     def setGeometry(self, room: QRect) -> None:
         super().setGeometry(room)
