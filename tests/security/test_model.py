@@ -1,5 +1,7 @@
 """Model folders of strangers: they run no code, hang nothing, fill no memory, hide no others."""
 
+import ast
+import inspect
 import json
 import os
 import shutil
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from diffusers.loaders import single_file, single_file_model
 
 import spatialstudio
 from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline
@@ -234,16 +237,42 @@ def test_a_part_whose_library_is_a_file_of_the_folder_is_refused(root, pwned):
     assert "custom code" in sentence_when_loaded(root)
 
 
-def test_every_loader_of_a_library_is_told_to_run_no_code():
-    """A loader that is added must say so as well."""
-    package = Path(spatialstudio.__file__).parent
-    calls = [
-        (file.name, call)
-        for file in package.rglob("*.py")
-        for call in file.read_text(encoding="utf-8").split("from_pretrained(")[1:]
-    ]
-    assert len(calls) >= 5
-    assert [name for name, call in calls if "trust_remote_code=False" not in call[:500]] == []
+PACKAGE = Path(spatialstudio.__file__).parent
+
+
+def loader_calls(loader):
+    """Yield place and keyword constants of each call of a loader, also through a local name."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        aliases = {
+            ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+            for node in nodes
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == loader
+        }
+        for node in nodes:
+            if isinstance(node, ast.Call) and (
+                getattr(node.func, "attr", "") == loader or ast.unparse(node.func) in aliases
+            ):
+                constants = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
+                yield f"{file.name}:{node.lineno}", constants
+
+
+def test_every_loader_runs_no_code_of_a_model():
+    calls = list(loader_calls("from_pretrained"))
+    assert len(calls) >= 6
+    assert [place for place, given in calls if given.get("trust_remote_code") is not False] == []
+
+
+def test_single_files_have_no_loader_of_code():
+    """``from_single_file`` takes no ``trust_remote_code``; it must get a local configuration."""
+    for loader in (single_file, single_file_model):
+        assert "trust_remote_code" not in inspect.getsource(loader)
+    calls = list(loader_calls("from_single_file"))
+    assert len(calls) >= 2
+    assert [place for place, given in calls if given.get("local_files_only") is not True] == []
+    assert all("config" in given for _, given in calls)
 
 
 LISTING = """
