@@ -1,9 +1,12 @@
 """Delivers events to the GUI thread; the only path from worker threads into the window."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from traceback import walk_tb
+from types import FrameType, TracebackType
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -32,7 +35,10 @@ class Bridge(QObject):
 
     The studio's session and queue receive an event first, then the file reader and each panel; the
     session's changes reach the panels in the same turn. An exception in a panel affects this panel
-    only; ``panel_failed`` is emitted with an ``ErrorReport`` for the panel's first one.
+    only; ``panel_failed`` is emitted with an ``ErrorReport`` for the panel's first one. A plugin's
+    panel receives no more events afterwards, and ``panel_disabled`` is emitted with the panel and
+    the report; this includes exceptions in the panel's own slots and Qt event handlers, which
+    PySide reports to ``sys.excepthook``.
 
     Args:
         bus: Source of the events.
@@ -41,6 +47,7 @@ class Bridge(QObject):
     """
 
     panel_failed = Signal(object)
+    panel_disabled = Signal(object, object)
     _arrived = Signal(object)
 
     def __init__(self, bus: EventBus, studio: Studio, reading: FileReading) -> None:
@@ -52,9 +59,14 @@ class Bridge(QObject):
         self._failed: set[Panel] = set()
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = bus.subscribe(self._arrived.emit)
+        self._excepthook = self._report_slot
+        self._outer_excepthook = sys.excepthook
 
     def name_plugin(self, panel: Panel, title: str, plugin: str) -> None:
         """Name the dock and the plugin in the report on a failure of a plugin's panel."""
+        if not self._plugins:
+            self._outer_excepthook = sys.excepthook
+            sys.excepthook = self._excepthook
         self._plugins[panel] = (title, plugin)
 
     def serve(self, panel: Panel) -> None:
@@ -62,7 +74,8 @@ class Bridge(QObject):
         for event in self._studio.present():
             with self._failure_shown(panel):
                 panel.handle(event)
-        self._panels = (*self._panels, panel)
+        if panel not in self._failed or panel not in self._plugins:
+            self._panels = (*self._panels, panel)
 
     def use_density(self, density: Density, *panels: Panel) -> None:
         """Adapt panels to the density; all subscribed ones if none are given."""
@@ -73,6 +86,8 @@ class Bridge(QObject):
     def close(self) -> None:
         """Unsubscribe from the bus."""
         self._unsubscribe()
+        if sys.excepthook == self._excepthook:
+            sys.excepthook = self._outer_excepthook
         self._panels = ()
         self._plugins, self._failed = {}, set()
 
@@ -93,10 +108,36 @@ class Bridge(QObject):
         except BaseException as error:  # plugin code may even call sys.exit()
             if panel in self._failed:
                 return
-            self._failed.add(panel)
             level = logging.INFO if panel in self._plugins else logging.ERROR
             log.log(level, "A panel failed.", exc_info=True)
-            self.panel_failed.emit(self._report_on(error, panel))
+            self._fail(panel, error)
+
+    def _report_slot(
+        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        panel = self._plugin_panel_in(traceback)
+        if panel is None or not isinstance(error, Exception):
+            self._outer_excepthook(kind, error, traceback)
+        elif panel not in self._failed:
+            log.info("A plugin's panel failed.", exc_info=error)
+            self._fail(panel, error)
+
+    def _fail(self, panel: Panel, error: BaseException) -> None:
+        self._failed.add(panel)
+        report = self._report_on(error, panel)
+        self.panel_failed.emit(report)
+        if panel in self._plugins:
+            self._panels = tuple(each for each in self._panels if each is not panel)
+            self.panel_disabled.emit(panel, report)
+
+    def _plugin_panel_in(self, traceback: TracebackType | None) -> Panel | None:
+        """Return the plugin panel whose code is in a traceback; None for other code."""
+        frames = [frame for frame, _ in walk_tb(traceback)]
+        for is_code_of in (_is_method_of, _is_in_class_of, _is_in_module_of):
+            for panel in self._plugins:
+                if any(is_code_of(panel, frame) for frame in frames):
+                    return panel
+        return None
 
     def _report_on(self, error: BaseException, panel: Panel) -> ErrorReport:
         report = report_on(error, tr("A panel of the window"))
@@ -109,6 +150,22 @@ class Bridge(QObject):
             hint=tr("Update the plugin, or turn plugins off in the settings."),
         )
         return replace(report_on(in_words, report.title), details=report.details)
+
+
+def _is_method_of(panel: Panel, frame: FrameType) -> bool:
+    """Return True if a frame runs a method of a panel or of one of its widgets."""
+    owner = frame.f_locals.get("self")
+    return isinstance(owner, QWidget) and (owner is panel or panel.isAncestorOf(owner))
+
+
+def _is_in_class_of(panel: Panel, frame: FrameType) -> bool:
+    """Return True if a frame's code is defined in the class of a panel, such as a lambda."""
+    prefix = f"{type(panel).__qualname__}."
+    return _is_in_module_of(panel, frame) and frame.f_code.co_qualname.startswith(prefix)
+
+
+def _is_in_module_of(panel: Panel, frame: FrameType) -> bool:
+    return bool(frame.f_globals.get("__name__") == type(panel).__module__)
 
 
 class Turn:

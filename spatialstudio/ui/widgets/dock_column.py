@@ -39,6 +39,17 @@ class DockRoom(QScrollArea):
         self.setWidget(content)
         content.installEventFilter(self)
 
+    def replace(self, content: QWidget) -> None:
+        """Show other content; the previous widget stays as a hidden, disabled child."""
+        self._content.removeEventFilter(self)
+        if previous := self.takeWidget():
+            previous.setParent(self)
+            previous.setEnabled(False)
+            previous.hide()
+        self._content = content
+        content.installEventFilter(self)
+        self.setWidget(content)
+
     def sizeHint(self) -> QSize:
         hint = self._content.sizeHint()
         if self._content.hasHeightForWidth():

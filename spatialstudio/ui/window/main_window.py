@@ -57,7 +57,7 @@ from spatialstudio.ui.window.window_commands import (
     open_settings,
     shown_settings,
 )
-from spatialstudio.ui.window.workspaces import with_panels
+from spatialstudio.ui.window.workspaces import disable_plugin_panel, with_panels
 
 Kind = TypeVar("Kind", bound=Panel)
 
@@ -273,6 +273,8 @@ class MainWindow(QMainWindow):
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
         self._bridge.panel_failed.connect(context.toasts.report)
+        later = Qt.ConnectionType.QueuedConnection  # the panel may be handling an event
+        self._bridge.panel_disabled.connect(disable_plugin_panel, later)
         self._dock_layout = DockLayout(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in self._workspaces}
         self._overlays = {each.id: each.make_overlays(context) for each in self._workspaces}

@@ -9,7 +9,7 @@ from importlib import import_module
 from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.plugins import LoadedPlugin
-from spatialstudio.domain.errors import cause_of
+from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.compose.workspace import GRAPH
 from spatialstudio.ui.evaluate.workspace import JUDGES, STABILITY, VERDICT, WHAT_IF
@@ -91,7 +91,7 @@ def with_panels(plugins: Sequence[LoadedPlugin]) -> tuple[Workspace, ...]:
 
 def _dock_of(panel: PanelEntry, plugin: str, others: tuple[DockPlan, ...]) -> DockPlan:
     area = AREAS[panel.area]
-    beside = [
+    neighbours = [
         plan.id for plan in others if plan.area is area and not (plan.tab_of or plan.is_across)
     ]
     return DockPlan(
@@ -100,7 +100,7 @@ def _dock_of(panel: PanelEntry, plugin: str, others: tuple[DockPlan, ...]) -> Do
         area=area,
         size_em=panel.size_em,
         make=partial(make_plugin_panel, panel, plugin),
-        tab_of=next(iter(beside), ""),
+        tab_of=next(iter(neighbours), ""),
         plugin=plugin,
     )
 
@@ -120,3 +120,12 @@ def make_plugin_panel(panel: PanelEntry, plugin: str, context: WindowContext) ->
         cause = cause_of(error)
     words = tr('This panel of the plugin "{plugin}" cannot be shown: {cause}.')
     return DockRoom(TextLabel(words.format(plugin=plugin, cause=cause), Tone.MUTED))
+
+
+def disable_plugin_panel(panel: Panel, report: ErrorReport) -> None:
+    """Show a report in place of a plugin's panel that failed."""
+    room = panel.parentWidget()
+    while room is not None and not isinstance(room, DockRoom):
+        room = room.parentWidget()
+    if room is not None:
+        room.replace(TextLabel(f"{report.message} {report.hint}", Tone.MUTED))

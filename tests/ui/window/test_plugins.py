@@ -1,7 +1,9 @@
 """Panels, extractors and detectors of plugins in the window; broken panels break nothing else."""
 
+import sys
+
 import pytest
-from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel
+from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel, QPushButton
 
 from spatialstudio.application.plugins import (
     DisabledPlugin,
@@ -54,6 +56,19 @@ class DensityPanel(Panel):
         raise ZeroDivisionError("no density")
 
 
+class ClickedPanel(Panel):
+    """Fails in the slot of its button; counts the events."""
+
+    def __init__(self, context):
+        super().__init__()
+        self.events = 0
+        self.button = QPushButton("Count", self)
+        self.button.clicked.connect(lambda: 1 / 0)
+
+    def handle(self, event):
+        self.events += 1
+
+
 class ExitingPanel(Panel):
     def __init__(self, context):
         raise SystemExit(4)
@@ -75,6 +90,7 @@ PANELS = (
     panel("not_a_panel"),
     panel("UninitialisedPanel"),
     panel("DensityPanel", area="bottom"),
+    panel("ClickedPanel"),
     panel("Gone", make="no_such_module:Panel"),
 )
 PLUGIN = Plugin(
@@ -145,6 +161,38 @@ def test_a_panel_that_fails_is_named_once_and_the_window_is_shown(docks, window,
     assert window.updatesEnabled()
 
 
+def test_a_panel_whose_slot_fails_is_disabled_with_its_reason(docks, window, qtbot, studio):
+    dock = docks["plugin-clickedpanel"]
+    clicked = dock.widget().widget()
+    clicked.button.click()
+    clicked.button.click()
+    qtbot.waitUntil(lambda: "failed: ZeroDivisionError" in words_in(dock))
+    assert clicked.isHidden()
+    assert not clicked.isEnabled()
+    problems = [toast.message for toast in window.context.toasts.earlier]
+    assert sum("ClickedPanel" in each for each in problems) == 1
+    before = clicked.events
+    studio.use_prompt("a cat above a dog")
+    qtbot.waitUntil(lambda: window.context.studio.session.scene is not None)
+    assert clicked.events == before
+
+
+def test_an_exception_outside_plugins_goes_to_the_usual_hook(installed, window_of, studio):
+    caught = []
+    outer, sys.excepthook = sys.excepthook, lambda *error: caught.append(error)
+    try:
+        window = window_of(studio)
+        window.make_docks()
+        error = ZeroDivisionError()
+        sys.excepthook(ZeroDivisionError, error, None)
+        assert [each[1] for each in caught] == [error]
+        window.close()
+        sys.excepthook(ZeroDivisionError, error, None)
+        assert len(caught) == 2
+    finally:
+        sys.excepthook = outer
+
+
 def test_the_window_is_drawn_again_after_a_dock_that_cannot_be_made(window, monkeypatch):
     def raise_error(*_):
         raise ZeroDivisionError
@@ -157,7 +205,7 @@ def test_the_window_is_drawn_again_after_a_dock_that_cannot_be_made(window, monk
     assert window.updatesEnabled()
 
 
-def test_a_panel_stands_in_its_own_workspace_alone(docks, window):
+def test_a_panel_is_in_its_own_workspace_only(docks, window):
     ids = {each.id: {plan.id for plan in each.docks} for each in window._workspaces}
     assert [name for name, own in ids.items() if "plugin-hellopanel" in own] == ["inspect"]
 
@@ -177,7 +225,7 @@ def test_the_settings_list_plugins_and_why_others_are_disabled(installed, contex
     page.deleteLater()
 
 
-def test_a_new_panel_joins_the_layout_that_the_user_arranged(window_of, studio, monkeypatch):
+def test_a_new_panel_is_added_to_a_customised_layout(window_of, studio, monkeypatch):
     before = window_of(studio)
     inspect = next(each for each in before._workspaces if each.id == "inspect")
     before.use_workspace(inspect)
