@@ -29,18 +29,24 @@ from spatialstudio.application.inspect.recording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import numpy as np
     import numpy.typing as npt
 
+    from spatialstudio.adapters.diffusion.attention_archive import LayerReader
     from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
     from spatialstudio.adapters.diffusion.guided_call import CallPlan, ReportStep
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
-    from spatialstudio.domain.arrays import RgbImage
-    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+    from spatialstudio.domain.generation import (
+        CaptureSettings,
+        GuidanceSettings,
+        StepEvent,
+    )
     from spatialstudio.domain.judge_choice import JudgeSetChoice
+    from spatialstudio.domain.pipeline_call import PipelineCall
     from spatialstudio.domain.ports import ModelCard
     from spatialstudio.domain.scene import RelationType, SceneGraph
 
@@ -81,7 +87,7 @@ def read(prompt: str, *, extractor: str | None = None) -> SceneGraph:
 
 
 @contextmanager
-def guide(
+def guide(  # noqa: PLR0913 - options of a call in a notebook
     pipe: Any,
     prompt: str | SceneGraph,
     *,
@@ -89,6 +95,7 @@ def guide(
     preset: str = RECOMMENDED,
     strength: float | None = None,
     previews: bool = False,
+    layers: bool = False,
     **settings: Any,
 ) -> Iterator[Run]:
     """Guide every call of a diffusers pipeline inside a ``with`` block, and record it.
@@ -110,6 +117,8 @@ def guide(
         strength: Step size at the first step, in variance-preserving units, >= 0; None for the
             preset's.
         previews: Whether to decode a preview of a call's first image at each step.
+        layers: Whether to record the maps of each layer of a call's first image, in
+            ``Run.layer_maps``.
         settings: Options of the method, and fields of ``GuidanceSettings``, that differ from the
             preset, such as ``presence_weight=0.1``, ``goal=0.95`` or ``last_step=9``.
 
@@ -121,12 +130,18 @@ def guide(
         PromptError: The prompt is empty, contradictory, or truncated by the text encoder.
         RequestError: A setting is unknown or out of range, or a call uses another prompt.
     """
-    with _block(pipe, prompt, (method, preset, strength), settings, previews=previews) as run:
+    from spatialstudio.domain.generation import CaptureSettings
+
+    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
+    choice = (method, preset, strength)
+    with _block(pipe, prompt, choice, settings, capture, has_layers=layers) as run:
         yield run
 
 
 @contextmanager
-def watch(pipe: Any, prompt: str | SceneGraph, *, previews: bool = False) -> Iterator[Run]:
+def watch(
+    pipe: Any, prompt: str | SceneGraph, *, previews: bool = False, layers: bool = False
+) -> Iterator[Run]:
     """Record every call of a diffusers pipeline inside a ``with`` block without guiding it.
 
     The images are bit-for-bit the same as without the block. See ``guide``.
@@ -135,6 +150,7 @@ def watch(pipe: Any, prompt: str | SceneGraph, *, previews: bool = False) -> Ite
         pipe: As for ``guide``.
         prompt: The prompt of the calls, or a scene from ``read``.
         previews: Whether to decode a preview of a call's first image at each step.
+        layers: Whether to record the maps of each layer; see ``guide``.
 
     Yields:
         The recording, which is extended while the pipeline runs.
@@ -144,17 +160,19 @@ def watch(pipe: Any, prompt: str | SceneGraph, *, previews: bool = False) -> Ite
         PromptError: The prompt is empty, or truncated by the text encoder.
         RequestError: A call uses another prompt.
     """
-    with guide(pipe, prompt, method="none", previews=previews) as run:
+    with guide(pipe, prompt, method="none", previews=previews, layers=layers) as run:
         yield run
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - options of a call in a notebook
     image: Any,
     prompt: str | SceneGraph,
     *,
     judges: str | Mapping[str, str] = "",
     cut: float | None = None,
     checker: str = REPRODUCE,
+    metrics: Sequence[str] = (),
+    device: str = "",
     **thresholds: float,
 ) -> EvaluatedPicture:
     """Evaluate whether an image shows the relations of a prompt.
@@ -170,6 +188,10 @@ def evaluate(
             prompt for others.
         cut: Score threshold for detections, [0, 1]; None for the detector's default.
         checker: "reproduce" for SpatialBench-UC as published, "recommended", or a settings file.
+        metrics: Names of further metrics, such as "visor:mended", or "da" for the DA-score, as in
+            the terminal's ``evaluate --metrics``.
+        device: Device of the models, such as "cuda:1"; empty for the fastest. The sticker models
+            always run on the CPU.
         thresholds: Fields of ``CheckerSettings`` that differ, such as ``margin=0.05``.
 
     Raises:
@@ -178,25 +200,13 @@ def evaluate(
         DetectorError: A model is damaged.
         ImageError: The file or array is not an image.
         PromptError: The prompt is empty, or names an object unknown to the sticker models.
-        SettingsError: A threshold is unknown or out of range.
-        RequestError: A task is unknown.
+        SettingsError: A threshold or a metric is unknown, or a threshold out of range.
+        RequestError: A task is unknown, or there is no such device.
+        PluginError: A metric failed.
     """
-    from spatialstudio.application.jobs.cancellation import CancelFlag
-
-    studio = _studio()
-    path = Path(image) if isinstance(image, str | Path) else None
-    chosen = _judge_set(judges, cut)
-    is_sticker_picture = path is not None and studio.pictures.shows_stickers(path)
     changes = [f"{name}={value}" for name, value in thresholds.items()]
-    checker_settings = studio.judging.checker(checker, changes)
-    if not isinstance(prompt, str):
-        scene = prompt
-    else:
-        scene = studio.judging.read_scene(chosen, prompt, is_sticker_picture=is_sticker_picture)
-    choice = studio.judge_defaults.judges_for(chosen, scene, is_sticker_picture=is_sticker_picture)
-    pixels = _pixels(image) if path is None else studio.pictures.read(path).image
-    evaluation = studio.judging.picture(pixels, scene, checker_settings, choice, CancelFlag())
-    return EvaluatedPicture(scene, evaluation)
+    with _device(device):
+        return _evaluate(image, prompt, _judge_set(judges, cut), (checker, changes), metrics)
 
 
 def open_run(path: str | Path) -> StoredRun:
@@ -291,37 +301,98 @@ def _block(
     prompt: str | SceneGraph,
     choice: tuple[str, str, float | None],
     settings: Mapping[str, Any],
+    capture: CaptureSettings,
     *,
-    previews: bool,
+    has_layers: bool,
 ) -> Iterator[Run]:
     from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
     from spatialstudio.application.plugins import installed_plugins
     from spatialstudio.application.run.generate_image import check_scene
-    from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
+    from spatialstudio.domain.generation import UNGUIDED
 
     installed_plugins()  # they register relation types and guidance methods
     scene = _scene(prompt)
     if choice[0] != UNGUIDED:
         check_scene(scene)
     model = guidable(pipe)
-    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
     chooser = _GuidanceChooser(model, scene, choice, settings)
-    calls: list[RecordedCall] = []
+    recorder = _CallRecorder(chooser.card, records_layers=has_layers)
+    run = Run(scene, chooser.notes, recorder.calls)
+    guided = GuidedPipeline(model, scene, chooser.choose, capture, recorder)
+    with guided.attached():
+        yield run
 
-    def begin_call(plan: CallPlan) -> ReportStep:
-        call = RecordedCall(plan.scene, plan.guidance, plan.pictures)
+
+class _CallRecorder:
+    """Records the calls of a block; a call that fails before its first step is not recorded.
+
+    Args:
+        card: Model card of the pipeline.
+        records_layers: Whether the maps of all layers are recorded.
+    """
+
+    def __init__(self, card: ModelCard, *, records_layers: bool) -> None:
+        self.calls: list[RecordedCall] = []
+        self.records_layers = records_layers
+        self._card = card
+        self._begun: RecordedCall | None = None
+
+    def begin_call(self, plan: CallPlan, layers: LayerReader) -> ReportStep:
+        """Return the function that records the steps of a call."""
+        call = RecordedCall(plan.scene, plan.guidance, plan.pictures, layers.steps)
+        self._begun = call
 
         def report_step(events: tuple[StepEvent, ...]) -> None:
-            if not call.events:  # a call that is refused is not recorded
-                calls.append(call)
+            if not call.events:
+                self.calls.append(call)
             call.events.append(events)
 
         return report_step
 
-    run = Run(scene, chooser.notes, calls)
-    guided = GuidedPipeline(model, scene, chooser.choose, capture, begin_call)
-    with guided.attached():
-        yield run
+    def end_call(self, result: PipelineCall) -> None:
+        """Allow the call to be saved."""
+        from spatialstudio.application.storage.store_call import CallStore
+
+        if (call := self._begun) is not None:
+            call.store = CallStore(_studio().storage, self._card, result, call.events).store
+
+
+def _evaluate(
+    image: Any,
+    prompt: str | SceneGraph,
+    chosen: JudgeSetChoice,
+    checker: tuple[str, list[str]],
+    metrics: Sequence[str],
+) -> EvaluatedPicture:
+    from spatialstudio.application.evaluate.metrics import choose_metrics, metric_values
+    from spatialstudio.application.evaluate.pictures import pixels_of
+    from spatialstudio.application.jobs.cancellation import CancelFlag
+
+    studio = _studio()
+    path = Path(image) if isinstance(image, str | Path) else None
+    is_sticker_picture = path is not None and studio.pictures.shows_stickers(path)
+    checker_settings = studio.judging.checker(*checker)
+    chosen_metrics = choose_metrics([metrics] if isinstance(metrics, str) else metrics)
+    if not isinstance(prompt, str):
+        scene = prompt
+    else:
+        scene = studio.judging.read_scene(chosen, prompt, is_sticker_picture=is_sticker_picture)
+    choice = studio.judge_defaults.judges_for(chosen, scene, is_sticker_picture=is_sticker_picture)
+    pixels = pixels_of(image) if path is None else studio.pictures.read(path).image
+    judge = studio.judging.scored_picture if metrics else studio.judging.picture
+    evaluation = judge(pixels, scene, checker_settings, choice, CancelFlag())
+    scores, values = metric_values(chosen_metrics, scene, evaluation) if metrics else ({}, {})
+    return EvaluatedPicture(scene, evaluation, scores, values)
+
+
+def _device(name: str) -> AbstractContextManager[None]:
+    from contextlib import nullcontext
+
+    if not name:
+        return nullcontext()
+    from spatialstudio.adapters.device import default_device
+
+    return default_device(name)
 
 
 def _judge_set(judges: str | Mapping[str, str], cut: float | None) -> JudgeSetChoice:
@@ -329,7 +400,7 @@ def _judge_set(judges: str | Mapping[str, str], cut: float | None) -> JudgeSetCh
 
     if isinstance(judges, str):
         return JudgeSetChoice(set_id=judges, cut=cut)
-    _check_name("task of a judge set", judges, [task.value for task in JudgeTask])
+    _check_name("judge set task", judges, [task.value for task in JudgeTask])
     return JudgeSetChoice(
         detector_id=judges.get(JudgeTask.DETECTOR.value),
         second_id=judges.get(JudgeTask.SECOND_DETECTOR.value),
@@ -355,11 +426,11 @@ def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
     (distances,) = _checked([depth])
     masks = [each > 0 for each in maps]
     if distances.shape != masks[0].shape:
-        raise _request_error("The depth map has another size than the masks.", "Resize it.")
+        raise _request_error("The depth map and the masks differ in size.", "Resize it.")
     farness = DepthMap(values=distances.astype(np.float32), estimator_id="")
     chance = relation_pos_on_masks(kind, masks, farness)
     if chance is None:
-        raise EmptyMapError("A mask is empty.", hint="Check that the object was found at all.")
+        raise EmptyMapError("A mask is empty.", hint="Check that the object was detected.")
     return chance
 
 
@@ -382,28 +453,27 @@ class _GuidanceChooser:
     ) -> None:
         from dataclasses import fields
 
+        from spatialstudio.adapters.diffusion.guided_pipeline import card_of
         from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, StepUnit
         from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 
-        self._card = _card_of(model)
+        self.card = card_of(model)
         self._method, self._preset, self._strength = choice
         known = [each.name for each in fields(GuidanceSettings) if each.name not in CHOSEN_APART]
         methods = GUIDANCE_METHODS if self._method in GUIDANCE_METHODS else ()
         own = [option.id for each in methods if each.id == self._method for option in each.options]
-        _check_name("setting of guidance", changes, [*own, *known])
+        _check_name("guidance setting", changes, [*own, *known])
         self._options = {name: value for name, value in changes.items() if name in own}
         self._changes = {name: value for name, value in changes.items() if name in known}
         if isinstance(unit := changes.get("unit"), str):
-            _check_name("unit of strength", [unit], [each.value for each in StepUnit])
+            _check_name("strength unit", [unit], [each.value for each in StepUnit])
             self._changes["unit"] = StepUnit(unit)
         self._check(scene)
         self.notes = tuple(note.message for note in scene.notes)
         if self._method != UNGUIDED and not (scene.mentions and has_work(scene, self._method)):
-            self.notes += (
-                "There is nothing to guide: the pipeline draws as it does without guidance.",
-            )
-        elif self._method != UNGUIDED and self.choose(self._card.steps).strength == 0:
-            self.notes += ("The strength is 0: the pipeline draws as it does without guidance.",)
+            self.notes += ("There is nothing to guide: the pipeline runs without guidance.",)
+        elif self._method != UNGUIDED and self.choose(self.card.steps).strength == 0:
+            self.notes += ("The strength is 0: the pipeline runs without guidance.",)
 
     def _check(self, scene: SceneGraph) -> None:
         """Check that the settings are valid for the pipeline."""
@@ -418,15 +488,15 @@ class _GuidanceChooser:
         request = GenerationRequest(
             id=new_request_id(),
             scene=scene,
-            backend_id=self._card.backend_id,
-            model=ModelRef(id=self._card.id),
-            sampling=SamplingSettings(guidance=self.choose(self._card.steps)),
+            backend_id=self.card.backend_id,
+            model=ModelRef(id=self.card.id),
+            sampling=SamplingSettings(guidance=self.choose(self.card.steps)),
         )
         try:
-            check_request(request, self._card)
+            check_request(request, self.card)
         except TypeError as error:
             raise _request_error(
-                "A setting of guidance has a value of another type.",
+                "A guidance setting has a value of the wrong type.",
                 f"See GuidanceSettings for the types: {error}.",
             ) from error
 
@@ -441,44 +511,13 @@ class _GuidanceChooser:
         _check_name("preset", [self._preset], presets)
         settings = choose_guidance(
             self._method,
-            self._card,
+            self.card,
             steps,
             preset=Preset(self._preset),
             strength=self._strength,
         )
         options = {**settings.options, **self._options}
         return replace(settings, options=options, **self._changes)
-
-
-def _card_of(model: GuidablePipeline) -> ModelCard:
-    """Return a pipeline's model card: from its folder, else the defaults of its family."""
-    from dataclasses import replace
-
-    from spatialstudio.adapters.models.model_files import read_card
-    from spatialstudio.domain.errors import ModelNotFound
-    from spatialstudio.domain.ports import ModelCard
-
-    kind, name = model.family.kind, model.family.pipeline_class
-    folder = Path(str(model.pipeline.config.get("_name_or_path") or name))
-    if folder.is_dir():
-        try:
-            return replace(read_card(folder), pipeline_class=name)
-        except ModelNotFound:  # no valid model card in the folder
-            pass
-    return ModelCard(
-        id=name,
-        title=name,
-        backend_id="diffusers",
-        folder=folder,
-        size_bytes=0,
-        licence="",
-        native_size=model.native_side,
-        steps=kind.steps,
-        guidance_scale=kind.guidance_scale,
-        strength=kind.strength,
-        known_objects={},
-        pipeline_class=name,
-    )
 
 
 def _studio() -> Studio:
@@ -499,29 +538,6 @@ def _scene(prompt: str | SceneGraph) -> SceneGraph:
 
 
 _SIDES = 2
-_COLOURS = 3
-
-
-def _pixels(image: Any) -> RgbImage:
-    """Return an image as (H, W, 3) uint8.
-
-    Raises:
-        ImageError: The value is not an image.
-    """
-    import numpy as np
-
-    from spatialstudio.domain.errors import ImageError
-
-    values = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
-    is_picture = values.ndim == _SIDES + 1 and values.shape[-1] == _COLOURS and values.size > 0
-    if is_picture and values.dtype.kind == "f" and values.min() >= 0 and values.max() <= 1:
-        values = (values * np.iinfo(np.uint8).max).round().astype(np.uint8)
-    if not is_picture or values.dtype != np.uint8:
-        raise ImageError(
-            "The array is not a picture.",
-            hint="Pass (H, W, 3) of uint8, or of floats in [0, 1].",
-        )
-    return np.ascontiguousarray(values)
 
 
 def _relation_type(relation: str | RelationType | None) -> RelationType:
@@ -544,7 +560,7 @@ def _maps(given: list[Any], kind: RelationType) -> list[npt.NDArray[np.float64]]
     if len(given) != wanted:
         raise _request_error(
             f'The relation "{kind.id}" compares {wanted} maps, not {len(given)}.',
-            "Pass the second object for between, and for no other relation.",
+            'Pass a second object for "between" only.',
         )
     return _checked(given)
 
@@ -559,7 +575,7 @@ def _checked(given: list[Any]) -> list[npt.NDArray[np.float64]]:
         )
     if not all(np.isfinite(each).all() and (each >= 0).all() for each in arrays):
         raise _request_error(
-            "A map holds a negative or invalid value.", "Pass masks, or maps of finite numbers."
+            "A map contains a negative or invalid value.", "Pass masks, or maps of finite numbers."
         )
     return arrays
 
@@ -567,7 +583,9 @@ def _checked(given: list[Any]) -> list[npt.NDArray[np.float64]]:
 def _check_name(noun: str, given: Any, known: list[str]) -> None:
     for name in given:
         if name not in known:
-            raise _request_error(f'There is no {noun} "{name}".', f"Known are: {', '.join(known)}.")
+            raise _request_error(
+                f'There is no {noun} "{name}".', (f"Available: {', '.join(known)}.")
+            )
 
 
 def _request_error(message: str, hint: str) -> Exception:

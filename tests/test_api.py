@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from PIL import Image
 
 from spatialstudio.api import evaluate, guide, open_run, pos, pse, read, watch
 from spatialstudio.application import plugins
-from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.application.paths import HOME_VARIABLE, StudioPaths
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.commands import run as run_command
 from spatialstudio.domain.errors import (
     BackendError,
     EmptyMapError,
@@ -84,7 +87,7 @@ def test_importing_loads_neither_numpy_nor_a_model_library():
     assert unwanted.isdisjoint(result.stdout.split())
 
 
-def test_guidance_raises_pos_and_the_run_tells_everything(pipe, draw):
+def test_guidance_raises_pos_and_the_run_records_it(pipe, draw):
     plain = draw()
     with guide(pipe, PROMPT, **STRONG) as run:
         guided = draw()
@@ -109,6 +112,68 @@ def test_watching_leaves_the_picture_and_records(pipe, draw):
     assert not run.is_guided
     assert run.steps[0].preview is not None
     assert np.array_equal(run.pos[RELATION], run.pos_after[RELATION])
+
+
+def test_the_maps_of_each_layer_average_to_the_maps(pipe, draw):
+    plain = draw()
+    with watch(pipe, PROMPT, layers=True) as run:
+        assert np.array_equal(draw(), plain)
+    assert all(maps["dog"].shape[0] == 2 for maps in run.layer_maps.values())
+    guiding = [run.layer_maps[name]["dog"] for name in run.steps[0].attention.layers]
+    np.testing.assert_allclose(np.mean(guiding, axis=0), run.maps["dog"], rtol=1e-4, atol=1e-6)
+
+
+def test_layers_are_recorded_on_request_only(pipe, draw):
+    with guide(pipe, PROMPT, layers=True, **STRONG) as run:
+        guided = draw()
+    with guide(pipe, PROMPT, **STRONG) as other:
+        assert np.array_equal(draw(), guided)
+    assert len(run.layer_maps) > len(run.steps[0].attention.layers)
+    assert other.layer_maps == {}
+
+
+def test_layers_are_refused_where_no_pass_could_show_them(pipe, draw):
+    with guide(pipe, PROMPT, layers=True, reuses_prediction=True), pytest.raises(RequestError):
+        draw()
+
+
+@pytest.mark.parametrize("output_type", ["np", "pil", "pt"])
+def test_a_run_is_saved_as_the_program_does(pipe, draw, tmp_path, output_type):
+    with guide(pipe, PROMPT, **STRONG) as run:
+        draw(negative_prompt="tea", output_type=output_type)
+    path = run.save(tmp_path / "runs")
+    stored = open_run(path)
+    request = stored.record.request
+    assert (request.sampling.seed, request.sampling.steps) == (7, 2)
+    assert (request.width, request.height) == (64, 64)
+    assert request.scene.prompt.negative == "tea"
+    assert request.sampling.guidance == run.guidance
+    assert stored.image.shape == (64, 64, 3)
+    np.testing.assert_allclose(stored.pos[RELATION], run.pos[RELATION])
+    assert stored.maps["dog"].shape == run.maps["dog"].shape
+
+
+def test_a_saved_run_is_judged_again_by_the_terminal(pipe, draw, tmp_path):
+    with watch(pipe, PROMPT) as run:
+        image = draw()[0]
+    judged = evaluate(image, PROMPT, judges="stickers", device="cpu")
+    path = run.save(tmp_path / "runs", evaluation=judged)
+    assert open_run(path).evaluation.outcome == judged.outcome
+    assert Studio.open("inline", StudioPaths.usual()).open_run(path).evaluation is not None
+    assert run_command(["judge-again", str(path)]) == 0
+
+
+def test_a_run_without_a_seed_or_a_call_is_not_saved(pipe, draw, tmp_path):
+    with watch(pipe, PROMPT) as run:
+        with pytest.raises(RequestError, match="no finished call"):
+            run.save(tmp_path)
+        draw(generator=None)
+        with pytest.raises(RequestError, match="seed is unknown"):
+            run.save(tmp_path)
+        draw(output_type="latent")
+        with pytest.raises(ImageError):
+            run.save(tmp_path)
+    assert run.save(tmp_path, image=np.zeros((64, 64, 3), np.uint8)).exists()
 
 
 def test_every_call_of_a_block_is_recorded(pipe, draw):
@@ -216,7 +281,7 @@ def test_a_refused_call_is_not_recorded(pipe, draw):
     assert run.steps
 
 
-def test_too_little_memory_is_said_in_a_sentence(pipe, draw, monkeypatch):
+def test_too_little_memory_is_reported_in_a_sentence(pipe, draw, monkeypatch):
     def fail(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
 
@@ -244,7 +309,7 @@ def test_invalid_numbers_are_recorded_without_guidance(pipe, draw, monkeypatch):
 def test_no_strength_is_noted(pipe):
     with guide(pipe, PROMPT, strength=0) as run:
         pass
-    assert run.notes == ("The strength is 0: the pipeline draws as it does without guidance.",)
+    assert run.notes == ("The strength is 0: the pipeline runs without guidance.",)
 
 
 def test_weights_that_are_replaced_in_a_call_take_gradients_again(pipe, draw, monkeypatch):
@@ -297,7 +362,7 @@ def test_the_pipelines_own_error_passes_and_the_pipeline_is_restored(pipe, draw)
     assert "forward" not in vars(pipe.unet)
 
 
-def test_an_unguidable_prompt_draws_as_ever_and_says_so(pipe, draw):
+def test_an_unguidable_prompt_is_not_guided_and_noted(pipe, draw):
     plain = draw("a dog")
     with guide(pipe, "a dog", **STRONG) as run:
         assert np.array_equal(draw("a dog"), plain)
@@ -437,15 +502,26 @@ def sticker_picture():
     return open_run(STORED_RUN).image
 
 
-def test_without_a_fitting_detector_there_is_no_verdict(sticker_picture):
+def test_without_a_suitable_detector_there_is_no_verdict(sticker_picture):
     with pytest.raises(NoDetectorChosen) as refusal:
         evaluate(sticker_picture, PROMPT)
     assert refusal.value.hint
 
 
+def test_metrics_are_computed_by_name(sticker_picture):
+    names = ["visor:mended", "da"]
+    judged = evaluate(sticker_picture, PROMPT, judges="stickers", metrics=names)
+    assert judged.metrics["visor"][RELATION] in (True, False)
+    assert 0 <= judged.pse[RELATION] <= 1
+    assert 0 <= judged.values["da_score"] <= 1
+    assert evaluate(sticker_picture, PROMPT, judges="stickers").metrics == {}
+
+
 @pytest.mark.parametrize(
     ("image", "settings", "error"),
     [
+        (np.zeros((4, 4, 3)), {"judges": "stickers", "metrics": ["taste"]}, SettingsError),
+        (np.zeros((4, 4, 3)), {"judges": "stickers", "device": "tpu:0"}, RequestError),
         (np.zeros((4, 4)), {"judges": "stickers"}, ImageError),
         (np.full((4, 4, 3), 300), {"judges": "stickers"}, ImageError),
         (np.zeros((4, 4, 3)), {"judges": "stickers", "margin": 7}, SettingsError),
@@ -458,7 +534,7 @@ def test_what_cannot_be_evaluated_is_refused(image, settings, error):
         evaluate(image, PROMPT, **settings)
 
 
-def test_the_example_of_the_readme_is_true(monkeypatch):
+def test_the_example_of_the_readme_works(monkeypatch):
     """It draws with the embedded model from the checkout and judges the picture."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, re.S)
@@ -477,3 +553,14 @@ def test_the_example_of_the_readme_is_true(monkeypatch):
     assert again.verdicts["r1"].outcome is Outcome.UNDECIDABLE
     assert again.verdicts["r1"].reason is not None
     assert "UNDECIDABLE" in repr(again)
+
+
+def test_the_examples_of_the_guide_run(pipe, monkeypatch, tmp_path):
+    text = (ROOT / "resources" / "guide" / "api.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.S)
+    monkeypatch.chdir(tmp_path)
+    names = {"pipe": partial(pipe, num_inference_steps=2)}
+    code = "\n".join(examples).replace("guide(pipe", "guide(pipe.func")
+    exec(compile(code, "api.md", "exec"), names)
+    assert names["path"].is_file()
+    assert names["judged"].metrics["visor"]

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import torch
@@ -34,20 +35,42 @@ ALLOCATOR_COMPLAINTS = (
 """Error messages of allocators without an exception class: CPU, Apple's, cuBLAS."""
 
 
-def pick_device(wanted: str = "") -> torch.device:
-    """Return the requested device, else the fastest one.
+_DEFAULT_DEVICE = ContextVar("default device", default="")
+
+
+@contextmanager
+def default_device(name: str) -> Iterator[None]:
+    """Use a device for models without an explicit one, in this context.
 
     Args:
-        wanted: Device id; empty for the fastest.
+        name: Device id; empty for the fastest.
+
+    Raises:
+        RequestError: There is no such device.
+    """
+    pick_device(name)
+    token = _DEFAULT_DEVICE.set(name)
+    try:
+        yield
+    finally:
+        _DEFAULT_DEVICE.reset(token)
+
+
+def pick_device(wanted: str = "") -> torch.device:
+    """Return the requested device, else the default device, else the fastest one.
+
+    Args:
+        wanted: Device id; empty for the default.
 
     Raises:
         RequestError: There is no such device.
     """
     known = _device_ids()
+    wanted = wanted or _DEFAULT_DEVICE.get()
     if wanted and wanted not in known:
         raise RequestError(
             f'There is no device "{wanted}" on this machine.',
-            hint=f"Known are: {', '.join(known)}.",
+            hint=f"Available: {', '.join(known)}.",
         )
     return torch.device(wanted or known[0])
 

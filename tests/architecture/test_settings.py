@@ -8,6 +8,7 @@ import spatialstudio
 
 PACKAGE = Path(spatialstudio.__file__).parent
 SAMPLER = {
+    "api.py": "is stored with a saved run",
     "domain/generation.py": "declares it",
     "adapters/diffusion/diffusers_backend.py": "draws with it",
     "adapters/diffusion/load_pipeline.py": "makes the scheduler",
@@ -41,7 +42,7 @@ def modules_with(text):
 @pytest.mark.parametrize(
     ("text", "reasons"),
     [("scheduler_id", SAMPLER), ("sampling.dtype", NUMBER_FORMAT)],
-    ids=["sampler", "number format"],
+    ids=["sampler", "precision"],
 )
 def test_a_setting_is_named_only_where_it_is_used(text, reasons):
     assert modules_with(text) == set(reasons)

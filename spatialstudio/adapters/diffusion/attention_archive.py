@@ -5,10 +5,10 @@ that relations need are small and travel with the step events; the archive holds
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -28,6 +28,11 @@ from spatialstudio.domain.attention import (
 from spatialstudio.domain.devices import GIBIBYTE
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.scene import MentionId, TokenSpan
+from spatialstudio.science.pos.attention_maps import mention_maps
+
+if TYPE_CHECKING:
+    from spatialstudio.domain.arrays import FloatMap
 
 MOST_BYTES = 8 * GIBIBYTE
 """Size limit of all stored runs together; the oldest are removed first."""
@@ -56,7 +61,7 @@ def plan_archive(
                 "Attention to every word cannot be recorded when guidance passes replace "
                 "regular passes."
             ),
-            hint="Record less, or let guidance use separate passes.",
+            hint="Reduce the recorded attention, or use separate guidance passes.",
         )
     keeps_all = capture.detail is AttentionDetail.EVERYTHING
     words = words_by_position(loaded.streams, request.scene.prompt.text, with_filling=keeps_all)
@@ -109,7 +114,83 @@ def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class AttentionArchive:
+class StepTap:
+    """Captures the text layers in the first call of each due step; guidance passes are skipped.
+
+    Args:
+        layers: All layers that attend to the text; empty to capture nothing.
+    """
+
+    def __init__(self, layers: Sequence[AttentionLayer]) -> None:
+        self._layers = tuple(layers)
+        self._is_due = True
+
+    @contextmanager
+    def attached(self, denoiser: torch.nn.Module, calls: CallLayout) -> Iterator[None]:
+        """Patch the denoiser inside the block.
+
+        Raises:
+            StoreError: Files cannot be written.
+        """
+
+        def denoise(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            call = DenoiserCall(calls, args, kwargs)
+            if not (self._layers and self._is_due) or torch.is_grad_enabled():
+                return call.run(forward)
+            self._is_due = False
+            take, size = self._begin_step(call), call.latent_size
+            with tapped(self._layers, take, latent_size=size, row=call.first_row):
+                return call.run(forward)
+
+        with patched_attribute(denoiser, "forward", denoise):
+            yield
+
+    def expect_step(self, *, is_due: bool) -> None:
+        """Mark the end of a step and set whether the next one is captured."""
+        self._is_due = is_due
+
+    def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:
+        """Return the function that takes each layer of a step, in order."""
+        raise NotImplementedError
+
+
+class LayerReader(StepTap):
+    """Attention maps of each mention in each layer, of the first picture of a call.
+
+    Args:
+        layers: All layers that attend to the text.
+        spans: Token spans of the mentions in the text that the denoiser attends to.
+
+    Attributes:
+        steps: Maps (h, w) of each step, by layer name and mention: mean over heads and tokens.
+    """
+
+    def __init__(self, layers: Sequence[AttentionLayer], spans: Sequence[TokenSpan]) -> None:
+        super().__init__(layers if spans else ())
+        self._columns = sorted({index for span in spans for index in span.indices})
+        self._places: dict[MentionId, list[int]] = {}
+        for span in spans:
+            known = self._places.setdefault(span.mention_id, [])
+            places = [self._columns.index(each) for each in span.indices]
+            known += [place for place in places if place not in known]
+        self.steps: list[dict[str, Mapping[MentionId, FloatMap]]] = []
+
+    def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:
+        maps: dict[str, Mapping[MentionId, FloatMap]] = {}
+        self.steps.append(maps)
+        layers = iter(self._layers)
+
+        def take(seen: LayerAttention) -> None:
+            layer = next(layers)
+            shape = map_size(*call.latent_size, layer.level)
+            mean = seen.probabilities().mean(0)[:, self._columns]
+            columns = mean.transpose(0, 1).reshape(-1, *shape).float().numpy(force=True)
+            maps[layer.name] = mention_maps(columns, self._places)
+
+        return take
+
+
+class AttentionArchive(StepTap):
     """The attention files of one run. Not thread-safe: use on the model's thread.
 
     Args:
@@ -126,43 +207,18 @@ class AttentionArchive:
         columns: Sequence[int],
         files: Sequence[AttentionFile],
     ) -> None:
+        super().__init__(layers)
         self.files = tuple(files)
         self._folder = folder
-        self._layers = tuple(layers)
         self._columns = tuple(columns)
         self._arrays: list[np.memmap[Any, np.dtype[np.float16]]] = []
         self._row = 0
-        self._is_due = True
 
-    @contextmanager
-    def attached(self, denoiser: torch.nn.Module, calls: CallLayout) -> Iterator[None]:
-        """Store the first call of every step that is due; guiding passes are skipped.
-
-        Raises:
-            StoreError: The files cannot be written.
-        """
-
-        def denoise(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            call = DenoiserCall(calls, args, kwargs)
-            if not (self.files and self._is_due) or torch.is_grad_enabled():
-                return call.run(forward)
-            self._is_due = False
-            return self._keep(call, forward)
-
-        with patched_attribute(denoiser, "forward", denoise):
-            yield
-
-    def expect_step(self, *, is_due: bool) -> None:
-        """Mark the end of a step and set whether the next one is stored."""
-        self._is_due = is_due
-
-    def _keep(self, call: DenoiserCall, forward: Callable[..., Any]) -> Any:
+    def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:  # noqa: ARG002
         self._open()
         sink = _Sink(self._arrays, self._columns, self._row)
-        with tapped(self._layers, sink.take, latent_size=call.latent_size, row=call.first_row):
-            output = call.run(forward)
         self._row += 1
-        return output
+        return sink.take
 
     def _open(self) -> None:
         if self._arrays:
@@ -179,7 +235,7 @@ class AttentionArchive:
         except OSError as error:
             raise StoreError(
                 "The attention cannot be written to disk.",
-                hint="Free some space, or record less of it.",
+                hint="Free some disk space, or reduce the recorded attention.",
             ) from error
 
 

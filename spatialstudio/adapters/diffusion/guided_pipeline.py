@@ -5,18 +5,22 @@ determines what the call draws. Patches of denoiser and scheduler last for a sin
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial, wraps
 from importlib.util import find_spec
 from inspect import BoundArguments, Parameter, Signature, signature
-from typing import Any, TypeAlias
+from pathlib import Path
+from time import monotonic
+from typing import Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 
-from spatialstudio.adapters.device import memory_errors_explained
+from spatialstudio.adapters.device import memory_errors_explained, peak_memory_bytes
+from spatialstudio.adapters.diffusion.attention_archive import LayerReader
 from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.guided_call import (
@@ -26,22 +30,40 @@ from spatialstudio.adapters.diffusion.guided_call import (
     will_guide,
 )
 from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
-from spatialstudio.adapters.diffusion.token_spans import token_spans
-from spatialstudio.domain.errors import BackendError, RequestError
+from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
+from spatialstudio.adapters.models.model_files import read_card
+from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.generation import (
     SCALE_OFF,
     CaptureSettings,
     GuidanceSettings,
+    StepEvent,
     new_request_id,
 )
+from spatialstudio.domain.pipeline_call import PipelineCall
+from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
 from spatialstudio.science.guidance.noise_search import objects_only
 
 ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]
 """Maps the number of denoising steps of a call to its guidance settings."""
 
-BeginCall: TypeAlias = Callable[[CallPlan], ReportStep]
-"""Called before each pipeline call with its plan; returns the step callback."""
+
+class CallRecorder(Protocol):
+    """Records the calls of a pipeline.
+
+    Attributes:
+        records_layers: Whether the maps of all layers are read.
+    """
+
+    records_layers: bool
+
+    def begin_call(self, plan: CallPlan, layers: LayerReader) -> ReportStep:
+        """Return the function that records the steps of a call; ``layers`` grows with them."""
+
+    def end_call(self, result: PipelineCall) -> None:
+        """Take the result of a call that succeeded."""
+
 
 PROMPT = "prompt"
 PASSED_ON = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -65,16 +87,16 @@ def guidable(pipeline: Any) -> GuidablePipeline:
     family = next((FAMILIES[name] for name in names if name in FAMILIES), None)
     if family is None:
         raise BackendError(
-            f"A pipeline of the class {type(pipeline).__name__} cannot be guided.",
-            hint=f"Use one of these classes of diffusers: {', '.join(FAMILIES)}.",
+            f"The pipeline class {type(pipeline).__name__} is not supported.",
+            hint=f"Use one of these diffusers classes: {', '.join(FAMILIES)}.",
         )
     model = GuidablePipeline(pipeline, family)
     _check_denoiser(model.denoiser)
     for name, part in pipeline.components.items():
         if name.startswith("tokenizer") and part is not None and not part.is_fast:
             raise BackendError(
-                f"The pipeline's {name} does not tell where words are.",
-                hint="Load it as a fast tokenizer of transformers.",
+                f"The pipeline's {name} does not return character offsets.",
+                hint="Load the fast version of the tokenizer from transformers.",
             )
     return model
 
@@ -83,9 +105,34 @@ def _check_denoiser(denoiser: Any) -> None:
     compiled = getattr(denoiser, "_compiled_call_impl", None) is not None
     if compiled or hasattr(denoiser, "_orig_mod"):
         raise BackendError(
-            "The attention of a compiled denoiser cannot be read.",
-            hint="Load the pipeline again and leave out torch.compile.",
+            "The attention of a compiled denoiser cannot be captured.",
+            hint="Reload the pipeline without torch.compile.",
         )
+
+
+def card_of(model: GuidablePipeline) -> ModelCard:
+    """Return a pipeline's model card: from its folder, else the defaults of its family."""
+    kind, name = model.family.kind, model.family.pipeline_class
+    folder = Path(str(model.pipeline.config.get("_name_or_path") or name))
+    if folder.is_dir():
+        try:
+            return replace(read_card(folder), pipeline_class=name)
+        except ModelNotFound:  # no valid model card in the folder
+            pass
+    return ModelCard(
+        id=name,
+        title=name,
+        backend_id="diffusers",
+        folder=folder,
+        size_bytes=0,
+        licence="",
+        native_size=model.native_side,
+        steps=kind.steps,
+        guidance_scale=kind.guidance_scale,
+        strength=kind.strength,
+        known_objects={},
+        pipeline_class=name,
+    )
 
 
 class _NeverCancelled:
@@ -103,7 +150,7 @@ class GuidedPipeline:
         scene: The scene that the calls draw.
         choose: Maps the denoising steps of a call to its guidance settings.
         capture: What is recorded.
-        begin_call: Receives the plan of each call.
+        recorder: Receives plan, steps and result of each call.
 
     Raises:
         PromptError: A mention is beyond the text encoder's token limit.
@@ -116,14 +163,14 @@ class GuidedPipeline:
         scene: SceneGraph,
         choose: ChooseGuidance,
         capture: CaptureSettings,
-        begin_call: BeginCall,
+        recorder: CallRecorder,
     ) -> None:
         token_spans(model.streams, scene.prompt.text, scene.mentions)
         self._model = model
         self._scene = scene
         self._choose = choose
         self._capture = capture
-        self._begin_call = begin_call
+        self._recorder = recorder
 
     @contextmanager
     def attached(self) -> Iterator[None]:
@@ -163,8 +210,7 @@ class GuidedPipeline:
         with_defaults.apply_defaults()
         arguments = with_defaults.arguments
         model = replace(self._model, extra_tokens=_extra_tokens(usual, arguments))
-        steps = _step_count(arguments)
-        guidance = self._choose(steps)
+        guidance = self._choose(_step_count(arguments))
         text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
         _check_reading(model.pipeline, usual, arguments, text)
         is_guided = will_guide(scene, guidance)
@@ -173,22 +219,50 @@ class GuidedPipeline:
                 "Guidance needs gradients, which torch.inference_mode turns off.",
                 hint="Call the pipeline outside torch.inference_mode, or use watch.",
             )
-        plan = CallPlan(
+        plan = self._plan(scene, arguments, guidance)
+        layers = self._layers(model, plan)
+        report_step = _each_step(layers, self._recorder.begin_call(plan, layers))
+        call = GuidedCall(model, plan, _NeverCancelled(), report_step)
+        if scene.prompt.text != text:
+            given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
+        frozen_weights = _without_gradients(model.denoiser) if is_guided else nullcontext()
+        calls, started = replace(model.family.calls, pictures=plan.pictures), monotonic()
+        with (
+            memory_errors_explained(),
+            frozen_weights,
+            layers.attached(model.denoiser, calls),
+            call.attached(),
+        ):
+            output = run(*given.args, **given.kwargs)
+        result = _finished(model, call, plan, (arguments, output), monotonic() - started)
+        self._recorder.end_call(result)
+        return output
+
+    def _plan(
+        self, scene: SceneGraph, arguments: Mapping[str, Any], guidance: GuidanceSettings
+    ) -> CallPlan:
+        return CallPlan(
             run_id=new_request_id(),
             scene=scene,
-            steps=steps,
+            steps=_step_count(arguments),
             guidance=guidance,
             capture=self._capture,
             pictures=_picture_count(arguments),
             guidance_scale=float(arguments.get("guidance_scale") or SCALE_OFF),
-            allows_invalid=not is_guided,
+            allows_invalid=not will_guide(scene, guidance),
         )
-        call = GuidedCall(model, plan, _NeverCancelled(), self._begin_call(plan))
-        if scene.prompt.text != text:
-            given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
-        frozen_weights = _without_gradients(model.denoiser) if is_guided else nullcontext()
-        with memory_errors_explained(), frozen_weights, call.attached():
-            return run(*given.args, **given.kwargs)
+
+    def _layers(self, model: GuidablePipeline, plan: CallPlan) -> LayerReader:
+        if not self._recorder.records_layers:
+            return LayerReader((), ())
+        if plan.guidance.reuses_prediction:
+            raise RequestError(
+                "Layers cannot be recorded when guidance passes replace regular passes.",
+                hint="Leave out layers, or reuses_prediction.",
+            )
+        scene = plan.scene
+        spans = token_spans(model.streams, scene.prompt.text, scene.mentions)
+        return LayerReader(model.text_layers, in_denoiser(model.streams, spans))
 
     def _scene_drawn(
         self, arguments: Mapping[str, Any], *, names_only: bool
@@ -210,15 +284,18 @@ class GuidedPipeline:
         texts = {prompt} if isinstance(prompt, str) else set(prompt)
         if len(texts) != 1:
             raise RequestError(
-                "The pipeline is called with several prompts at once.",
-                hint="Call it once for each prompt.",
+                "Batches of prompts are not supported.",
+                hint="Call the pipeline once per prompt.",
             )
         (text,) = texts
         found = re.search(rf"(?<!\w){re.escape(known)}(?!\w)", text)
         if found is None:
             raise RequestError(
-                f'The pipeline is called with another prompt than the block: "{text}".',
-                hint=f'Pass "{known}", alone or within a longer prompt, or open another block.',
+                (
+                    'The pipeline was called with a prompt other than that of the "with" block: '
+                    f'"{text}".'
+                ),
+                hint=f'Pass a prompt that contains "{known}", or open another block.',
             )
         drawn = text[: found.start()] + scene.prompt.text + text[found.end() :]
         return text, _within(scene, drawn, found.start())
@@ -248,7 +325,7 @@ def _guided_class(plain: Any) -> Any:
 def _bound(
     plain: Any, pipeline: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[BoundArguments, Mapping[str, Any]]:
-    """Return the arguments of a call, and those that only a user's subclass knows.
+    """Bind the arguments of a call; arguments of a user-defined subclass are returned separately.
 
     A subclass may pass arguments on as ``*args`` and ``**kwargs``: their names and defaults are
     then those of the pipeline class of diffusers.
@@ -306,6 +383,67 @@ def _picture_count(arguments: Mapping[str, Any]) -> int:
     return _prompt_count(arguments) * int(arguments.get("num_images_per_prompt") or 1)
 
 
+def _each_step(layers: LayerReader, report_step: ReportStep) -> ReportStep:
+    """Return a step callback that also ends the step of the layers."""
+
+    def report(events: tuple[StepEvent, ...]) -> None:
+        layers.expect_step(is_due=True)
+        report_step(events)
+
+    return report
+
+
+def _finished(
+    model: GuidablePipeline,
+    call: GuidedCall,
+    plan: CallPlan,
+    call_values: tuple[Mapping[str, Any], Any],
+    seconds: float,
+) -> PipelineCall:
+    """Return the result of a call from its arguments and output."""
+    arguments, output = call_values
+    device = model.denoiser.device
+    return PipelineCall(
+        run_id=plan.run_id,
+        scene=plan.scene,
+        steps=plan.steps,
+        guidance=plan.guidance,
+        guidance_scale=plan.guidance_scale,
+        capture=plan.capture,
+        spans=call.spans,
+        images=_images_of(output, plan.pictures),
+        seeds=_seeds_of(arguments.get("generator"), plan.pictures),
+        negative=_text_of(arguments.get("negative_prompt")),
+        sampler=type(model.pipeline.scheduler).__name__,
+        device=str(device),
+        seconds=seconds,
+        peak_memory_bytes=peak_memory_bytes(device),
+    )
+
+
+def _images_of(output: Any, pictures: int) -> Sequence[Any]:
+    """Return the pictures in the output of a pipeline: its ``images``, or the first of a tuple."""
+    first = output[0] if isinstance(output, tuple) and output else ()
+    images: Any = getattr(output, "images", first)
+    is_list = isinstance(images, list | np.ndarray | torch.Tensor)
+    return images if is_list and len(images) == pictures else ()
+
+
+def _seeds_of(generator: Any, pictures: int) -> tuple[int | None, ...]:
+    generators = generator if isinstance(generator, list) else [generator] * pictures
+    if len(generators) != pictures:
+        return (None,) * pictures
+    return tuple(
+        each.initial_seed() if isinstance(each, torch.Generator) else None for each in generators
+    )
+
+
+def _text_of(prompt: Any) -> str:
+    """Return the first of several prompts; empty for none."""
+    first = prompt[0] if isinstance(prompt, list) and prompt else prompt
+    return first if isinstance(first, str) else ""
+
+
 def _extra_tokens(usual: Signature, arguments: Mapping[str, Any]) -> int:
     """Return by how many tokens the call changes the default limit of the long text encoder."""
     if TEXT_LENGTH not in usual.parameters:
@@ -326,18 +464,16 @@ def _check_reading(
         texts = {other} if isinstance(other, str) else set(other or ())
         if texts - {prompt}:
             raise RequestError(
-                f"The argument {name} gives an encoder another prompt.", hint="Leave it out."
+                f"The argument {name} passes a different prompt to a text encoder.", hint="Omit it."
             )
     for name in FIXED_ARGUMENTS:
         if name in usual.parameters and arguments[name] != usual.parameters[name].default:
-            raise RequestError(
-                f"Words cannot be located with another {name}.", hint="Leave it out."
-            )
+            raise RequestError(f"Tokens cannot be located with a custom {name}.", hint="Omit it.")
     if arguments.get(CLEANING) and all(map(find_spec, CLEANING_LIBRARIES)):
         read = pipeline._text_preprocessing  # noqa: SLF001 - public under no other name
         if read(prompt, clean_caption=True) != read(prompt, clean_caption=False):
             raise RequestError(
-                "The pipeline changes the prompt before it reads it.",
+                "The pipeline modifies the prompt before encoding it.",
                 hint=f"Pass {CLEANING}=False.",
             )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class Loaded:
 
 
 class ModelInUse:
-    """A model that is loaded on first use and then kept.
+    """A model that is loaded on first use and then reused; it follows the default device.
 
     Args:
         card: The model.
@@ -99,27 +100,32 @@ class ModelInUse:
                 if is_out_of_memory(error):
                     raise
                 raise DetectorError(
-                    f'The model "{self.id}" cannot answer for this picture.',
+                    f'The model "{self.id}" failed on this picture.',
                     hint="Try another picture or another model.",
                 ) from error
 
     def _ready(self) -> Loaded:
+        from spatialstudio.adapters.device import pick_device
+
+        device = pick_device()
         if self._loaded is None:
-            self._loaded = self._load()
+            self._loaded = self._load(device)
+        elif self._loaded.device != device:
+            self._loaded.model.to(device)
+            self._loaded = replace(self._loaded, device=device)
         return self._loaded
 
-    def _load(self) -> Loaded:
+    def _load(self, device: "torch.device") -> Loaded:
         import torch
         import transformers
         from transformers.utils import logging as transformers_messages
 
-        from spatialstudio.adapters.device import is_out_of_memory, pick_device
+        from spatialstudio.adapters.device import is_out_of_memory
         from spatialstudio.adapters.models.weight_limits import held_to_weights
 
         messages: Any = transformers_messages
         messages.set_verbosity(messages.CRITICAL)  # failures are raised as our own errors
         messages.disable_progress_bar()
-        device = pick_device()
         folder = self._card.folder
         try:
             check_folder(folder)
@@ -138,7 +144,7 @@ class ModelInUse:
         except ImportError as error:
             raise DetectorError(
                 f'The model "{self.id}" needs a library that is not installed: {error.name}.',
-                hint="Choose another model, or a revision without it.",
+                hint="Choose another model, or install the library.",
             ) from error
         except SIGNS_OF_DAMAGE as error:
             if is_out_of_memory(error):
@@ -156,7 +162,7 @@ class ModelInUse:
     def _damaged(self) -> DetectorError:
         return DetectorError(
             f'The model "{self.id}" is damaged or not complete.',
-            hint="Download it again; pickled weights are never loaded.",
+            hint="Download it again. Pickle files are never loaded.",
         )
 
 

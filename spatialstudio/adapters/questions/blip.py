@@ -52,7 +52,6 @@ class BlipAnswerer:
     def __init__(self, find: Callable[[], Path], answerer_id: str = "blip") -> None:
         self.id = answerer_id
         self._find = find
-        self._device = pick_device()
         self._loaded: tuple[Any, Any] | None = None
 
     @torch.inference_mode()
@@ -75,7 +74,7 @@ class BlipAnswerer:
         processor, model = self._ready()
         token.raise_if_cancelled()
         pixels = processor.image_processor(images=image, return_tensors="pt")["pixel_values"]
-        seen = model.vision_model(pixel_values=pixels.to(self._device)).last_hidden_state
+        seen = model.vision_model(pixel_values=pixels.to(model.device)).last_hidden_state
         answers = []
         for question in questions:
             token.raise_if_cancelled()
@@ -86,13 +85,13 @@ class BlipAnswerer:
         self, tokenizer: Any, model: Any, seen: torch.Tensor, question: str
     ) -> QuestionAnswer:
         # NOTE: not batched: the library's decoder attends to the padding of shorter questions.
-        words = tokenizer(question, return_tensors="pt").to(self._device)
+        words = tokenizer(question, return_tensors="pt").to(model.device)
         asked = model.text_encoder(
             input_ids=words["input_ids"],
             attention_mask=words["attention_mask"],
             encoder_hidden_states=seen,
         ).last_hidden_state
-        start = torch.full((1, 1), model.decoder_start_token_id, device=self._device)
+        start = torch.full((1, 1), model.decoder_start_token_id, device=model.device)
         logits = model.text_decoder(
             input_ids=start,
             encoder_hidden_states=asked,
@@ -107,7 +106,8 @@ class BlipAnswerer:
     def _ready(self) -> tuple[Any, Any]:
         if self._loaded is None:
             processor, model = _load(self._find())
-            self._loaded = processor, model.to(self._device).eval()
+            self._loaded = processor, model.eval()
+        self._loaded[1].to(pick_device())
         return self._loaded
 
 
@@ -146,7 +146,7 @@ def find_blip(model_folders: Sequence[Path]) -> Path:
         return Path(cached).parent
     raise DetectorError(
         "There is no BLIP model on this machine.",
-        hint=f"Put a folder of {REPOSITORY}, with safetensors weights, among the models.",
+        hint=f"Put a folder of {REPOSITORY} with safetensors weights into the models folder.",
     )
 
 

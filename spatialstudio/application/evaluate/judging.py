@@ -278,7 +278,8 @@ class Judging:
         """
         if name not in DA_PRESETS:
             raise SettingsError(
-                f'There is no DA-score "{name}".', hint=f"Known are: {', '.join(DA_PRESETS)}."
+                f'There is no DA-score preset "{name}".',
+                hint=f"Available: {', '.join(DA_PRESETS)}.",
             )
         return change_settings(DA_PRESETS[name], changes)
 
@@ -306,7 +307,7 @@ class Judging:
 
         def judge(is_sticker: bool, image: RgbImage, scene: SceneGraph) -> Evaluation:
             own = self._defaults.judges_for(choice, scene, is_sticker_picture=is_sticker)
-            return self._with_da_score(image, scene, settings, own, token, da_models)
+            return self.scored_picture(image, scene, settings, own, token, da_models)
 
         for task in tasks:
             is_sticker = self._is_sticker_picture(task.path)
@@ -349,18 +350,19 @@ class Judging:
         own = self._defaults.judges_for(choice, run.scene, is_sticker_picture=is_sticker)
         if run.evaluation and run.evaluation.judge_set and is_used(own, run.evaluation.judge_set):
             return judged_again(run, settings, da_models.settings)
-        judged = self._with_da_score(run.image, run.scene, settings, own, token, da_models)
+        judged = self.scored_picture(run.image, run.scene, settings, own, token, da_models)
         return replace(run, evaluation=judged)
 
-    def _with_da_score(
+    def scored_picture(
         self,
         image: RgbImage,
         scene: SceneGraph,
         settings: CheckerSettings,
         choice: JudgeSetChoice,
         token: CancelToken,
-        da_models: DaModelChoice,
+        da_models: DaModelChoice = DEFAULT_DA_MODELS,
     ) -> Evaluation:
+        """Evaluate one image, (H, W, 3) uint8, with its DA-score; see ``picture``."""
         evaluation = self.picture(image, scene, settings, choice, token)
         answerer_id = da_models.answerer_id or choice.answerer_id
         asked = self._da_models(replace(da_models, answerer_id=answerer_id))

@@ -22,7 +22,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import RESERVED_NAMES, Figures, Metric, RelationAnswer, Row
 from spatialstudio.domain.ports import AssertionReader, CancelToken, QuestionAnswerer
 from spatialstudio.domain.registrations import Registrations, constants_in
-from spatialstudio.domain.scene import Relation, SceneGraph
+from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.questions.da_score import assertions_of, score_answers
 from spatialstudio.science.questions.perception_answers import score_by_perception
@@ -122,6 +122,27 @@ def relation_score(
     return answer
 
 
+def metric_values(
+    metrics: ChosenMetrics, scene: SceneGraph, evaluation: Evaluation
+) -> tuple[Mapping[str, Mapping[RelationId, RelationAnswer]], Mapping[str, Any]]:
+    """Return the scores of each relation by metric, and the metrics' items for the whole image.
+
+    Raises:
+        PluginError: A metric failed.
+    """
+    scores: dict[str, Mapping[RelationId, RelationAnswer]] = {}
+    values: dict[str, Any] = {}
+    for metric in metrics.chosen:
+        rules = metrics.rules[metric.id]
+        values |= picture_values(metric, scene, evaluation, rules)
+        if metric.of_relation is not None:
+            scores[metric.id] = {
+                each.id: relation_score(metric, each, scene, evaluation, rules)
+                for each in scene.relations
+            }
+    return scores, values
+
+
 def picture_values(
     metric: Metric, scene: SceneGraph, evaluation: Evaluation, rules: object
 ) -> Mapping[str, Any]:
@@ -190,7 +211,7 @@ def _plain(value: object) -> Any:
 def _metric(name: str) -> Metric:
     if name not in METRICS:
         known = ", ".join(metric.id for metric in METRICS)
-        raise SettingsError(f'There is no metric "{name}".', hint=f"Known are: {known}.")
+        raise SettingsError(f'There is no metric "{name}".', hint=f"Available: {known}.")
     return METRICS[name]
 
 
@@ -199,8 +220,8 @@ def _without(metric: Metric, rules: Any, faults: Sequence[str]) -> Any:
     unknown = set(faults) - {CORRECTED_NAME, *known}
     if unknown or not known:
         raise SettingsError(
-            f'The judge "{metric.id}" has no fault "{"+".join(unknown or faults)}".',
-            hint=f"Known are: {', '.join((CORRECTED_NAME, *known)) if known else 'none'}.",
+            f'The metric "{metric.id}" has no correction "{"+".join(unknown or faults)}".',
+            hint=f"Available: {', '.join((CORRECTED_NAME, *known)) if known else 'none'}.",
         )
     wanted = known if CORRECTED_NAME in faults else faults
     return replace(rules, **dict.fromkeys(wanted, False))
@@ -236,13 +257,13 @@ def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any
     known = [field.name for field in fields(settings) if field.name not in FIXED]
     if name not in known:
         raise SettingsError(
-            f'There is no setting "{name}".', hint=f"Known are: {', '.join(known)}."
+            f'There is no setting "{name}".', hint=f"Available: {', '.join(known)}."
         )
     present = getattr(settings, name)
     value = _value(present, word.lower(), MOST[type(settings)])
     if value is None or (name in ABOVE_ZERO and not value):
         raise SettingsError(
-            f'The setting "{name}" cannot be "{word}".',
+            f'The value "{word}" is invalid for the setting "{name}".',
             hint=f"The current value is {_in_words(present)}.",
         )
     return name, value

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, no_detector_chosen
@@ -25,6 +28,8 @@ from spatialstudio.domain.safe_files import open_regular
 from spatialstudio.domain.scene import Prompt, SceneGraph
 from spatialstudio.domain.verdict import Evaluation
 
+IMAGE_AXES = 3
+COLOURS = 3
 NOBODY = "nobody"
 NO_CLAIM = SceneGraph(prompt=Prompt(text=""), mentions=(), relations=(), extractor_id=NOBODY)
 """Empty scene of an image without a prompt."""
@@ -238,3 +243,27 @@ def _origin_of(path: Path, settings: PictureSettings | None) -> PictureOrigin:
 def _model_of(settings: PictureSettings | None) -> str:
     """Return the model id in this application's metadata of an image; empty without it."""
     return settings.model if settings is not None and settings.record else ""
+
+
+def pixels_of(image: Any) -> RgbImage:
+    """Return an image as (H, W, 3) uint8.
+
+    Args:
+        image: A Pillow image, an array (H, W, 3), or a tensor (3, H, W); uint8, or floats in
+            [0, 1].
+
+    Raises:
+        ImageError: The value is not an image.
+    """
+    if hasattr(image, "permute"):  # a tensor, as pipelines return it
+        image = image.detach().float().cpu().permute(1, 2, 0)
+    values = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
+    is_picture = values.ndim == IMAGE_AXES and values.shape[-1] == COLOURS and values.size > 0
+    if is_picture and values.dtype.kind == "f" and values.min() >= 0 and values.max() <= 1:
+        values = (values * np.iinfo(np.uint8).max).round().astype(np.uint8)
+    if not is_picture or values.dtype != np.uint8:
+        raise ImageError(
+            "The array is not a valid picture.",
+            hint="Pass an array of shape (H, W, 3), either uint8 or float in [0, 1].",
+        )
+    return np.ascontiguousarray(values)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,10 +15,16 @@ if TYPE_CHECKING:
     from spatialstudio.domain.attention import Moment
     from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.library import RunRecord
-    from spatialstudio.domain.scene import SceneGraph
+    from spatialstudio.domain.metric import RelationAnswer
+    from spatialstudio.domain.scene import RelationId, SceneGraph
     from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 
 ValueT = TypeVar("ValueT")
+
+StoreRun: TypeAlias = "Callable[[Path, Any, Evaluation | None], Path]"
+"""Writes a run into a folder, with an image (None for the returned one) and an evaluation."""
+StorePicture: TypeAlias = "Callable[[int, Path, Any, Evaluation | None], Path]"
+"""Writes the run of one image of a call, by number."""
 
 
 class Named(Mapping[str, ValueT]):
@@ -50,14 +58,24 @@ class Recording:
     Args:
         scene: Scene of the prompt.
         steps: Denoising steps.
+        layers: Maps by layer and mention, of each step.
+        store: Writes the run; None if it cannot be saved.
 
     Attributes:
         scene: Scene of the prompt: ``mentions``, ``relations``, ``notes``.
     """
 
-    def __init__(self, scene: SceneGraph, steps: tuple[StepEvent, ...]) -> None:
+    def __init__(
+        self,
+        scene: SceneGraph,
+        steps: tuple[StepEvent, ...],
+        layers: Sequence[Mapping[str, Mapping[Any, FloatMap]]] = (),
+        store: StoreRun | None = None,
+    ) -> None:
         self.scene = scene
         self._steps = steps
+        self._layers = layers
+        self._store = store
 
     @property
     def prompt(self) -> str:
@@ -97,6 +115,55 @@ class Recording:
     def maps_after(self) -> Named[FloatMap]:
         """Like ``maps``, after a step's updates; equal on steps without guidance."""
         return self._maps_at("AFTER")
+
+    @property
+    def layer_maps(self) -> Mapping[str, Named[FloatMap]]:
+        """Attention maps by layer, in execution order; empty unless ``layers=True`` was passed.
+
+        Per layer like ``maps``, (steps, h, w) of each mention, with the layer's own resolution and
+        from the pass whose prediction the sampler uses: on guided steps, after the updates.
+        """
+        import numpy as np
+
+        names = _mention_names(self.scene)
+        return {
+            layer: Named(
+                {each: np.stack([step[layer][each] for step in self._layers]) for each in maps},
+                names,
+            )
+            for layer, maps in (self._layers[0] if self._layers else {}).items()
+        }
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        image: Any = None,
+        evaluation: EvaluatedPicture | None = None,
+    ) -> Path:
+        """Write the run as the program does; ``open_run``, the window and the terminal open it.
+
+        Args:
+            folder: Folder of the files; created if missing.
+            image: The image, a Pillow image or an array (H, W, 3); None for the image that the
+                pipeline returned.
+            evaluation: Stored with the run, for example for ``judge-again``.
+
+        Returns:
+            The image file.
+
+        Raises:
+            RequestError: The call is not finished or had no seeded generator.
+            ImageError: The pipeline returned latents, and no image is given.
+            StoreError: The folder cannot be written.
+        """
+        if self._store is None:
+            raise _request_error(
+                "There is no finished call to save.",
+                "Call the pipeline inside the block first.",
+            )
+        judged = None if evaluation is None else evaluation.evaluation
+        return self._store(Path(folder), image, judged)
 
     @property
     def map_steps(self) -> tuple[int, ...]:
@@ -167,6 +234,23 @@ class Run(Recording):
         return self.pictures[0].steps if self._calls else ()
 
     @property
+    def layer_maps(self) -> Mapping[str, Named[FloatMap]]:
+        """Attention maps by layer of the last call's first image; see ``Recording``."""
+        return self.pictures[0].layer_maps if self._calls else {}
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        image: Any = None,
+        evaluation: EvaluatedPicture | None = None,
+    ) -> Path:
+        """Write the last call's first image and recording; see ``Recording.save``."""
+        if not self._calls:
+            return super().save(folder, image=image, evaluation=evaluation)
+        return self.pictures[0].save(folder, image=image, evaluation=evaluation)
+
+    @property
     def prompt(self) -> str:
         """The prompt of the last call; before the first call, that of the block."""
         return self._calls[-1].scene.prompt.text if self._calls else self.scene.prompt.text
@@ -215,11 +299,34 @@ class EvaluatedPicture:
     Attributes:
         scene: Scene of the prompt.
         evaluation: Detections, masks, settings and DA-score.
+        values: Results of the requested metrics for the whole image: ``da_score``, ``mean_pse``.
     """
 
-    def __init__(self, scene: SceneGraph, evaluation: Evaluation) -> None:
+    def __init__(
+        self,
+        scene: SceneGraph,
+        evaluation: Evaluation,
+        scores: Mapping[str, Mapping[RelationId, RelationAnswer]] | None = None,
+        values: Mapping[str, Any] | None = None,
+    ) -> None:
         self.scene = scene
         self.evaluation = evaluation
+        self.values = values or {}
+        self._scores = scores or {}
+
+    @property
+    def pse(self) -> Named[float]:
+        """PSE of each relation on masks, [0, 1]; 0 where an object was not detected."""
+        from spatialstudio.science.pos.pse import pse_of
+
+        values = {each.id: pse_of(each, self.evaluation) for each in self.scene.relations}
+        return Named(values, _relation_names(self.scene))
+
+    @property
+    def metrics(self) -> Mapping[str, Named[RelationAnswer]]:
+        """Score of each relation by metric: in [0, 1], True or False; None if not covered."""
+        names = _relation_names(self.scene)
+        return {metric: Named(scores, names) for metric, scores in self._scores.items()}
 
     @property
     def verdicts(self) -> Named[Verdict]:
@@ -251,22 +358,37 @@ class RecordedCall:
         scene: Scene whose mentions occur in the call's prompt.
         guidance: Guidance settings of the call.
         pictures: Number of images of the call.
+        layers: Maps by layer and mention of each step, of the first image; grows with the steps.
 
     Attributes:
         events: Step events of each image.
+        store: Writes the run of an image, by number; None before the call has ended.
     """
 
-    def __init__(self, scene: SceneGraph, guidance: GuidanceSettings, pictures: int) -> None:
+    def __init__(
+        self,
+        scene: SceneGraph,
+        guidance: GuidanceSettings,
+        pictures: int,
+        layers: Sequence[Mapping[str, Mapping[Any, FloatMap]]] = (),
+    ) -> None:
         self.scene = scene
         self.guidance = guidance
         self.pictures = pictures
+        self.layers = layers
         self.events: list[tuple[StepEvent, ...]] = []
+        self.store: StorePicture | None = None
 
     def recordings(self) -> tuple[Recording, ...]:
         """Return one recording per image."""
-        return tuple(
-            Recording(self.scene, tuple(events[number] for events in self.events))
-            for number in range(self.pictures)
+        return tuple(self._recording(number) for number in range(self.pictures))
+
+    def _recording(self, number: int) -> Recording:
+        return Recording(
+            self.scene,
+            tuple(events[number] for events in self.events),
+            () if number else self.layers,
+            None if self.store is None else partial(self.store, number),
         )
 
 
@@ -283,3 +405,9 @@ def _moment(name: str) -> Moment:
     from spatialstudio.domain.attention import Moment
 
     return Moment[name]
+
+
+def _request_error(message: str, hint: str) -> Exception:
+    from spatialstudio.domain.errors import RequestError
+
+    return RequestError(message, hint=hint)
