@@ -47,7 +47,9 @@ def write_whole(path: Path, content: bytes, *, overwrite: bool = True) -> None:
     """
     with explained_writing(path.parent):
         if not path.name or (path.exists() and not is_regular(path)):
-            raise StoreError(f'"{path}" is not a file.', hint="Name a file, new or old.")
+            raise StoreError(
+                f'"{path}" is not a file.', hint=("Pass the path of a new or existing file.")
+            )
         draft = _draft(path.parent)
         try:
             write_synced(draft, content)

@@ -140,7 +140,7 @@ def open_picture_file(path: Path) -> BinaryIO:
     except FileTooLarge as error:
         raise ImageError(
             f'The file "{path}" is too large to open safely.',
-            hint=f"Pictures may have {MAX_FILE_BYTES // MEBIBYTE} MB.",
+            hint=f"The maximum is {MAX_FILE_BYTES // MEBIBYTE} MB.",
         ) from error
     except NotARegularFile as error:
         if path.is_dir():
@@ -149,16 +149,17 @@ def open_picture_file(path: Path) -> BinaryIO:
             message, hint = f'"{path}" is not a regular file.', "Copy the picture to a file."
         raise ImageError(message, hint=hint) from error
     except FileNotFoundError as error:
-        raise ImageError(f'There is no file "{path}".', hint="Check its name.") from error
+        raise ImageError(f'There is no file "{path}".', hint="Check the path.") from error
     except PermissionError as error:
         raise ImageError(
-            f'The file "{path}" may not be read.', hint="Change its permissions or copy it."
+            f'You do not have permission to read the file "{path}".',
+            hint="Change its permissions or copy it.",
         ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ImageError(
             f'The file "{path}" cannot be read: {reason}.',
-            hint="Check its name and that you may read it.",
+            hint="Check the path and your read permission.",
         ) from error
 
 
@@ -217,7 +218,7 @@ def png_chunks(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
         if kind == _PNG_END:
             return
         place += _CHUNK_HEADER.size + length + _CHECKSUM_BYTES
-    raise OSError("The picture has too many parts.")
+    raise OSError("The picture has too many chunks.")
 
 
 def too_large(name: str, pixels: int) -> ImageError:
@@ -347,7 +348,7 @@ def _explained_decoding(name: str, formats: tuple[str, ...]) -> Iterator[None]:
     except UnidentifiedImageError as error:
         raise ImageError(
             f'The file "{name}" is not a picture.',
-            hint=f"Choose one of these kinds: {', '.join(formats)}.",
+            hint=f"Supported formats: {', '.join(formats)}.",
         ) from error
     except Image.DecompressionBombError as error:
         raise too_large(name, MAX_DECODING_BYTES // BYTES_PER_PIXEL) from error
@@ -365,8 +366,8 @@ def _as_srgb(image: Image.Image) -> RgbImage:
     """
     if image.mode == "F":
         raise ImageError(
-            "The picture holds decimal numbers instead of colours.",
-            hint="Save it as an 8-bit PNG.",
+            "Floating-point pictures are not supported.",
+            hint="Convert it to an 8-bit PNG.",
         )
     convert = _conversion(image)
     pixels: RgbImage = np.empty((image.height, image.width, 3), np.uint8)

@@ -96,7 +96,7 @@ def read_array(content: bytes) -> npt.NDArray[np.generic]:
     rest = len(content) - file.tell()
     is_valid = not dtype.hasobject and min(shape, default=0) >= 0
     if not is_valid or count * dtype.itemsize != rest or (count and not dtype.itemsize):
-        raise ValueError("The array has another size than it claims.")
+        raise ValueError("The array's size does not match its header.")
     flat = np.frombuffer(content, dtype, count, file.tell()) if rest else np.empty(count, dtype)
     return flat.reshape(shape, order="F" if is_fortran else "C").copy()
 

@@ -244,7 +244,7 @@ class Registry:
         if entry is None:
             raise PluginError(
                 f'There is no {kind} "{adapter_id}".',
-                hint=f"Known are: {', '.join(self.ids(kind)) or 'none'}.",
+                hint=f"Available: {', '.join(self.ids(kind)) or 'none'}.",
             )
         return entry
 

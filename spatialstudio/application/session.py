@@ -270,7 +270,7 @@ class Session:
         self._publish(BaselineChanged(run=baseline))
         self._publish(StepPicked(step=self.step))
 
-    def set_beside(self, run: OpenRun | None) -> None:
+    def set_second_run(self, run: OpenRun | None) -> None:
         """Set the comparison run in place of the baseline; None for none."""
         self.baseline = run
         self._publish(BaselineChanged(run=run))
@@ -280,16 +280,16 @@ class Session:
         if self.run is None:
             return ()
         changes: list[object] = []
-        moved, beside = both_after(self.run, self.baseline, event)
+        moved, second = both_after(self.run, self.baseline, event)
         if moved is not self.run:
             self.run = moved
             changes.append(RunChanged(run=moved))
             if self.follows_live and isinstance(event, StepEvent):
                 self.step = event.step
                 changes.append(StepPicked(step=event.step))
-        if beside is not self.baseline:
-            self.baseline = beside
-            changes.append(BaselineChanged(run=beside))
+        if second is not self.baseline:
+            self.baseline = second
+            changes.append(BaselineChanged(run=second))
         return tuple(changes)
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
@@ -335,10 +335,10 @@ def both_after(
     moved = after(run, event)
     if baseline is None:
         return moved, None
-    beside, was, now = after(baseline, event), run.request, moved.request
+    second, was, now = after(baseline, event), run.request, moved.request
     if was and now and now is not was and baseline.request == unguided(was, baseline.id):
-        beside = replace(beside, request=unguided(now, baseline.id))
-    return moved, beside
+        second = replace(second, request=unguided(now, baseline.id))
+    return moved, second
 
 
 def after(run: OpenRun, event: object) -> OpenRun:

@@ -330,7 +330,7 @@ class Studio:
             scene = self._read(text, known, self.extractor_id)
             self.use_scene(keep_hand(scene, self.session.last_scene))
         except StudioError as error:
-            self.session.set_scene(None, error=report_on(error, "Reading the prompt"))
+            self.session.set_scene(None, error=report_on(error, "Parsing the prompt"))
 
     def request_second_reading(self, text: str) -> None:
         """Read a prompt with a language model in the background; publishes ``ReadAgain``."""
@@ -430,7 +430,7 @@ class Studio:
             ModelNotFound: Its model is not installed.
         """
         again = self.storage.again(path, new_request_id())
-        return self.generate(self.devices.at_hand(again))
+        return self.generate(self.devices.without_missing_device(again))
 
     def cancel(self) -> None:
         """Stop the open run and its baseline before their next model call."""
@@ -532,7 +532,10 @@ class Studio:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""
         scene = self.session.scene
         if scene is None:
-            raise PromptError("There is no prompt.", hint='Try "a cat left of a dog".')
+            raise PromptError(
+                "The prompt is empty.",
+                hint=('Enter a prompt, for example "a cat to the left of a dog".'),
+            )
         template = scene.prompt.text
         if not has_choices(template):
             return self.tokens.whole(scene)

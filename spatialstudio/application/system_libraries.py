@@ -171,7 +171,7 @@ def _packages(libraries: Sequence[str], system: str) -> str:
 
 
 def _missing(libraries: Iterable[str], load: Callable[[str], object]) -> list[str]:
-    """Load each library and list those that are missing, dependencies included."""
+    """Load each library and list the missing ones, including missing dependencies."""
     missing = []
     for library in libraries:
         try:

@@ -114,7 +114,7 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
         return {"id": row_id, "error": error.message}
     if scene.extractor_id != extractor_id:
         said = " ".join(note.message for note in scene.notes)
-        show_progress(f"{row_id}: read by {scene.extractor_id}. {said}")
+        show_progress(f"{row_id}: parsed by {scene.extractor_id}. {said}")
     for claim in scene.disputed:
         show_progress(f"{row_id}: {dispute_in_words(claim, scene)}")
     return {

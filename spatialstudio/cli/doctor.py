@@ -84,7 +84,7 @@ def examine(studio: Studio) -> Iterator[Finding]:
     if switch := studio.plugins.switched_off_by:
         yield Finding(name="plugins", value=f"turned off by {switch}")
     for plugin in studio.plugins.loaded:
-        additions = ", ".join(plugin.additions) or "adds nothing"
+        additions = ", ".join(plugin.additions) or "no extensions"
         yield Finding(name="plugin", value=f"{plugin.name} {plugin.version}: {additions}")
     for disabled in studio.plugins.disabled:
         value = f"{disabled.name} {disabled.version} is disabled. {disabled.reason}"
@@ -108,7 +108,7 @@ def _installed(library: str) -> Finding:
 
 def app_version() -> str:
     """Return the version of Spatial Studio, or that it is not installed."""
-    return _version("spatialstudio") or "run from its source"
+    return _version("spatialstudio") or "running from source"
 
 
 def _version(distribution: str) -> str | None:
@@ -134,7 +134,7 @@ def _tried(name: str, code: str) -> Finding:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Finding(name=name, value="does not answer", is_problem=True)
+        return Finding(name=name, value="no response", is_problem=True)
     if done.returncode:
         return Finding(name=name, value=_cause(done.stderr.splitlines()), is_problem=True)
     return Finding(name=name, value=done.stdout.strip())
@@ -143,4 +143,4 @@ def _tried(name: str, code: str) -> Finding:
 def _cause(lines: Sequence[str]) -> str:
     """Return the line that names the cause: the last exception, else the first line."""
     exceptions = [line for line in lines if "Error: " in line]
-    return next(iter([*reversed(exceptions), *lines]), "crashes without a message").strip()
+    return next(iter([*reversed(exceptions), *lines]), "crashed without a message").strip()

@@ -47,7 +47,7 @@ ANSWERS_FILE = "answers.jsonl"
 """File names of results in a chosen folder."""
 ERROR = "ERROR"
 NOT_STORED = "The pictures are not stored as runs: choose a --library, or use --no-store."
-NO_MASKS = "There are no masks, so PSE is 0: choose a --segmenter."
+NO_MASKS = "PSE is 0 because there are no masks. Choose a --segmenter."
 FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
@@ -267,7 +267,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for verdict in row.get("verdicts", ()):
             yield f"  {verdict['outcome']}: {verdict['why']}"
     counts = ", ".join(f"{count} {outcome}" for outcome, count in _summary(rows).items())
-    yield f"Of all: {counts}"
+    yield f"Total: {counts}"
     sets = filter(None, (row.get("judge_set") for row in rows))
     judged = dict.fromkeys((used["id"], tuple(used["models"].values())) for used in sets)
     for set_id, models in judged:

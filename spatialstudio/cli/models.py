@@ -25,7 +25,7 @@ from spatialstudio.domain.hub import (
 )
 
 ID_WIDTH, SIZE_WIDTH = 24, 10
-ID_HELP = 'id of the list, or a repository on the hub, for example "maker/model"'
+ID_HELP = 'catalogue id, or a repository on the hub, for example "maker/model"'
 
 
 def add_models_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
@@ -187,7 +187,7 @@ def _list_lines(
     yield "Recommended (the hub states the size: models get ID --dry-run)"
     for entry in wanted:
         marks = [f"{entry.memory_gb} GB memory", entry.licence]
-        marks += ["asks for a token"] if entry.is_gated else []
+        marks += ["requires a token"] if entry.is_gated else []
         marks += ["installed"] if entry.repository in present else []
         yield f"  {entry.id:{ID_WIDTH}}{entry.task.value:{SIZE_WIDTH}}{', '.join(marks)}"
     yield "Installed" if installed else "Nothing is installed"

@@ -79,19 +79,19 @@ def one_of(kinds: type[E]) -> Callable[[str], E]:
         try:
             return kinds(text)
         except ValueError as error:
-            raise ArgumentTypeError(f'"{text}" is none of {words_of(kinds)}') from error
+            raise ArgumentTypeError(f'"{text}" is not one of {words_of(kinds)}') from error
 
     return read
 
 
 def words_of(kinds: Iterable[Enum]) -> str:
-    """List the accepted words, with quotes around those that contain a space."""
+    """List the accepted words; words with a space are quoted."""
     words = (str(kind.value) for kind in kinds)
     return ", ".join(f'"{word}"' if " " in word else word for word in words)
 
 
 MOST_LISTED = 50
-FILTER_HELP = 'as "verdict:fail relation:left model:sticker pos<0.6 cat -tag:draft"'
+FILTER_HELP = 'for example "verdict:fail relation:left model:sticker pos<0.6 cat -tag:draft"'
 RUNS, LIST, FILTER = "runs", "list", "--filter"
 NO_MORE_OPTIONS = "--"
 HELP = "-h"
@@ -113,18 +113,18 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
     _add_export(actions.add_parser("export", help="export runs", parents=known))
     bundle = actions.add_parser("import", help="import a bundle of runs", parents=known)
     bundle.add_argument(
-        "bundle", type=Path, metavar="ZIP", help="a bundle written by export --as bundle"
+        "bundle", type=Path, metavar="ZIP", help='bundle written by "export --as bundle"'
     )
     _add_verify(
         actions.add_parser(
-            "verify", help="check that the files of runs are unchanged", parents=known
+            "verify", help="verify that the files of runs are unchanged", parents=known
         )
     )
-    actions.add_parser("reindex", help="rebuild the index from the files", parents=known)
+    actions.add_parser("reindex", help="rebuild the library index from the files", parents=known)
     again = actions.add_parser(
         "again", help="reproduce a run and compare the pictures", parents=known
     )
-    again.add_argument("run", type=Path, metavar="RUN", help="picture of the run")
+    again.add_argument("run", type=Path, metavar="RUN", help="picture file of the run")
 
 
 def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
@@ -163,7 +163,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILTER",
-        help="filter; may be given several times",
+        help="filter; may be repeated",
     )
     parser.add_argument(
         "--most",
@@ -181,8 +181,10 @@ def _count(text: str) -> int:
 
 
 def _add_chosen(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="pictures of runs")
-    parser.add_argument(FILTER, metavar="FILTER", help=f"select runs of the library, {FILTER_HELP}")
+    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="picture files of runs")
+    parser.add_argument(
+        FILTER, metavar="FILTER", help=(f"select runs from the library, {FILTER_HELP}")
+    )
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
@@ -197,7 +199,7 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
 def _export_kind(text: str) -> ExportKind:
     if text not in EXPORT_KINDS:
         raise ArgumentTypeError(
-            f'"{text}" is none of {", ".join(kind.id for kind in EXPORT_KINDS)}'
+            f'"{text}" is not one of {", ".join(kind.id for kind in EXPORT_KINDS)}'
         )
     return EXPORT_KINDS[text]
 
@@ -213,7 +215,11 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         help="; ".join(f"{kind.id} ({', '.join(kind.formats)})" for kind in EXPORT_KINDS),
     )
     parser.add_argument(
-        "--out", type=out_path, metavar="PATH", required=True, help='file or folder, as "out/"'
+        "--out",
+        type=out_path,
+        metavar="PATH",
+        required=True,
+        help=('output file, or folder with a trailing slash: "out/"'),
     )
     add_overwrite(parser)
     parser.add_argument(
@@ -225,7 +231,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--theme", default="light", help="colour theme (default: %(default)s)")
     parser.add_argument(
-        "--unmarked", action="store_true", help="do not mark pictures as AI-generated"
+        "--unmarked", action="store_true", help="do not label pictures as AI-generated"
     )
 
 
@@ -248,8 +254,8 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         type=one_of(Preset),
         default=Preset.RECOMMENDED,
         metavar="{recommended,published,spatialbench-uc}",
-        help="parameter set: recommended, as published, or, for boxdiff, as used by "
-        "SpatialBench-UC without refinement (default: recommended)",
+        help="guidance preset: recommended, published, or, for boxdiff, spatialbench-uc "
+        "(without refinement) (default: recommended)",
     )
     group.add_argument("--strength", type=float, help="guidance step size (default: the model's)")
     group.add_argument(
@@ -265,7 +271,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         help="guide the first N steps (default: the method's)",
     )
     group.add_argument(
-        "--every", type=int, default=1, metavar="N", help="guide only every Nth of these steps"
+        "--every", type=int, default=1, metavar="N", help="guide every Nth of these steps only"
     )
     group.add_argument(
         "--inner-updates", type=int, default=1, metavar="N", help="latent updates per guided step"
@@ -281,40 +287,49 @@ def _add_switches(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--one-by-one",
         action="store_true",
-        help="one forward pass per relation instead of one for all",
+        help="one guidance pass per relation instead of one for all",
     )
     group.add_argument(
         "--names-only",
         action="store_true",
-        help='generate from "a dog and a car"; only guidance enforces the relation',
+        help=(
+            'strip the relations from the prompt ("a dog and a car"), so that only guidance '
+            "enforces them"
+        ),
     )
     group.add_argument(
         "--reuse-prediction",
         action="store_true",
-        help="cheaper steps; fewer relations are satisfied",
+        help=(
+            "reuse the guidance pass's noise prediction: faster, but fewer relations are satisfied"
+        ),
     )
     group.add_argument(
-        "--checkpointing", action="store_true", help="save memory at the cost of time"
+        "--checkpointing",
+        action="store_true",
+        help="gradient checkpointing: less memory, more time",
     )
 
 
 def _add_method_options(parser: argparse.ArgumentParser) -> None:
     listed = [
-        f"{method.id} has {', '.join(option.id for option in method.options)}"
+        f"{method.id}: {', '.join(option.id for option in method.options)}"
         for method in GUIDANCE_METHODS
         if method.options
     ]
-    group = parser.add_argument_group("options of the guidance method")
+    group = parser.add_argument_group("guidance method options")
     group.add_argument(
         "--option",
         type=assigned,
         action="append",
         default=[],
         metavar="ID=VALUE",
-        help=f"set an option; may be given several times: {'; '.join(listed)}",
+        help=f"set a method option; may be repeated. {'; '.join(listed)}",
     )
     group.add_argument(
-        "--paper-loss", action="store_true", help="PSG's loss as in the paper, not as in its code"
+        "--paper-loss",
+        action="store_true",
+        help="PSG loss as in the paper instead of the authors' code",
     )
 
 
@@ -332,7 +347,7 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         "--guidance-scale",
         type=float,
         metavar="SCALE",
-        help="classifier-free guidance scale; 1 is off (default: the model's)",
+        help="classifier-free guidance (CFG) scale; 1 turns it off (default: the model's)",
     )
     sampling.add_argument("--negative", default="", metavar="TEXT", help="negative prompt")
     sampling.add_argument(
@@ -341,7 +356,7 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME[:WEIGHT]",
-        help='LoRA to draw with, as "<lora:NAME:WEIGHT>" in the prompt; can be repeated',
+        help='LoRA and its weight, as "<lora:NAME:WEIGHT>" in the prompt; may be repeated',
     )
     for option in SAMPLING_OPTIONS:
         _add_option(sampling, option)
@@ -366,14 +381,14 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=ONE_PICTURE.candidates,
         metavar="N",
-        help="generate up to N pictures with consecutive seeds and keep the best",
+        help="noise search: generate up to N pictures with consecutive seeds and keep the best",
     )
     search.add_argument(
         "--enough",
         type=float,
         default=ONE_PICTURE.enough,
         metavar="PSE",
-        help="PSE that ends the search (default: %(default)s)",
+        help="stop the search at this PSE (default: %(default)s)",
     )
 
 
@@ -383,7 +398,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         "--device",
         default="",
         metavar="ID",
-        help="device, for example cuda:1 (default: the fastest available)",
+        help="compute device, for example cuda:1 (default: the fastest available)",
     )
     memory.add_argument(
         "--save-memory",
@@ -391,7 +406,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAY",
-        help=f"memory saving; may be given several times: {words_of(Saving)}",
+        help=f"reduce memory use; may be repeated: {words_of(Saving)}",
     )
     memory.add_argument(
         "--keep-attention",
@@ -482,8 +497,8 @@ def _with_options(guidance: GuidanceSettings, options: argparse.Namespace) -> Gu
     if options.guidance == UNGUIDED:
         if options.option:
             raise RequestError(
-                "Without guidance there are no options to set.",
-                hint="Choose a method with --guidance, or leave --option out.",
+                "--option requires a guidance method.",
+                hint="Choose a method with --guidance, or omit --option.",
             )
         return guidance
     method = method_named(options.guidance)
@@ -498,8 +513,8 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the judge set."""
     group = parser.add_argument_group(
         "judge set",
-        "Models that judge a picture: a named set, and models that replace members of it. They are "
-        "names of models on this machine, as doctor lists them, or model folders.",
+        "Models that judge a picture: a named set, and models that replace its members. Pass "
+        'model names as listed by "spatialstudio doctor", or model folders.',
     )
     group.add_argument(
         "--judge-set",
@@ -509,7 +524,7 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
         f"{STICKERS.id} for pictures of sticker models, by the record in them; for others the "
         "first installed set whose vocabulary covers the prompt)",
     )
-    group.add_argument("--detector", metavar="MODEL", help="finds the objects")
+    group.add_argument("--detector", metavar="MODEL", help="object detector")
     group.add_argument(
         "--second-detector",
         metavar="MODEL",
@@ -518,7 +533,7 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--segmenter",
         metavar="MODEL",
-        help="segmenter for PSE, where the detector returns no masks",
+        help="segmenter for PSE if the detector returns no masks",
     )
     group.add_argument(
         "--depth",

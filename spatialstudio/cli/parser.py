@@ -30,13 +30,13 @@ DESCRIPTION = (
     "window opens."
 )
 READERS_HELP = (
-    "The grammar knows your own things too: write their names, one a line in the singular, into "
-    'objects.txt in the folder of your settings ("spatialstudio doctor" tells where that is). The '
-    "language model is the one chosen in the window, or by SPATIAL_STUDIO_LLM_SERVER (openai, "
-    "ollama, llamacpp, vllm, lmstudio, or an address) and SPATIAL_STUDIO_LLM_MODEL; its key lies "
-    "in the system's keyring or in SPATIAL_STUDIO_LLM_KEY. It is sent over plain http to another "
-    "machine only with SPATIAL_STUDIO_LLM_PLAIN_HTTP=1. Where it fails, the grammar reads, and a "
-    "note says so."
+    "To add object names to the grammar, list them in objects.txt in the settings folder "
+    '(see "spatialstudio doctor"), one per line, in the singular. The language model is '
+    "configured in the settings dialog, or with SPATIAL_STUDIO_LLM_SERVER (openai, "
+    "ollama, llamacpp, vllm, lmstudio, or a URL) and SPATIAL_STUDIO_LLM_MODEL. Its API "
+    "key is read from the system keyring or from SPATIAL_STUDIO_LLM_KEY; it is sent to "
+    "other machines over plain HTTP only if SPATIAL_STUDIO_LLM_PLAIN_HTTP=1 is set. If "
+    "the language model fails, the grammar is used instead, with a note."
 )
 PROMPT_HELP = 'prompt, for example "a dog to the left of a car"'
 
@@ -67,9 +67,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
     _add_parse(
-        commands.add_parser("parse", parents=[shared], help="read a prompt", epilog=READERS_HELP)
+        commands.add_parser("parse", parents=[shared], help="parse a prompt", epilog=READERS_HELP)
     )
-    _add_generate(commands.add_parser("generate", parents=[shared], help="draw and judge"))
+    _add_generate(
+        commands.add_parser("generate", parents=[shared], help="generate and judge a picture")
+    )
     _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge pictures"))
     _add_judge_again(
         commands.add_parser(
@@ -83,7 +85,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_run_folder(
         commands.add_parser(
-            "sweep-records", parents=[shared], help="sweep thresholds over such a run"
+            "sweep-records", parents=[shared], help="sweep thresholds over a recorded run"
         )
     )
     _add_benchmark_prompts(
@@ -93,12 +95,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_corruption_study(
         commands.add_parser(
-            "corruption-study", parents=[shared], help="corrupt the masks of runs and measure PSE"
+            "corruption-study", parents=[shared], help="measure PSE on corrupted masks of runs"
         )
     )
     add_runs_options(commands.add_parser("runs", help="find, export and check runs"), shared)
     _add_train(
-        commands.add_parser("train-stickers", parents=[shared], help="train the embedded models")
+        commands.add_parser("train-stickers", parents=[shared], help="train the bundled models")
     )
     add_models_options(
         commands.add_parser("models", help="download, verify and remove models"), shared
@@ -146,8 +148,8 @@ def _add_extractor(parser: argparse.ArgumentParser) -> None:
         "--extractor",
         choices=adapter_ids("extractor"),
         default=EXTRACTOR_ID,
-        help="relation extractor: the grammar, a language model, or one of a plugin "
-        "(default: %(default)s)",
+        help="relation extractor: grammar, language model, or a plugin's extractor (default: "
+        "%(default)s)",
     )
 
 
@@ -159,8 +161,8 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="random seed")
     parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
-    parser.add_argument("--width", type=int, help="pixels; the model's own by default")
-    parser.add_argument("--height", type=int, help="pixels; the model's own by default")
+    parser.add_argument("--width", type=int, help="in pixels (default: the model's)")
+    parser.add_argument("--height", type=int, help="in pixels (default: the model's)")
     parser.add_argument(
         "--out",
         type=Path,
@@ -168,7 +170,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         help="folder for the run's files (default: the library)",
     )
     parser.add_argument(
-        "--unmarked", action="store_true", help="do not mark the picture as AI-generated"
+        "--unmarked", action="store_true", help="do not label the picture as AI-generated"
     )
     add_guidance_options(parser)
     add_judge_options(parser)
@@ -190,8 +192,8 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=out_path,
         metavar="FILE",
-        help="keep every picture's answer, JSON a line; a stopped call goes on from FILE.part, "
-        "and answers that are there already are kept",
+        help="write results as JSON Lines, one line per picture; an interrupted evaluation "
+        "resumes from FILE.part and skips finished pictures",
     )
     add_overwrite(parser)
     parser.add_argument(
@@ -204,7 +206,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-store", action="store_true", help="do not store the pictures as runs")
     _add_judges(parser)
     add_judge_options(parser)
-    _add_checker(parser, "default: as published")
+    _add_checker(parser, "default: published settings")
 
 
 def _add_judges(parser: argparse.ArgumentParser) -> None:
@@ -213,15 +215,15 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics",
         metavar="NAMES",
-        help=f"of {names}, joined by commas; all by default. The metrics of "
-        'other benchmarks are as published; "visor:mended" goes without its faults, "hrs:FAULT" '
-        f"without one of them ({faults})",
+        help=f"comma-separated metrics: {names} (default: all). Metrics of other benchmarks "
+        'are computed as published; "visor:mended" corrects all known errors of the '
+        f'published code, "hrs:FAULT" one of them ({faults})',
     )
     parser.add_argument("--judges", dest="metrics", help=argparse.SUPPRESS)  # the former name
     parser.add_argument(
         "--questions",
         choices=adapter_ids("answerer"),
-        help="VQA model for the DA-score (default: answer from the perception)",
+        help="VQA model for the DA-score (default: derive answers from the detections)",
     )
     parser.add_argument(
         "--assertions",
@@ -237,8 +239,8 @@ def _add_da(parser: argparse.ArgumentParser) -> None:
         choices=tuple(DA_PRESETS),
         default=DA_RECOMMENDED.preset,
         help=(
-            "how answers become probabilities: yes against no, or as in the published "
-            "code (default: %(default)s)"
+            "normalisation of the answers: yes against no, or as in the published code "
+            "(default: %(default)s)"
         ),
     )
     parser.add_argument(
@@ -259,7 +261,7 @@ def _add_judge_again(parser: argparse.ArgumentParser) -> None:
         help="store the new verdicts in the runs",
     )
     _add_da(parser)
-    _add_checker(parser, "default: as published", preset=REPRODUCE.preset)
+    _add_checker(parser, "default: published settings", preset=REPRODUCE.preset)
 
 
 def _add_corruption_study(parser: argparse.ArgumentParser) -> None:
@@ -287,11 +289,11 @@ def _add_judge_records(parser: argparse.ArgumentParser) -> None:
         help="output folder for verdicts and figures",
     )
     add_overwrite(parser)
-    _add_checker(parser, "default: the run's settings")
+    _add_checker(parser, "default: settings of the run")
 
 
 def _add_run_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument("run", type=Path, metavar="DIR", help="folder of the run")
 
 
 def _add_benchmark_prompts(parser: argparse.ArgumentParser) -> None:
@@ -311,7 +313,7 @@ def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | No
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="override a setting, for example margin=0.05; may be given several times",
+        help="override a setting, for example margin=0.05; may be repeated",
     )
 
 
@@ -334,5 +336,5 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
         default="full",
-        help='"full" takes hours; "smoke" takes seconds, as a test (default: %(default)s)',
+        help='"full" takes hours; "smoke" is a test that takes seconds (default: %(default)s)',
     )

@@ -25,7 +25,7 @@ BAR_WIDTH = 30
 CLEAR_LINE = "\r\033[K"
 LABELS = {
     Phase.LOADING: "Loading the model",
-    Phase.ENCODING: "Reading the prompt",
+    Phase.ENCODING: "Parsing the prompt",
     Phase.DENOISING: "Drawing",
     Phase.DECODING: "Decoding",
     Phase.LOOKING: "Perceiving",
@@ -93,12 +93,13 @@ def _answer(text: str) -> None:
 def _refusal(error: OSError) -> StoreError:
     if isinstance(error, BrokenPipeError):
         return StoreError(
-            "Standard output was closed before the answer was complete.",
-            hint="Let the reading program read to the end.",
+            "Standard output was closed before all output was written.",
+            hint="Make sure that the receiving program reads all output.",
         )
     reason = (error.strerror or str(error)).lower()
     return StoreError(
-        f"The answer cannot be written: {reason}.", hint="Send it to a file or a terminal."
+        f"The output cannot be written: {reason}.",
+        hint="Redirect the output to a file or a terminal.",
     )
 
 
@@ -165,7 +166,7 @@ class ProgressBar:
                 left = (total - done) / rate if rate > 0 else None
                 self._draw(progress_in_words(event, rate, left))
             case CandidateJudged(number=number, candidates=most, score=score):
-                self._draw(f"Picture {number} of {most} at most: PSE {score.pse:.2f}")
+                self._draw(f"Picture {number} of up to {most}: PSE {score.pse:.2f}")
 
     def clear(self) -> None:
         """Erase the progress bar."""

@@ -148,7 +148,7 @@ def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: in
     """Yield what the verification has and has not established."""
     if checked > bad:
         others = "The other files" if bad else "The files"
-        yield f"{others} are unchanged since written."
+        yield f"{others} are unchanged."
     if options.recheck:
         yield f"{_count(judged)} judged again from the stored perception."
     else:
@@ -173,7 +173,7 @@ def draw_again(options: argparse.Namespace, studio: Studio) -> int:
     studio.start()
     studio.run_again(options.run)
     if not summary:
-        raise StoreError("The run could not be drawn again.", hint="See the message above.")
+        raise StoreError("The run could not be reproduced.", hint="See the message above.")
     comparison, run = summary[0].comparison, studio.session.run
     if options.json:
         picture = str(run.path) if run is not None else None
@@ -199,7 +199,9 @@ def _chosen(
 ) -> Sequence[Path]:
     if options.filter is None and (options.runs or not is_all_by_default):
         if not options.runs:
-            raise StoreError("No run was given.", hint='Pass pictures of runs, or "--filter".')
+            raise StoreError(
+                "No run was given.", hint=("Pass picture files of runs, or use --filter.")
+            )
         return _each_once(options.runs)
     studio.library.refresh()
     entries = studio.library.entries(studio.library.list(options.filter or ""))
@@ -307,7 +309,7 @@ def _comparison_lines(comparison: Reproduction) -> Iterator[str]:
     yield comparison.sameness.value
     if comparison.largest_difference:
         mean, largest = comparison.mean_difference, comparison.largest_difference
-        yield f"Pixels differ by {mean:.3f} of 255 in the mean, by {largest} at most."
+        yield f"Pixel differences (0 to 255): mean {mean:.3f}, maximum {largest}."
     yield from comparison.reasons
 
 

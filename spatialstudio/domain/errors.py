@@ -102,7 +102,7 @@ class TargetExists(ExportError):  # noqa: N818 - the name states the fault
         first, *others = targets
         more = f", and {len(others)} more" if others else ""
         super().__init__(
-            f'"{first}" is already there{more}.',
+            f'"{first}" already exists{more}.',
             hint="Choose another name, or allow replacing files (--overwrite).",
         )
         self.targets = tuple(targets)

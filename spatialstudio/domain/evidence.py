@@ -24,11 +24,11 @@ class Role(Enum):
     """Used for the verdict."""
     RIVAL = "rival"
     """Score close to that of the chosen box."""
-    PASSED_OVER = "passed over"
+    PASSED_OVER = "not selected"
     """Above the thresholds, but far below the best score, or a duplicate."""
-    TOO_UNSURE = "too unsure"
+    TOO_UNSURE = "below threshold"
     """Below the thresholds."""
-    SECOND_OPINION = "second opinion"
+    SECOND_OPINION = "second detector"
     """Chosen from the second detector."""
 
 
@@ -150,7 +150,7 @@ class Evidence:
     Attributes:
         relation_id: The checked relation.
         sentence: The reason for the verdict, with its numbers.
-        boxes: Every detection of the ends, those chosen from the second detector last.
+        boxes: Every detection of the ends; detections chosen from the second detector come last.
         masks: Masks of the ends with a score of at least the cut.
         bands: One per compared axis of the image plane; two for "between", one around each flank.
         gap: Near and far only; None when a box is missing.

@@ -55,7 +55,7 @@ def is_left_out(each: "Field[Any]", value: object) -> bool:
 
 
 def _give(kind: type[Any], methods: Mapping[str, object]) -> None:
-    """Add methods to a class except those that it defines."""
+    """Add methods to a class that it does not define itself."""
     for name, method in methods.items():
         if vars(kind).get(name) is None:
             setattr(kind, name, method)

@@ -184,8 +184,9 @@ class SamplingSettings:
         Option(
             id="prediction_type",
             label="Prediction",
-            help="what a checkpoint was trained to predict: noise (epsilon) or velocity "
-            "(v_prediction); default: what its file states, else what is usual for its family",
+            help="prediction type of a checkpoint: noise (epsilon) or velocity "
+            "(v_prediction) (default: as stated in the file, else the usual one of the "
+            "family)",
             kind=OptionKind.CHOICE,
             default="",
             choices=("", *PREDICTION_TYPES),
@@ -562,7 +563,7 @@ TWO_CALLS = frozenset({HEUN, "KDPM2DiscreteScheduler", "KDPM2AncestralDiscreteSc
 """Samplers that call the model twice per step."""
 
 
-def samplers_beside(own: str, *, begins_in_noise: bool = False) -> tuple[str, ...]:
+def alternative_samplers(own: str, *, begins_in_noise: bool = False) -> tuple[str, ...]:
     """Return the samplers that a model supports, its default first; empty without a default.
 
     Args:

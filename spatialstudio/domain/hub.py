@@ -247,7 +247,7 @@ ReportProgress: TypeAlias = Callable[[DownloadProgress], None]
 
 
 class ModelHub(Protocol):
-    """Downloads models, and lists, verifies and removes those on this machine."""
+    """Downloads models, and lists, verifies and removes installed models."""
 
     @property
     def catalogue(self) -> tuple[CatalogueEntry, ...]:

@@ -10,7 +10,7 @@ from spatialstudio.domain.frozen import frozen
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
-UNSUITED = "This is not a sticker picture, and the detector supports stickers only."
+UNSUITED = "The detector supports sticker pictures only, and this is not one."
 """Warning on the verdicts of sticker models on other pictures."""
 MAX_NAME = 60
 """Characters in the name of a user-defined judge set."""
@@ -54,7 +54,7 @@ class JudgeSetChoice:
     def __post_init__(self) -> None:
         if self.cut is not None and not 0 <= self.cut <= 1:
             raise SettingsError(
-                "The cut of a detector lies between 0 and 1.", hint="Try 0.35, or leave it out."
+                "The detection threshold must be between 0 and 1.", hint="Try 0.35, or omit it."
             )
 
     @property

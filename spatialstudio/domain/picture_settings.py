@@ -22,22 +22,22 @@ class PictureSettings:
         prompt: The prompt.
         relations: The relations in words.
         negative: Negative prompt; empty for none.
-        seed: None when it is not recorded, like the other numbers.
+        seed: None if not recorded, like the other numbers.
         steps: Denoising steps.
         guidance_scale: Classifier-free guidance scale.
         sampler: Name of the sampler in the program.
         scheduler: Noise schedule, where it is recorded separately.
         width: Pixels.
         height: Pixels.
-        model: By the program's own name.
-        model_hash: As told.
-        method: Of holding the layout; told by this program only.
-        strength: Of that method.
-        guidance: Its other numbers, in words, where they are not the usual; likewise.
-        detail: How much of the attention was kept; likewise.
-        preview_every: Steps between previews; likewise.
-        search: How many first noises were tried, in words; empty for one; likewise.
-        savings: What was given up to draw with less memory; likewise.
+        model: The program's name for the model.
+        model_hash: As recorded in the picture.
+        method: Guidance method; recorded by this program only, like the following fields.
+        strength: Step size of the method.
+        guidance: Its other settings that differ from the defaults, in words.
+        detail: Recorded attention.
+        preview_every: Steps between previews.
+        search: Number of seeds in a noise search, in words; empty for one.
+        savings: Memory savings in use.
         options: Of ``SAMPLING_OPTIONS``, by id, in words; empty for the usual; likewise.
         device: Where to draw, where it was asked for; likewise.
         extras: All else, by its name there.

@@ -237,7 +237,7 @@ class LoraCatalog(Protocol):
 
 
 class GenerationBackend(Protocol):
-    """Generates images. Loads its model on first use and keeps it loaded for later requests."""
+    """Generates images. Loads its model on first use, and reuses it for later requests."""
 
     id: str
 

@@ -203,7 +203,7 @@ def drawn_scene(scene: SceneGraph) -> tuple[SceneGraph, tuple[LoraUse, ...]]:
         return scene, ()
     plain = drawn_prompt(prompt.text)
     if prompt.text.strip() and not plain.text.strip():
-        raise PromptError("The prompt names only LoRAs.", hint="Describe a picture as well.")
+        raise PromptError("The prompt contains only LoRAs.", hint="Describe the picture as well.")
     drawn = plain.applied(scene)
     if not prompt.typed_negative:
         drawn = replace(drawn, prompt=with_negative(drawn.prompt, prompt.negative))

@@ -94,7 +94,7 @@ class Registrations(Generic[T]):
         except KeyError:
             raise PluginError(
                 f'The {self._kind} "{value_id}" is not known.',
-                hint=f"Known are: {', '.join(each.id for each in self)}.",
+                hint=f"Available: {', '.join(each.id for each in self)}.",
             ) from None
 
     def __contains__(self, value_id: object) -> bool:
@@ -129,5 +129,5 @@ def constants_in(package: str, name: str, of: type[Constant]) -> Iterator[Consta
     for module in iter_modules(folder.__path__, f"{package}."):
         value = getattr(import_module(module.name), name)
         if not isinstance(value, of):
-            raise TypeError(f"{module.name}.{name} is no {of.__name__}.")
+            raise TypeError(f"{module.name}.{name} is not a {of.__name__}.")
         yield value

@@ -82,7 +82,7 @@ def check_not_source(targets: Iterable[Path], sources: Sequence[Path]) -> None:
     for target in targets:
         if is_one_of(target, sources):
             raise ExportError(
-                f'"{target}" is an input of this result and is never replaced.',
+                f'"{target}" is an input file and is never overwritten.',
                 hint="Choose another name or folder.",
             )
 

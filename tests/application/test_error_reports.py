@@ -16,7 +16,7 @@ from spatialstudio.domain.errors import (
     StoreError,
 )
 
-TITLE = "Drawing the picture"
+TITLE = "Generating the picture"
 
 
 def raised(error):
@@ -40,10 +40,10 @@ def test_a_known_error_keeps_its_words_and_needs_no_traceback():
     [
         (MemoryError(), "Out of memory."),
         (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
-        (ZeroDivisionError("by zero"), "Unexpected error: drawing the picture failed."),
+        (ZeroDivisionError("by zero"), "Unexpected error: generating the picture failed."),
         (OSError(errno.EIO, "I/O error", "a.png"), '"a.png" cannot be used: i/o error.'),
         (RecursionError(), "The input is nested too deeply to be read."),
-        (OSError(errno.EIO, "I/O error"), "Unexpected error: drawing the picture failed."),
+        (OSError(errno.EIO, "I/O error"), "Unexpected error: generating the picture failed."),
     ],
     ids=["memory", "disk", "bug", "file", "nesting", "hardware"],
 )

@@ -364,7 +364,7 @@ def test_a_plugin_missing_in_the_engine_is_named_with_the_reason(fresh, monkeypa
     picture = np.zeros((8, 8, 3), np.uint8)
     engine.submit(EvaluateJob(job_id=RequestId("look"), image=picture, scene=scene_of()))
     engine.close()
-    assert reports[-1].error.hint == f"Known are: none. {words}"
+    assert reports[-1].error.hint == f"Available: none. {words}"
 
 
 def test_no_plugin_is_missing_where_all_are_loaded(fresh):

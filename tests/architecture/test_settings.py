@@ -8,7 +8,6 @@ import spatialstudio
 
 PACKAGE = Path(spatialstudio.__file__).parent
 SAMPLER = {
-    "api.py": "is stored with a saved run",
     "domain/generation.py": "declares it",
     "adapters/diffusion/diffusers_backend.py": "draws with it",
     "adapters/diffusion/load_pipeline.py": "makes the scheduler",
@@ -17,6 +16,7 @@ SAMPLER = {
     "application/models/model_lists.py": "depends on the model",
     "application/run/check_request.py": "depends on the model",
     "application/run/estimates.py": "may take two calls a step",
+    "application/storage/store_call.py": "is stored with the run of a notebook",
     "application/storage/picture_settings.py": "is named like other programs' samplers",
     "cli/options.py": "is typed by its short name",
     "ui/run/generation_panel.py": "choices depend on the model",

@@ -56,5 +56,5 @@ def test_a_discouraged_phrase_is_noticed(source):
         pytest.param(words.discouraged_sentences, 'x = "handmade office"', id="other words"),
     ],
 )
-def test_what_is_plain_is_left_alone(search, source):
+def test_plain_words_are_accepted(search, source):
     assert list(search(source, "ui/a.py")) == []

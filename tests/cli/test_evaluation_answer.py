@@ -128,7 +128,7 @@ def test_every_assertion_is_told_with_its_probability(answer):
     assert answer["da_score"] == pytest.approx(0.87)
 
 
-def test_the_centre_metrics_answer_beside_the_checker(verdict):
+def test_the_centre_metrics_are_reported_with_the_checker(verdict):
     assert (verdict["visor"], verdict["hrs"], verdict["geneval"]) == (True, True, True)
     assert verdict["found"] is True
     assert verdict["compbench"] == pytest.approx(0.95)

@@ -45,9 +45,9 @@ def test_a_folder_is_judged_and_an_error_is_a_row_among_the_others(terminal, fol
 def test_people_read_one_sentence_a_relation(terminal, folder):
     done = terminal("evaluate", folder / "a.png", folder / "c.png", "--prompt", PROMPT)
     lines = done.out.splitlines()
-    assert lines[1].startswith("  PASS: The dog's centre lies ")
+    assert lines[1].startswith("  PASS: The centre of the dog is ")
     assert lines[3].startswith("  ERROR: ")
-    assert "Of all: 1 PASS, 1 ERROR" in lines
+    assert "Total: 1 PASS, 1 ERROR" in lines
     assert lines[-2] == "geneval: share 0.5000"
     assert lines[-1].startswith("hrs_mended: score 0.5000")
 
@@ -67,7 +67,7 @@ def test_a_picture_of_no_relations_has_its_row_in_the_table(terminal, folder):
     assert float(rows[0]["da_score"]) == 0.9
 
 
-def test_every_picture_can_have_a_prompt_of_its_own(terminal, folder, tmp_path):
+def test_every_picture_can_have_a_separate_prompt(terminal, folder, tmp_path):
     prompts = tmp_path / "prompts.csv"
     prompts.write_text(f'picture,prompt\na.png,"{PROMPT}"\nb,a dog to the right of a car\n')
     answer = json.loads(terminal("evaluate", folder, "--prompts", prompts, "--json").out)
@@ -76,7 +76,7 @@ def test_every_picture_can_have_a_prompt_of_its_own(terminal, folder, tmp_path):
     assert "There is no prompt for" in answer["pictures"][2]["error"]
 
 
-def test_a_stopped_call_goes_on_from_its_rows(terminal, registry, folder, kept):
+def test_an_interrupted_call_resumes_after_its_rows(terminal, registry, folder, kept):
     first = terminal("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept)
     assert first.code == 0
     kept.write_text(kept.read_text() + '{"picture": "cut')
@@ -259,6 +259,6 @@ class BoxDetector(FakeDetector):
 
 def test_that_pse_lacks_masks_is_told(terminal, registry, folder):
     words = ("evaluate", folder / "a.png", folder / "b.png", "--prompt", PROMPT)
-    assert "There are no masks" not in terminal(*words).out
+    assert "PSE is 0 because there are no masks" not in terminal(*words).out
     registry.detector_made = BoxDetector()
-    assert "choose a --segmenter" in terminal(*words).out
+    assert "Choose a --segmenter" in terminal(*words).out

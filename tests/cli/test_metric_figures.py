@@ -96,7 +96,7 @@ def test_hrs_is_given_as_published_and_mended():
     assert figures["hrs_mended"] == {"score": 1, "by_objects": {4: 1}}
 
 
-def test_hrs_without_a_fault_is_given_beside_the_published_form():
+def test_corrected_hrs_is_reported_with_the_published_form():
     four = {**row(verdict(), objects=4, hrs=True), "hrs_published": False}
     figures = metric_figures([four], choose_metrics(["hrs:mended"]))
     assert (figures["hrs"]["score"], figures["hrs_published"]["score"]) == (1, 0)

@@ -89,7 +89,7 @@ def test_an_interrupted_download_is_listed_and_can_be_deleted(terminal, fake):
     fake.breaks("storage", cut(0.0))
     code, _, err = terminal("get", "maker/model")
     assert code == 1
-    assert "broke off" in err
+    assert "was interrupted" in err
     assert "Resume the download" in err
     _, out, _ = terminal("list")
     assert "Unfinished" in out

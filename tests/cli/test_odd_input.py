@@ -235,7 +235,7 @@ def test_an_answer_that_nobody_can_read_is_a_failure(odd, tmp_path, line):
     (odd / "prompts").write_text(f'{{"id": 1, "prompt": "{PROMPT}"}}\n')
     done = in_shell(line, odd, tmp_path)
     assert done.returncode == FAILURE
-    assert done.stderr.startswith(("Standard output was closed", "The answer cannot be written"))
+    assert done.stderr.startswith(("Standard output was closed", "The output cannot be written"))
     assert len(done.stderr.splitlines()) == 2
 
 

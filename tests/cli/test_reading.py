@@ -86,7 +86,7 @@ def test_lines_are_counted_as_an_editor_counts_them(terminal, prompts):
 
 
 @pytest.mark.parametrize("row_id", ['"\\ud800"', '"\u732b"', '"a"', "null", "3"])
-def test_an_id_comes_back_as_it_was_given(terminal, prompts, row_id):
+def test_an_id_is_returned_unchanged(terminal, prompts, row_id):
     done = terminal(
         "parse", "--file", prompts(f'{{"id": {row_id}, "prompt": "a cat above a dog"}}')
     )
@@ -116,7 +116,7 @@ def test_windows_files_are_read_as_others(terminal, tmp_path):
 def test_a_file_that_the_grammar_reads_instead_is_told(terminal, prompts):
     done = terminal("parse", "--extractor", "llm", "--file", prompts(asked("a cat above a dog")))
     assert answered(done)[0]["objects"] == ["cat", "dog"]
-    assert done.err.startswith("a: read by grammar. ")
+    assert done.err.startswith("a: parsed by grammar. ")
 
 
 def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
 def test_parse_tells_what_contradicts_itself_and_the_step_that_mends_it(terminal):
     said = terminal("parse", "a dog left of a car and right of the car").out
     assert "Contradiction: " in said
-    assert 'Fix: Leave out "dog to the right of car".' in said
+    assert 'Fix: Remove "dog to the right of car".' in said
     assert "Redundancy: " not in said
 
 
@@ -144,7 +144,7 @@ def test_parse_tells_what_is_said_twice_apart(terminal):
     assert answer["contradictions"] == []
 
 
-def test_parse_tells_who_read_a_relation_and_what_it_rests_on(terminal):
+def test_parse_names_extractor_and_basis_of_a_relation(terminal):
     (relation,) = json.loads(terminal("parse", "a cat above a dog", "--json").out)["relations"]
     assert (relation["basis"], relation["source"]) == ("stated", "grammar")
 
@@ -170,7 +170,8 @@ def test_a_disputed_claim_is_listed_apart_from_the_relations():
     claim = replace(scene.relations[0], type=BELOW, is_unconfirmed=True)
     disputed = replace(scene, disputed=(claim,))
     message = (
-        'The language model reads "above" as "cat below dog"; the grammar reads "cat above dog".'
+        'The language model interprets "above" as "cat below dog"; '
+        'the grammar finds "cat above dog".'
     )
     assert f"Disputed: {message}" in list(scene_lines(disputed))
     answer = scene_answer(disputed)

@@ -69,7 +69,7 @@ def test_a_filter_may_begin_with_a_minus(terminal, runs, picture, words, found):
     ("words", "unknown"),
     [(("list", "dog", "--mots=3", "cat"), "--mots=3"), (("reindex", "dog"), "dog")],
 )
-def test_what_nobody_knows_is_refused(terminal, capsys, words, unknown):
+def test_unknown_names_are_refused(terminal, capsys, words, unknown):
     with pytest.raises(SystemExit):
         terminal("runs", *words)
     assert f"unrecognized arguments: {unknown}\n" in capsys.readouterr().err
@@ -194,14 +194,14 @@ def test_a_word_that_an_option_does_not_take_is_answered_by_those_it_takes(
 ):
     with pytest.raises(SystemExit, match="2"):
         terminal(*words)
-    assert f'"foo" is none of {choices}' in capsys.readouterr().err
+    assert f'"foo" is not one of {choices}' in capsys.readouterr().err
 
 
 def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
     done = terminal("runs", "verify", "--library", runs, picture, picture)
     assert done.out.splitlines() == [
         "1 run checked, none with errors",
-        "The files are unchanged since written.",
+        "The files are unchanged.",
         'Verdicts were not checked; use "--recheck".',
     ]
 

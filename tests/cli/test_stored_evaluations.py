@@ -16,7 +16,7 @@ from tests.fakes import FakeDetector
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
-WARNING = "This is not a sticker picture, and the detector supports stickers only."
+WARNING = "The detector supports sticker pictures only, and this is not one."
 WITHOUT_TAGS = re.compile(r"<[^>]*>")
 
 

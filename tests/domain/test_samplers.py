@@ -2,29 +2,29 @@ import pytest
 
 from spatialstudio.domain.generation import (
     SAMPLERS,
+    alternative_samplers,
     sampler_named,
     sampler_title,
-    samplers_beside,
 )
 
 
 @pytest.mark.parametrize("own", SAMPLERS)
 def test_samplers_of_one_kind_stand_in_for_each_other_its_own_first(own):
-    names = samplers_beside(own)
+    names = alternative_samplers(own)
     assert names[0] == own
     assert sorted(names) == sorted(SAMPLERS)
 
 
 def test_heun_is_not_offered_where_the_first_step_spans_too_much():
-    names = samplers_beside("DDPMScheduler", begins_in_noise=True)
+    names = alternative_samplers("DDPMScheduler", begins_in_noise=True)
     assert set(SAMPLERS) - set(names) == {"HeunDiscreteScheduler"}
 
 
 def test_a_sampler_of_another_kind_stands_alone():
-    assert samplers_beside("FlowMatchEulerDiscreteScheduler") == (
+    assert alternative_samplers("FlowMatchEulerDiscreteScheduler") == (
         "FlowMatchEulerDiscreteScheduler",
     )
-    assert samplers_beside("") == ()
+    assert alternative_samplers("") == ()
 
 
 @pytest.mark.parametrize("name", SAMPLERS)

@@ -162,7 +162,7 @@ def test_sticker_models_chosen_by_hand_mark_the_verdict(entry_points, tmp_path, 
     registry = PhotoRegistry(tmp_path / "no models", FakeDetector())
     evaluation = entry_points(registry).judge(entry_point, choice)
     assert evaluation.judge_set.is_unsuited
-    assert "not a sticker picture" in evaluation.judge_set.warning
+    assert "supports sticker pictures only" in evaluation.judge_set.warning
     assert evaluation.verdicts
 
 

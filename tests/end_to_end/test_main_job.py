@@ -83,7 +83,7 @@ def test_guidance_acts_on_the_first_steps_only(drawn):
     assert lengths[-1] is None
 
 
-def test_a_finished_run_lies_on_disk_as_plain_files(drawn):
+def test_a_finished_run_is_stored_as_plain_files(drawn):
     files = [path for path in drawn.path.parent.iterdir() if path.stem == drawn.path.stem]
     assert {path.suffix for path in files} == RUN_ENDINGS
 
@@ -221,7 +221,7 @@ def test_the_promised_picture_shows_a_dog_left_of_a_car(terminal, tmp_path):
     assert record.evaluation.verdicts[0].outcome is Outcome.PASS
 
 
-def test_a_program_of_its_own_does_the_main_job_from_any_folder(shell, tmp_path):
+def test_a_separate_process_generates_and_judges_from_any_folder(shell, tmp_path):
     done = shell("generate", PROMPT, "--steps", 1, "--out", "here", "--json")
     assert done.code == 0
     assert "torchvision" not in done.err

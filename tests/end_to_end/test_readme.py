@@ -92,7 +92,7 @@ def test_every_line_of_the_readme_works(typed, checkout):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("is complete and verified") == 4
     assert f"{SDXL}, seed 0, 50 steps, guidance psg" in done.stdout
-    assert "Of all: 1 " in done.stdout
+    assert "Total: 1 " in done.stdout
     assert sorted(path.suffix for path in (checkout / "pictures").iterdir()) == [
         ".json",
         ".png",

@@ -70,7 +70,7 @@ def crash(scene):
     try:
         scene.mention("nobody")
     except KeyError as error:
-        return report_on(error, "Reading the prompt")
+        return report_on(error, "Parsing the prompt")
 
 
 def test_the_key_is_in_no_file_log_trace_or_report(studio, server, scene, pronounced, home, caplog):

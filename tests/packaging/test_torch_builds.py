@@ -225,7 +225,7 @@ def test_the_driver_file_of_linux_is_not_read_elsewhere(machine, tmp_path):
 
 
 @POSIX_ONLY
-def test_an_amd_card_counts_beside_a_broken_nvidia_driver_but_not_without_a_gpu_agent(machine):
+def test_an_amd_card_counts_despite_a_broken_nvidia_driver_if_it_has_a_gpu_agent(machine):
     broken = {"nvidia-smi": "#!/bin/sh\nexit 9\n", "rocminfo": AMD}
     assert choose_build(machine("linux", "x86_64", broken)).kind == "linux-rocm"
     make_executable(

@@ -43,7 +43,7 @@ def test_a_picture_that_is_not_judged_ends_the_trial(trial, answer):
         trial.check_verdict(answer)
 
 
-def test_a_picture_that_is_judged_goes_on(trial):
+def test_a_picture_in_evaluation_is_not_restarted(trial):
     trial.check_verdict({"verdicts": [{"relation": RELATION, "outcome": "FAIL"}]})
 
 

@@ -144,7 +144,7 @@ def test_without_refinement_every_guided_step_makes_one_pass(draw_theirs, draw_o
     assert (ours - draw_theirs(3, "DDIMScheduler", {})).abs().max() <= TOLERANCE
 
 
-def test_refinement_goes_on_until_the_words_are_seen_or_patience_ends(draw_ours):
+def test_refinement_repeats_until_the_words_are_present_or_its_limit(draw_ours):
     _, passes = draw_ours(0, "DDIMScheduler", THRESHOLDS)
     assert 1 < passes[0] < 21
     assert passes[1:] == [1, 21, 1, 0, 0]

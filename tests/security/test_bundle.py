@@ -47,7 +47,7 @@ def test_it_is_refused_with_one_sentence_and_writes_nothing(tmp_path, file):
         pytest.param(link("out.zip", "out.zip"), "cannot be read", id="a link to itself"),
         pytest.param(link("out.zip", "."), "is a folder", id="folder"),
         pytest.param(link("out.zip", "gone"), "There is no file", id="missing"),
-        pytest.param(written("out.zip", b""), "is no zip file", id="empty"),
+        pytest.param(written("out.zip", b""), "is not a .zip file", id="empty"),
     ],
 )
 def test_the_cause_is_named(tmp_path, make, cause):

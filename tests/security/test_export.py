@@ -137,7 +137,7 @@ def links_to(source, folder):
 def test_a_picture_is_not_written_over_its_run(exports, picture, tmp_path, way, kind):
     target = links_to(picture, tmp_path)[way]
     before = fingerprint(tmp_path)
-    with pytest.raises(ExportError, match="never replaced"):
+    with pytest.raises(ExportError, match="never overwritten"):
         exports.export([picture], kind, target, None, OVERWRITE)
     assert fingerprint(tmp_path) == before
 
@@ -145,7 +145,7 @@ def test_a_picture_is_not_written_over_its_run(exports, picture, tmp_path, way, 
 def test_masks_are_not_written_over_the_sidecar_of_a_run(exports, picture, tmp_path):
     sidecar = picture.with_suffix(".json")
     sidecar.write_text("{}")
-    with pytest.raises(ExportError, match="never replaced"):
+    with pytest.raises(ExportError, match="never overwritten"):
         exports.export(
             [picture.with_suffix(".strace")], EXPORT_KINDS["masks"], sidecar, None, OVERWRITE
         )
@@ -157,7 +157,7 @@ def test_a_run_of_the_old_schema_is_not_written_over(exports, tmp_path):
     shutil.copytree(GOLDEN / "run_of_schema_1", old)
     before = fingerprint(old)
     for name, kind in (("run.json", EXPORT_KINDS["masks"]), ("trace.npz", EXPORT_KINDS["arrays"])):
-        with pytest.raises(ExportError, match="never replaced"):
+        with pytest.raises(ExportError, match="never overwritten"):
             exports.export([old], kind, old / name, None, OVERWRITE)
     assert fingerprint(old) == before
 
@@ -177,7 +177,7 @@ def test_records_are_not_judged_into_their_own_folder(tmp_path, way):
     (tmp_path / "hard").mkdir()
     os.link(evaluation / "per_sample.jsonl", tmp_path / "hard" / "per_sample.jsonl")
     before = fingerprint(tmp_path)
-    with pytest.raises(ExportError, match="never replaced"):
+    with pytest.raises(ExportError, match="never overwritten"):
         judge_records(RUNS, source, target, overwrite=True)
     assert fingerprint(tmp_path) == before
 
@@ -321,7 +321,7 @@ def pictures(tmp_path):
 
 def taken(done, path, content="mine"):
     assert done.code == 2
-    assert "already there" in done.err
+    assert "already exists" in done.err
     assert "--overwrite" in done.err
     assert path.read_text() == content
 
@@ -355,7 +355,7 @@ def test_answers_are_not_written_over_what_is_judged(terminal, tmp_path, picture
     words = ("evaluate", pictures, "--prompts", prompts, "--out", pictures / source)
     done = terminal(*words, "--overwrite")
     assert done.code == 1
-    assert "never replaced" in done.err
+    assert "never overwritten" in done.err
     assert fingerprint(pictures) == before
 
 

@@ -162,7 +162,7 @@ def test_a_bad_id_of_version_1_is_listed_as_damaged_and_the_rest_goes_on(
     entries = opened(root, tmp_path / "cache")
     assert set(prompts(entries)) == {"a photo of a dog to the left of a car", TEXT}
     assert [e.path for e in entries if e.is_damaged] == [root / "bad" / "picture.png"]
-    with pytest.raises(StoreError, match="its id cannot name a file"):
+    with pytest.raises(StoreError, match="its id is not a valid file name"):
         RunFiles().load(root / "bad")
 
 

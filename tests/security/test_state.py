@@ -61,4 +61,4 @@ def test_an_index_that_is_no_file_is_replaced_or_left(tmp_path, bystander, caplo
     else:
         lay(path, kind)
     assert prompts(opened(root, cache)) == [TEXT]
-    assert all("held in memory" in message for message in caplog.messages)
+    assert all("kept in memory" in message for message in caplog.messages)

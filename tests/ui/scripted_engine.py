@@ -28,7 +28,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationStarted,
     StepEvent,
-    samplers_beside,
+    alternative_samplers,
 )
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.scene import TextSpan, TokenReading
@@ -59,7 +59,7 @@ STICKERS = ModelCard(
     guidance_scale=4.0,
     strength=5.0,
     known_objects={},
-    samplers=samplers_beside("DDPMScheduler"),
+    samplers=alternative_samplers("DDPMScheduler"),
 )
 
 

@@ -70,7 +70,7 @@ def seeds(studio):
     return [[request.sampling.seed for request in entry.requests] for entry in studio.queue.entries]
 
 
-def test_what_is_drawn_and_what_waits_comes_back(studio, engine, drawing, next_start):
+def test_the_running_and_waiting_entries_are_restored(studio, engine, drawing, next_start):
     studio.queue.add(*drawing(1, 2, 3))
     engine.play(engine.jobs[0], steps=2)
     later = next_start()
@@ -112,7 +112,7 @@ def test_a_picture_that_was_drawn_and_not_judged_is_in_the_library(
     assert len(later.library.list("")) == 1
 
 
-def test_a_search_comes_back_with_its_baseline(studio, engine, drawing, next_start):
+def test_a_search_is_restored_with_its_baseline(studio, engine, drawing, next_start):
     (request,) = drawing(7)
     wanted = replace(request, search=NoiseSearch(candidates=4))
     studio.queue.add(wanted, with_baseline=True)
@@ -122,7 +122,7 @@ def test_a_search_comes_back_with_its_baseline(studio, engine, drawing, next_sta
     assert later.queue.entries[0].requests[0] == wanted
 
 
-def test_a_sweep_comes_back_in_its_order(studio, engine, drawing, next_start):
+def test_a_sweep_is_restored_in_its_order(studio, engine, drawing, next_start):
     cells = [
         SweepCell(sweep_id=SweepId("s"), column=SweepPoint(field=SweepField.SEED, value=seed))
         for seed in (1, 2, 3)
@@ -140,7 +140,7 @@ def test_what_the_user_stopped_before_does_not_come_back(studio, drawing, next_s
     assert seeds(next_start()) == [[2]]
 
 
-def test_a_picture_that_comes_back_twice_is_listed_once(studio, drawing, next_start, tmp_path):
+def test_a_picture_that_is_restored_twice_is_listed_once(studio, drawing, next_start, tmp_path):
     studio.queue.add(*drawing(1))
     first = next_start()
     first.close()

@@ -59,7 +59,9 @@ def draw(qtbot, window, engine, studio):
 
     def is_shown():
         """Tell whether the panels, which draw one a turn, have come to the second verdict."""
-        done = [label for label in window.findChildren(QLabel) if label.text().startswith("Drawn")]
+        done = [
+            label for label in window.findChildren(QLabel) if label.text().startswith("Generated")
+        ]
         cards = [card for card in window.findChildren(VerdictCard) if card.isVisible()]
         return bool(done) and len(cards) == 2
 

@@ -66,7 +66,7 @@ def test_the_sketch_fits_a_small_screen_with_large_text(qtbot, qapp, drawn, appe
     sketch = drawn.findChild(LayoutSketch)
     buttons = shown(drawn.stage.sketch, QAbstractButton)
     assert buttons
-    qtbot.waitUntil(lambda: all(is_beside(each, sketch) and is_whole(each) for each in buttons))
+    qtbot.waitUntil(lambda: all(is_next_to(each, sketch) and is_whole(each) for each in buttons))
 
 
 def test_the_sketch_stays_as_it_is_when_the_text_has_another_size(qtbot, drawn, appearance):
@@ -124,7 +124,7 @@ def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
         qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
 
 
-def is_beside(one, other):
+def is_next_to(one, other):
     return not one.geometry().intersects(other.geometry())
 
 

@@ -105,7 +105,7 @@ def test_the_simple_window_shows_the_docks_for_it(window):
     assert visible(window) == planned(GENERATE)
 
 
-def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):
+def test_the_last_prompt_is_restored_at_the_next_start(qtbot, window, another):
     window.prompt.use_prompt("a cat above a dog")
     window.close()
     again = another()
@@ -113,7 +113,7 @@ def test_the_last_prompt_stands_there_at_the_next_start(qtbot, window, another):
     assert again.context.studio.session.scene.prompt.text == "a cat above a dog"
 
 
-def test_what_was_changed_by_hand_stands_there_at_the_next_start(qtbot, window, studio, another):
+def test_manual_changes_are_restored_at_the_next_start(qtbot, window, studio, another):
     window.prompt.use_prompt("a cat above a dog")
     qtbot.waitUntil(lambda: window.prompt.findChild(RelationChip) is not None)
     window.prompt.findChild(RelationChip).mute_picked.emit(True)

@@ -55,7 +55,7 @@ class ChatAnswer:
     first_chances: tuple[tuple[str, float], ...] = ()
 
 
-class ServerFailure(Exception):  # noqa: N818 - told as a note, never to the user as an error
+class ServerFailure(Exception):  # noqa: N818 - becomes a note, never an error
     """A failed request to a server.
 
     Attributes:
@@ -155,7 +155,7 @@ CONNECTED = {"connection.connect_tcp.complete", "connection.start_tls.complete"}
 ANSWERED = "receive_response_headers.complete"
 
 
-class CallTimedOut(Exception):  # noqa: N818 - a finding, told in the words of the caller
+class CallTimedOut(Exception):  # noqa: N818 - a result that the caller words
     """A call exceeded its timeout.
 
     Attributes:
@@ -308,7 +308,7 @@ class BoundedClient(httpx2.Client):
                 return self._bounded(request, response)
             response.close()
             request = _redirected(request, response)
-        raise ServerFailure("redirects too often")
+        raise ServerFailure("redirected too many times")
 
     def _bounded(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         headers = [(n, v) for n, v in response.headers.items() if n not in TRANSFER_HEADERS]
@@ -317,7 +317,7 @@ class BoundedClient(httpx2.Client):
             return httpx2.Response(response.status_code, headers=headers, request=request)
         if len(response.headers.get_list("content-encoding", split_commas=True)) > 1:
             response.close()
-            raise ServerFailure("compresses its answer more than once")
+            raise ServerFailure("returned a response with several compression layers")
         if isinstance(raw := response.stream, httpx2.SyncByteStream):
             response.stream = _BoundedStream(raw, raw.close, self._most_bytes)
         body = _BoundedStream(response.iter_bytes(), response.close, self._most_bytes)
@@ -332,7 +332,7 @@ class _BoundedStream(httpx2.SyncByteStream):
         for piece in self._pieces:
             self._left -= len(piece)
             if self._left < 0:
-                raise ServerFailure("returned too long an answer")
+                raise ServerFailure("returned a response that is too long")
             yield piece
 
     def close(self) -> None:
@@ -369,7 +369,7 @@ class ChatClient:
         """
         if not is_address(self._settings.url):
             names = ", ".join(self._settings.known_names)
-            raise ServerFailure(f"has no usable address; known by name are {names}")
+            raise ServerFailure(f"has no valid address; the known server names are {names}")
         _check_key(self._settings)
         deadline = monotonic() + self._settings.patience_s
         wait_s = self._settings.first_wait_s
@@ -396,7 +396,7 @@ class ChatClient:
         try:
             return InterruptibleCall(partial(self._ask_once, question)).wait_for(token, timeout_s)
         except CallTimedOut as error:
-            reason = "takes too long" if error.is_answering else "does not answer in time"
+            reason = "took too long" if error.is_answering else "did not respond in time"
             raise ServerFailure(reason) from error
 
     def _ask_once(self, question: ChatQuestion, hooks: Hooks) -> ChatAnswer:
@@ -420,7 +420,7 @@ class ChatClient:
         try:
             http_client = BoundedClient(settings, hooks)
         except (ImportError, ValueError, httpx2.InvalidURL) as error:
-            raise ServerFailure("cannot be asked through the proxy of this system") from error
+            raise ServerFailure("cannot be reached through the system proxy") from error
         return _ServerClient(
             base_url=settings.url,
             api_key=settings.key or NO_KEY,
@@ -438,11 +438,11 @@ def _check_key(settings: ServerSettings) -> None:
     """
     key = settings.key or ""
     if not (key.isascii() and key.isprintable()):
-        raise ServerFailure("is not asked: the key has characters that cannot be sent")
+        raise ServerFailure("was not contacted: the API key contains invalid characters")
     if key and not settings.is_secret_safe:
         raise ServerFailure(
-            "is not asked: plain http would send the key unencrypted. Use an https address, or "
-            f"allow it in the settings or by {PLAIN_HTTP_VARIABLE}=1"
+            "was not contacted: plain HTTP would send the API key unencrypted. Use an https "
+            f"address, or allow plain HTTP in the settings or with {PLAIN_HTTP_VARIABLE}=1"
         )
 
 
@@ -467,7 +467,7 @@ def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Re
     """
     following = response.next_request
     if following is None or _origin(following.url) != _origin(request.url):
-        raise ServerFailure("redirects to another server, which is not asked")
+        raise ServerFailure("redirected to another server, which is not allowed")
     return following
 
 
@@ -501,17 +501,17 @@ def _translated(with_schema: bool) -> Iterator[None]:
     try:
         yield
     except httpx2.InvalidURL as error:
-        raise ServerFailure("has no usable address") from error
+        raise ServerFailure("has an invalid address") from error
     except UnicodeError as error:
-        raise ServerFailure("is not asked: a header cannot be sent") from error
+        raise ServerFailure("was not contacted: a request header is invalid") from error
     except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-        raise ServerFailure("does not answer in time") from error
+        raise ServerFailure("did not respond in time") from error
     except openai.APIStatusError as error:
         raise _status_failure(error, with_schema) from error
     except openai.APIConnectionError as error:
         raise ServerFailure("cannot be reached") from error
     except httpx2.HTTPError as error:
-        raise ServerFailure("breaks off", is_passing=True) from error
+        raise ServerFailure("closed the connection", is_passing=True) from error
     except openai.OpenAIError as error:
         raise ServerFailure("does not speak the chat-completions protocol") from error
 
@@ -519,16 +519,16 @@ def _translated(with_schema: bool) -> Iterator[None]:
 def _status_failure(error: openai.APIStatusError, with_schema: bool) -> ServerFailure:
     status = error.status_code
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        return ServerFailure("refuses the key")
+        return ServerFailure("rejected the API key")
     if isinstance(error, openai.NotFoundError):
-        return ServerFailure("does not know the model")
+        return ServerFailure("does not have this model")
     if status in REFUSED_SCHEMA:
-        return ServerFailure("does not accept the question", refuses_schema=with_schema)
+        return ServerFailure("rejected the request", refuses_schema=with_schema)
     if status in BUSY:
         return ServerFailure("is busy", is_passing=True, wait_s=_asked_wait(error))
     if status >= SERVER_FAULT:
         return ServerFailure("fails", is_passing=True, wait_s=_asked_wait(error))
-    return ServerFailure("does not accept the question")
+    return ServerFailure("rejected the request")
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:

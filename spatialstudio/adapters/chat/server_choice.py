@@ -82,7 +82,7 @@ class UserServerChoices:
                 delete_secret(choice.url)
         except UnusableKeyring as error:
             raise SettingsError(
-                "This system has no keyring to store the key.",
+                "No system keyring is available to store the API key.",
                 hint=f"Put the key into the environment variable {KEY_VARIABLE}.",
             ) from error
 
@@ -99,7 +99,9 @@ class UserServerChoices:
         """
         _check_address(choice.url)
         if not choice.model:
-            raise SettingsError("No model is named.", hint="Enter the server's name for the model.")
+            raise SettingsError(
+                "The model name is empty.", hint=("Enter the model name as the server lists it.")
+            )
         settings = replace(
             settings_of(choice, self.presets), attempts=1, answer_tokens=ANSWER_TOKENS
         )
@@ -118,7 +120,7 @@ def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
     except ServerFailure as failure:
         raise SettingsError(
             f"The language model at {settings.host} {failure.reason}.",
-            hint="Check address, model and key, and whether the server runs.",
+            hint="Check the address, model and API key, and that the server is running.",
         ) from failure
     return f'"{model}" at {settings.host} answers in {monotonic() - started:.1f} s.'
 
@@ -126,6 +128,6 @@ def _asked(settings: ServerSettings, model: str, token: CancelToken) -> str:
 def _check_address(url: str) -> None:
     if not is_address(url):
         raise SettingsError(
-            "The address of the server is invalid.",
-            hint='Write it like "http://127.0.0.1:11434/v1", without name and password.',
+            "The server address is invalid.",
+            hint='Use the form "http://127.0.0.1:11434/v1", without user name or password.',
         )

@@ -320,8 +320,8 @@ class AttentionTap:
         self._take_waiting()
         if self._count != len(self._watch.layers):
             raise BackendError(
-                "The attention of this model cannot be read.",
-                hint="Switch attention slicing, xformers and flash attention off.",
+                "The attention of this model cannot be captured.",
+                hint="Disable attention slicing, xFormers and FlashAttention.",
             )
 
     def _attend(self, attend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -36,10 +36,10 @@ def what_may_help(*, was_moved: bool, dtype: torch.dtype, guidance_scale: float)
     """
     causes = {
         "Lower the strength of guidance": was_moved,
-        'draw in the number format "bfloat16" or "float32", which hold larger numbers': (
+        'choose the precision "bfloat16" or "float32", which has a larger range': (
             dtype is torch.float16
         ),
-        "lower the guidance scale": guidance_scale > SCALE_OFF,
+        "lower the CFG scale": guidance_scale > SCALE_OFF,
     }
     ways = [way for way, is_likely in causes.items() if is_likely]
     ways = ways or ["choose another sampler", "install the model again"]

@@ -42,7 +42,7 @@ from spatialstudio.adapters.models.model_parts import (
 )
 from spatialstudio.adapters.models.model_settings import is_explained, unusable
 from spatialstudio.adapters.models.pipeline_classes import import_pipeline
-from spatialstudio.adapters.models.weight_hashes import hash_beside
+from spatialstudio.adapters.models.weight_hashes import hash_in_background
 from spatialstudio.adapters.models.weight_limits import held_to_weights
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import (
@@ -269,7 +269,7 @@ class LoadedPipeline(GuidablePipeline):
         except (ValueError, InvalidNumbers) as error:
             noun = "step" if wanted == 1 else "steps"
             raise RequestError(
-                f"The sampler cannot draw in {wanted} {noun}.",
+                f"The sampler does not support {wanted} {noun}.",
                 hint="Use more steps, or another sampler.",
             ) from error
         return -(-len(trial.timesteps) // int(trial.order))
@@ -311,7 +311,7 @@ def load_pipeline(
     if model.ends_in_noise:
         scheduler = pipeline.scheduler
         pipeline.scheduler = scheduler.from_config(scheduler.config, **ENDS_IN_NOISE)
-    weights_hash = hash_beside(files_read(model))
+    weights_hash = hash_in_background(files_read(model))
     loaded = LoadedPipeline(
         pipeline, family, model.folder, device, pipeline.scheduler, weights_hash
     )
@@ -385,8 +385,8 @@ def family_of(model: ModelCard) -> Family:
         raise damaged(model)
     if class_name not in FAMILIES:
         raise BackendError(
-            f'Models of this kind are not supported: "{model.id}" is a {class_name}.',
-            hint=f"Choose a model of one of these kinds: {', '.join(FAMILIES)}.",
+            f'The model "{model.id}" is not supported: its class is {class_name}.',
+            hint=f"Supported classes: {', '.join(FAMILIES)}.",
         )
     family = FAMILIES[class_name]
     reads_text = any(part.startswith(TOKENIZER) for part in parts)
@@ -411,5 +411,5 @@ def damaged(model: ModelCard, error: Exception | None = None) -> ModelNotFound:
         return unusable(f'model "{model.id}"', error)
     return ModelNotFound(
         f'The model "{model.id}" is damaged or has no safetensors weights.',
-        hint="Install or download it again; pickled weights are never loaded.",
+        hint="Reinstall or download it again. Pickle files are never loaded.",
     )

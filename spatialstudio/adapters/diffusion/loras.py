@@ -110,7 +110,7 @@ def _refuse_other_family(card: LoraCard, loaded: LoadedPipeline) -> None:
     if loaded.family.pipeline_class not in SUPPORTED:
         raise RequestError(
             f"LoRAs cannot be used with {own} models.",
-            hint='Take the LoRAs off, or choose a model of "Stable Diffusion" or FLUX.1.',
+            hint="Remove the LoRAs, or choose a Stable Diffusion or FLUX.1 model.",
         )
     if card.family and card.family != own:
         is_alike = PIPELINES.get(card.family) == loaded.family.pipeline_class
@@ -189,9 +189,9 @@ def _scale(module: str, alpha: float | None, rank: int, config: Mapping[str, Any
 
 def _peft_config(card: LoraCard, metadata: Mapping[str, str]) -> Mapping[str, Any]:
     """Return peft's configuration: of each component in the file, or of the folder."""
-    beside = card.file.with_name("adapter_config.json")
+    config_file = card.file.with_name("adapter_config.json")
     if METADATA not in metadata:
-        return read_settings(beside) if is_regular(beside) else {}
+        return read_settings(config_file) if is_regular(config_file) else {}
     config: dict[str, dict[str, Any]] = {}
     for name, value in settings_of(metadata[METADATA].encode()).items():
         component, _, entry = name.partition(".")

@@ -157,7 +157,7 @@ def ways_to_fit(
         available_bytes: Budget of the whole run, weights included.
 
     Returns:
-        Each saving, besides those of the request, that suffices alone; if there is none, the
+        Each further saving that suffices alone; if there is none, the
         smallest combination that fits; empty if nothing helps on this device. Checkpointing, which
         costs time, is listed again with half of the guided steps, which saves time but no memory.
     """
@@ -415,8 +415,9 @@ def out_of_memory(
         return unsure
     return OutOfMemory(
         MESSAGE,
-        hint=f"It needs about {size_in_words(failed.peak_bytes)} of {size_in_words(available)}. "
-        f"{_in_words(fixes[0])}: that takes about {size_in_words(fixes[0].peak_bytes or 0)}.",
+        hint=f"It needs about {size_in_words(failed.peak_bytes)}, and "
+        f"{size_in_words(available)} are available. {_in_words(fixes[0])}: this needs "
+        f"about {size_in_words(fixes[0].peak_bytes or 0)}.",
         fixes=tuple(fixes),
     )
 
@@ -424,7 +425,7 @@ def out_of_memory(
 def _in_words(fix: MemoryFix) -> str:
     if fix.size is not None:
         height, width = fix.size
-        return f"Draw {width} x {height} pixels"
+        return f"Generate {width} x {height} pixels"
     return "Save memory by " + ", ".join(f'"{saving.value}"' for saving in fix.savings)
 
 

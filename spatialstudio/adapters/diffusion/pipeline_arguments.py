@@ -43,7 +43,10 @@ def picture_size(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[in
     size = request.height or loaded.native_side, request.width or loaded.native_side
     if any(side % loaded.side_multiple for side in size):
         raise RequestError(
-            f"The model draws pictures whose sides are multiples of {loaded.side_multiple} pixels.",
+            (
+                f"Width and height must be multiples of {loaded.side_multiple} pixels for this "
+                "model."
+            ),
             hint="Choose another size, or the model's default.",
         )
     return size

@@ -208,7 +208,7 @@ def _chat_template(tokenizer: Any, *, thinks: bool) -> str:
     )
     if PLACEHOLDER not in text:
         raise PromptError(
-            "The model's chat template leaves the prompt out.",
+            "The model's chat template omits the prompt.",
             hint="Install the model again; its tokenizer is damaged.",
         )
     return text

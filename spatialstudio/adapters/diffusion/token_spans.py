@@ -204,5 +204,5 @@ def _refuse(mentions: Sequence[ObjectMention], prompt: str, *, is_cut: bool) -> 
         raise prompt_too_long(names)
     unseen = ", ".join(f'"{name}"' for name in names)
     raise PromptError(
-        f"The text encoder does not see {unseen}.", hint="Write it with plain letters."
+        f"The text encoder drops {unseen}.", hint=("Replace unusual characters with plain letters.")
     )

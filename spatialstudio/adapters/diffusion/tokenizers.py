@@ -64,9 +64,9 @@ def read_pieces(file: Path) -> SentencePieces:
         pieces = tuple(_piece(message) for name, message in fields if name == PIECES)
         character_map = _character_map(normalizer.get(CHARACTER_MAP, b""))
     except struct.error as error:
-        raise ValueError("a number is of a wrong size") from error
+        raise ValueError("a number has the wrong size") from error
     if not pieces:
-        raise ValueError("the file holds no pieces")
+        raise ValueError("the file contains no vocabulary pieces")
     return SentencePieces(pieces=pieces, character_map=character_map)
 
 
@@ -77,7 +77,7 @@ def _character_map(message: bytes) -> bytes | None:
     (length,) = struct.unpack_from(LENGTH, message)
     tree_end = struct.calcsize(LENGTH) + length
     if tree_end > len(message):
-        raise ValueError("the file was cut short")
+        raise ValueError("the file is truncated")
     message[tree_end:].decode()
     return message
 
@@ -105,7 +105,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
             raise ValueError(f"no field is of kind {kind}")
         end = place + length
         if end > len(message):
-            raise ValueError("the file was cut short")
+            raise ValueError("the file is truncated")
         yield key >> KIND_BITS, message[place:end]
         place = end
 
@@ -117,7 +117,7 @@ def _number(message: bytes, place: int) -> tuple[int, int]:
         value |= (digit & DIGIT_MASK) << (DIGIT_BITS * count)
         if digit < MORE_FOLLOWS:
             return value, place + count + 1
-    raise ValueError("the file was cut short, or a number has no end")
+    raise ValueError("the file is truncated, or a number does not terminate")
 
 
 WHOLE_FILE = "tokenizer.json"
@@ -126,7 +126,7 @@ FORMS = ((WHOLE_FILE,), ("vocab.json", "merges.txt"))
 """Complete vocabularies other than pieces; without one, transformers would build its own."""
 
 CLIP_MERGES = "clip_merges.txt.gz"
-"""CLIP's merges, shared by the shipped configurations and stored beside their folders."""
+"""CLIP's merges, shared by the shipped configurations and stored next to their folders."""
 
 MAX_MERGES_BYTES = 2**20
 BYTES_AS_TEXT = (range(33, 127), range(161, 173), range(174, 324))

@@ -64,7 +64,9 @@ _MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
 
 _Files = Mapping[str, bytes]
 
-_FOREIGN = StoreError("The file is no bundle of runs.", hint="Choose a zip made by export.")
+_FOREIGN = StoreError(
+    "The file is not a bundle of runs.", hint=("Choose a .zip file that was exported as a bundle.")
+)
 
 
 def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
@@ -144,14 +146,14 @@ def _opened(path: Path) -> BinaryIO:
         raise StoreError(f'There is no file "{path}".', hint=_FOREIGN.hint) from error
     except (OSError, ValueError) as error:
         raise StoreError(
-            f'The bundle "{path}" cannot be read.', hint="Check its name and permissions."
+            f'The bundle "{path}" cannot be read.', hint="Check the path and its permissions."
         ) from error
     if is_zipfile(file):
         return file
     file.close()
     raise StoreError(
-        f'"{path.name}" is no zip file, or its end is missing.',
-        hint="Choose a zip made by export, or copy it again.",
+        f'"{path.name}" is not a .zip file or is truncated.',
+        hint="Choose a .zip file that was exported as a bundle, or copy the file again.",
     )
 
 
@@ -217,7 +219,8 @@ def _listed(archive: ZipFile) -> tuple[_ListedRun, ...]:
         raise _FOREIGN
     if index.get("version") != VERSION:
         raise StoreError(
-            "The bundle was written by a newer Spatial Studio.", hint="Update to open it."
+            "The bundle was written by a newer Spatial Studio.",
+            hint="Update Spatial Studio to open it.",
         )
     listed = index.get("runs")
     runs = tuple(map(_listed_run, listed if isinstance(listed, list) else ()))

@@ -157,8 +157,7 @@ def caption(run: ExportedRun) -> tuple[str, str]:
         held = "unguided"
     settings = (
         f"{request.model.id}, seed {request.sampling.seed}, {request.sampling.steps} steps, "
-        f"guidance scale {request.guidance_scale:g}, {held}; "
-        f"{made_with(run)}; {record.id}"
+        f"CFG scale {request.guidance_scale:g}, {held}; {made_with(run)}; {record.id}"
     )
     return f"“{request.scene.prompt.text}”", "; ".join(filter(None, [settings, warning_on(run)]))
 

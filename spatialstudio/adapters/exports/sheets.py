@@ -85,7 +85,7 @@ def attention_sheet(run: ExportedRun, look: ExportLook) -> Drawing:
 
 
 def _row_name(name: str, colour: str, top: float) -> Iterator[Item]:
-    """Draw a name beside a row of maps, vertically centred, in as many lines as fit."""
+    """Draw a name next to a row of maps, vertically centred, in as many lines as fit."""
     lines = wrap_lines(name, NAME_WIDTH - GAP, NORMAL)[: int(CELL / LINE_HEIGHT)]
     first = top + (CELL - (len(lines) - 1) * LINE_HEIGHT + NORMAL) / 2
     for place, line in enumerate(lines):
@@ -121,7 +121,9 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
         ExportError: The run has no PoS.
     """
     if not any(event.pos for event in run.steps):
-        raise ExportError("The run has no relation with a recorded PoS.", hint="Choose another.")
+        raise ExportError(
+            "The run has no relation with a recorded PoS.", hint=("Choose another run.")
+        )
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
     relations = run.record.request.scene.relations
     legend_height = LINE_HEIGHT * max(len(relations) - 1, 0)
@@ -294,7 +296,7 @@ def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
     in_words = {
         SweepField.SEED: f"seed {request.sampling.seed}",
         SweepField.STEPS: f"{request.sampling.steps} steps",
-        SweepField.GUIDANCE_SCALE: f"guidance scale {request.guidance_scale:g}",
+        SweepField.GUIDANCE_SCALE: f"CFG scale {request.guidance_scale:g}",
         SweepField.STRENGTH: f"step size {guidance.strength:g}",
     }
     same = [text for field, text in in_words.items() if field not in differ]

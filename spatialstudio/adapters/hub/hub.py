@@ -108,7 +108,7 @@ class HuggingFaceHub:
         return download(self._client(), self._cache, plan, report, token)
 
     def unfinished(self) -> tuple[UnfinishedDownload, ...]:
-        """List the downloads that can be resumed, those of other programs included."""
+        """List the resumable downloads, including downloads of other programs."""
         found = []
         for cache in RepositoryCache.all_in(self._cache):
             recorded = {record.commit for record in cache.records()}
@@ -256,7 +256,7 @@ class HuggingFaceHub:
         names = ", ".join(model.id for model in installed)
         raise HubError(
             f'The model "{name}" is not installed.',
-            hint=f"Installed are: {names}." if names else "No model is installed.",
+            hint=f"Installed: {names}." if names else "No model is installed.",
         )
 
     def _downloaded(self) -> Iterator[InstalledModel]:

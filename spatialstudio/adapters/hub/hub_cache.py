@@ -2,7 +2,7 @@
 
 A blob is fetched under the name ``<hash>.incomplete`` and renamed once its hash is verified. A
 snapshot appears in one step when all its blobs are there. What a download consists of is recorded
-in ``spatialstudio/<commit>.json`` beside the blobs, so that it can be resumed and verified.
+in ``spatialstudio/<commit>.json`` next to the blobs, so that it can be resumed and verified.
 """
 
 import hashlib

@@ -93,7 +93,7 @@ def _network_error(error: httpx2.HTTPError, host: str) -> HubError:
         )
     if isinstance(error, httpx2.TimeoutException):
         return HubUnreachable(
-            f"The hub at {host} does not answer.",
+            f"The hub at {host} does not respond.",
             hint=f"Check the network connection. {RESUME_HINT}",
         )
     if isinstance(error, httpx2.ConnectError):
@@ -106,7 +106,7 @@ def _network_error(error: httpx2.HTTPError, host: str) -> HubError:
             f"The hub at {host} redirects to an address that cannot be used.",
             hint=f"Check HF_ENDPOINT and the proxy. {RESUME_HINT}",
         )
-    return HubUnreachable(f"The connection to the hub at {host} broke off.", hint=RESUME_HINT)
+    return HubUnreachable(f"The connection to the hub at {host} was interrupted.", hint=RESUME_HINT)
 
 
 def host_of(address: str) -> str:
@@ -121,7 +121,7 @@ def host_of(address: str) -> str:
 def not_a_hub(host: str) -> HubError:
     """Return the error for an answer that no hub gives, such as a login page."""
     return HubUnreachable(
-        f"The server at {host} does not answer as a hub.",
+        f"The server at {host} does not respond like a Hugging Face hub.",
         hint="Check HF_ENDPOINT, and whether the network asks for a login in the browser.",
     )
 
@@ -130,7 +130,7 @@ def invalid_name(name: str) -> HubError:
     """Return the error for a text that cannot name a repository."""
     return HubError(
         f'"{name}" is not the name of a repository.',
-        hint='Write it as "maker/model", or choose a model of the list.',
+        hint='Use the form "maker/model", or choose a model of the catalogue.',
     )
 
 
@@ -200,7 +200,7 @@ def denied(repository: str) -> HubError:
 def pickles_only(repository: str) -> HubError:
     """Return the error for weights that can run code."""
     return UnsuitableRepository(
-        f'The repository "{repository}" holds only pickled weights, which can run code.',
+        f'The repository "{repository}" contains only pickle files, which can execute code.',
         hint="Choose a repository with safetensors weights.",
     )
 
@@ -216,8 +216,8 @@ def custom_code(repository: str) -> HubError:
 def nothing_to_load(repository: str) -> HubError:
     """Return the error for a repository without a loadable model."""
     return UnsuitableRepository(
-        f'The repository "{repository}" holds neither a diffusers folder nor a transformers '
-        "model with safetensors weights.",
+        f'The repository "{repository}" contains neither a diffusers folder nor a '
+        "transformers model with safetensors weights.",
         hint="Choose another repository; put a single checkpoint file into the models folder.",
     )
 
@@ -240,7 +240,7 @@ def disk_error(error: OSError) -> HubError:
     if error.errno in FORBIDDEN:
         return HubError(
             "The hub cache cannot be written.",
-            hint="Give yourself write permission for it, or set HF_HOME to another folder.",
+            hint="Grant yourself write permission for it, or set HF_HOME to another folder.",
         )
     reason = (error.strerror or "unknown reason").lower()
     return HubError(

@@ -196,7 +196,7 @@ def _check_pipeline(repository: str, index: Mapping[str, Any], names: Sequence[s
     if pipeline_class not in MODEL_KINDS:
         raise UnsuitableRepository(
             f'The model "{repository}" is of a kind that cannot be used: {pipeline_class}.',
-            hint=f"Choose a model of one of these kinds: {', '.join(MODEL_KINDS)}.",
+            hint=f"Supported classes: {', '.join(MODEL_KINDS)}.",
         )
 
 

@@ -80,8 +80,8 @@ HINTS: Mapping[FileKind, str] = {
     FileKind.MOTION: "Choose a checkpoint; motion modules cannot be used.",
     FileKind.AUTOENCODER: "Choose a checkpoint; it includes its autoencoder.",
     FileKind.TEXT_ENCODER: "Choose a checkpoint; it includes its text encoders.",
-    FileKind.IMAGE_ENCODER: "Choose a checkpoint, and move this file away.",
-    FileKind.UPSCALER: "Choose a checkpoint, and move this file away.",
+    FileKind.IMAGE_ENCODER: "Choose a checkpoint, and move this file out of the folder.",
+    FileKind.UPSCALER: "Choose a checkpoint, and move this file out of the folder.",
 }
 """What to do with a file that no picture can be drawn with, by its kind."""
 
@@ -113,7 +113,7 @@ class FileContent:
         native_size: Side of the training pictures if the file states it, pixels; else 0.
         licence: Licence that the file states; else empty.
         problem: Why no picture can be drawn with it; None for the kinds of ``DRAWING``, and for
-            unknown weights, which a folder beside may complete.
+            unknown weights, which a folder of the same name may complete.
     """
 
     kind: FileKind
@@ -205,7 +205,10 @@ def _refused(file: Path, found: tuple[FileKind, str], size: int) -> FileContent:
     again = "Download it again; a complete file is at least some megabytes large."
     if kind is FileKind.PICKLE:
         problem = ModelNotFound(
-            f'The file "{file.name}" is a pickle, which can run code and is never loaded.',
+            (
+                f'The file "{file.name}" is a pickle file, which can execute code and is never '
+                "loaded."
+            ),
             hint="Download the model as safetensors.",
         )
     elif kind is FileKind.GGUF:

@@ -31,7 +31,7 @@ from spatialstudio.domain.safe_files import is_regular
 FOLDERS = ("loras", "Lora", "lora", "models/loras", "models/Lora")
 """Folders of LoRAs inside a model folder: ours, ComfyUI's and AUTOMATIC1111's."""
 CHECKPOINT_FOLDERS = frozenset({"checkpoints", "Stable-diffusion", "diffusion_models", "unet"})
-"""Folders of other programs whose LoRAs lie beside them."""
+"""Folders of other programs whose LoRA folders are next to them."""
 
 PEFT_FILE = "adapter_model"
 """File that peft saves; the LoRA has the name of its folder."""
@@ -106,8 +106,8 @@ class LoraFolders:
                 return read_lora_card(file)
         if files:
             raise ModelNotFound(
-                f'The LoRA "{name}" is a pickled file, which can run code.',
-                hint="Get it as safetensors.",
+                f'The LoRA "{name}" is a pickle file, which can execute code.',
+                hint="Download a safetensors version.",
             )
         close = difflib.get_close_matches(name, {_name_of(file) for file in self._files()}, 1)
         instead = f' or write "{close[0]}"' if close else ""
@@ -191,7 +191,7 @@ def _not_a_lora(name: str, file: Path, keys: Iterable[str]) -> ModelNotFound:
     what = content.title if content.kind is not FileKind.LORA else "a LoRA with other weights"
     return ModelNotFound(
         f'The file "{name}" is not a usable LoRA but {what}.',
-        hint="Choose a LoRA, and move this file away.",
+        hint="Choose a LoRA, and move this file out of the folder.",
     )
 
 

@@ -65,7 +65,7 @@ class ModelChoices:
         try:
             return settings_of(read_regular(self._file, MEBIBYTE))
         except SIGNS_OF_DAMAGE as error:
-            log.warning("The choices about models could not be read: %s", error)
+            log.warning("The stored model settings could not be read: %s", error)
             return {}
 
     def _write(self, content: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 Three forms are accepted if the weights are safetensors: a folder with ``model_index.json``; such a
 folder in the Hugging Face cache; and a single file ``name.safetensors``. For a single file, a
 folder of the same kind provides configuration and tokenizers (and the parts that the file lacks):
-``name`` beside it, else the shipped one of its family for complete checkpoints of Stable Diffusion
+``name`` next to it, else the shipped one of its family for complete checkpoints of Stable Diffusion
 1.5, 2.1 and XL, else any other model in the catalog without its own list of objects.
 
 A ``studio.toml`` in the folder gives further settings; every key is optional:
@@ -57,7 +57,7 @@ from spatialstudio.adapters.models.model_settings import (
 from spatialstudio.adapters.models.program_folders import searched_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import samplers_beside
+from spatialstudio.domain.generation import alternative_samplers
 from spatialstudio.domain.ports import ModelCard, Surroundings
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
@@ -287,19 +287,19 @@ def read_file_card(
 
     Args:
         file: ``name.safetensors``.
-        bases: Models whose configuration may be used if there is no folder ``name`` beside it.
+        bases: Models whose configuration may be used if there is no folder ``name`` next to it.
         shipped: Folder of the shipped configurations; None for the program's.
 
     Raises:
         ModelNotFound: The file is damaged, has no matching configuration, or is of a kind that can
             only be loaded from folders.
     """
-    beside = file.with_suffix("")
+    folder = file.with_suffix("")
     content = identify_file(file)
     if content.problem is not None:
         raise content.problem
-    if is_regular(beside / INDEX_FILE):
-        base = _base_beside(beside)
+    if is_regular(folder / INDEX_FILE):
+        base = _base_in_folder(folder)
     elif content.kind is FileKind.CHECKPOINT:
         return _checkpoint_card(file, content, shipped or resources_folder() / CHECKPOINTS)
     else:
@@ -329,7 +329,7 @@ def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCa
         licence=content.licence,
         family=content.family,
         native_size=content.native_size or native,
-        samplers=samplers_beside(base.samplers[0], begins_in_noise=content.ends_in_noise),
+        samplers=alternative_samplers(base.samplers[0], begins_in_noise=content.ends_in_noise),
         prediction_type=prediction,
         is_prediction_known=bool(content.prediction_type),
         ends_in_noise=content.ends_in_noise,
@@ -366,7 +366,7 @@ def _without_base(file: Path, content: FileContent) -> ModelNotFound:
     return ModelNotFound(message, hint=hint)
 
 
-def _base_beside(folder: Path) -> ModelCard:
+def _base_in_folder(folder: Path) -> ModelCard:
     base = read_card(folder)
     kind = MODEL_KINDS[base.pipeline_class]
     if not _can_complete(base):
@@ -375,10 +375,10 @@ def _base_beside(folder: Path) -> ModelCard:
     if kind.reads_files:
         return base
     raise ModelNotFound(
-        f'The model in "{folder.name}.safetensors" cannot be read from a single file: models of '
-        f"its kind, {base.pipeline_class}, need a whole diffusers folder.",
-        hint=f'Put weights in the layout of diffusers into "{folder.name}/{kind.denoiser}", '
-        f'and move "{folder.name}.safetensors" away.',
+        f'The model "{folder.name}.safetensors" cannot be loaded from a single file: '
+        f"{base.pipeline_class} models need a complete diffusers folder.",
+        hint=f'Put weights in diffusers format into "{folder.name}/{kind.denoiser}", and '
+        f'move "{folder.name}.safetensors" elsewhere.',
     )
 
 
@@ -411,8 +411,8 @@ def _name_of(file: Path) -> str:
 def _kind_of(name: str, pipeline_class: str) -> ModelKind:
     if pipeline_class not in MODEL_KINDS:
         raise ModelNotFound(
-            f'The model in "{name}" is of a kind that cannot be used: {pipeline_class}.',
-            hint=f"Choose a model of one of these kinds: {', '.join(MODEL_KINDS)}.",
+            f'The model "{name}" is not supported: its class is {pipeline_class}.',
+            hint=f"Supported classes: {', '.join(MODEL_KINDS)}.",
         )
     return MODEL_KINDS[pipeline_class]
 
@@ -438,8 +438,8 @@ def _refuse_pickles(name: str, parts: Iterable[Path]) -> None:
         pickled = [*part.glob("*.bin"), *part.glob("*.ckpt"), *part.glob("*.pt")]
         if pickled and not any(part.glob("*.safetensors")):
             raise ModelNotFound(
-                f'The model folder "{name}" holds pickled weights, which can run code.',
-                hint="Get the model as safetensors.",
+                f'The model folder "{name}" contains pickle files, which can execute code.',
+                hint="Download a safetensors version of the model.",
             )
 
 
@@ -447,7 +447,7 @@ def _refuse_painters_over(name: str, kind: ModelKind, denoiser: Mapping[str, Any
     """Reject UNets with a picture, mask or depth input, such as inpainting models."""
     if kind.denoiser == UNET and denoiser.get("in_channels") != denoiser.get("out_channels"):
         raise ModelNotFound(
-            f'The model in "{name}" needs an input picture.',
+            f'The model "{name}" requires an input picture.',
             hint="Choose a text-to-image model.",
         )
 
@@ -483,7 +483,7 @@ def _samplers(file: Path) -> tuple[str, ...]:
     if own and is_flow:
         return (own,)
     ends = config.get("rescale_betas_zero_snr") or config.get("beta_schedule") == NO_SIGNAL_LEFT
-    return samplers_beside(own, begins_in_noise=bool(ends))
+    return alternative_samplers(own, begins_in_noise=bool(ends))
 
 
 def _read_advice(file: Path, kind: ModelKind) -> Advice:

@@ -216,13 +216,15 @@ def unusable(what: str, error: Exception) -> ModelNotFound:
             return error
         case PermissionError():
             return ModelNotFound(
-                f"The {what} may not be read.",
-                hint="Give yourself read permission for it and its contents.",
+                f"You do not have permission to read the {what}.",
+                hint="Grant yourself read permission for it and its contents.",
             )
         case CustomCode():
             return ModelNotFound(
                 f"The {what} requires custom code, which is never run.",
-                hint="Choose a model that its library supports without custom code.",
+                hint=(
+                    "Choose a model that diffusers or transformers supports without custom code."
+                ),
             )
         case ImplausibleSettings(name=name) if name:
             return ModelNotFound(

@@ -30,7 +30,7 @@ def hash_of_weights(files: Sequence[Path]) -> str:
     return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
 
 
-def hash_beside(files: Sequence[Path]) -> Future[str]:
+def hash_in_background(files: Sequence[Path]) -> Future[str]:
     """Hash weights in a background thread; the result may be an ``OSError``."""
     result: Future[str] = Future()
 

@@ -135,7 +135,7 @@ FindClasses = Callable[[Loaded, RgbImage, Mapping[str, frozenset[int]], Settings
 """Detects heads given with their class indices, at least one."""
 
 Look = Callable[[Loaded, RgbImage, Sequence[str], SettingsT], tuple[list[Finding], tuple[str, ...]]]
-"""Detects heads; also returns those that the model does not know."""
+"""Detects heads; also returns the heads outside the model's vocabulary."""
 
 
 def open_vocabulary(find: Find[SettingsT]) -> Look[SettingsT]:

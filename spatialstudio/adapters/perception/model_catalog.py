@@ -160,7 +160,7 @@ class PerceptionFolders:
             f'There is no {role.value} "{model_id}" on this machine.'
             if card is None
             else f'The model "{model_id}" is a {card.role.value}, not a {role.value}.',
-            hint=f"Installed are: {', '.join(known)}."
+            hint=f"Installed: {', '.join(known)}."
             if known
             else 'Download one with "spatialstudio models get ID", or on the Models page.',
         )
@@ -232,8 +232,8 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
         return files
     if any(any(folder.glob(pattern)) for pattern in PICKLED):
         raise ModelNotFound(
-            f'The model folder "{folder.name}" holds pickled weights, which can run code.',
-            hint="Get the model as safetensors.",
+            f'The model folder "{folder.name}" contains pickle files, which can execute code.',
+            hint="Download a safetensors version of the model.",
         )
     raise FileNotFoundError(folder)
 

@@ -175,7 +175,7 @@ def _unpacked_masks(facts: Mapping[str, Any], packed: AnyArray | None) -> list[A
     if not count or packed is None:
         return []
     if packed.shape != (count, height, (width + _BITS - 1) // _BITS):
-        raise ValueError("The masks have another size than the picture.")
+        raise ValueError("The masks and the picture differ in size.")
     if count * height * width > MOST_MASKED_PIXELS:
         raise ValueError("The masks are too large.")
     return [np.unpackbits(bits, axis=-1, count=width).astype(bool) for bits in packed]

@@ -168,7 +168,7 @@ class LanguageModelAssertionReader:
         """
         if self._settings is None:
             names = f"{SERVER_VARIABLE} and {MODEL_VARIABLE}"
-            return _by_scene(scene, f"No language model is set up ({names}).")
+            return _by_scene(scene, f"No language model is configured ({names}).")
         if scene not in self._kept:
             try:
                 self._kept[scene] = self._ask(self._settings, scene, token)
@@ -176,7 +176,7 @@ class LanguageModelAssertionReader:
                 reason = f"The language model at {self._settings.host} {failure.reason}."
                 return _by_scene(scene, reason)
             except UnreadableAnswer:
-                reason = f"The language model at {self._settings.host} answers without statements."
+                reason = f"The language model at {self._settings.host} returned no assertions."
                 return _by_scene(scene, reason)
         return self._kept[scene]
 
@@ -191,4 +191,7 @@ class LanguageModelAssertionReader:
 
 
 def _by_scene(scene: SceneGraph, reason: str) -> Assertions:
-    return replace(assertions_of(scene), notes=(f"{reason} The scene has been taken apart.",))
+    return replace(
+        assertions_of(scene),
+        notes=((f"{reason} The assertions were derived from the parsed scene instead."),),
+    )

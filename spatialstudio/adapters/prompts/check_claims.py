@@ -68,7 +68,7 @@ class ClaimChecker:
 
         Args:
             claim: A relation whose id is not used by the reading.
-            mentions: The mentions of the prompt, including those that only the model names.
+            mentions: The mentions of the prompt, including mentions that only the model found.
         """
         both = replace(
             self._read, mentions=tuple(mentions), relations=(*self._read.relations, claim)

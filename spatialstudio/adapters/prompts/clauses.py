@@ -116,7 +116,7 @@ class ArrangementReader:
             if is_owner_placed
             else self._discourse.owner or self._discourse.clause or self._discourse.focus
         )
-        if self._is_beside_host(word):
+        if self._side_refers_back(word):
             self._findings.relate(claim_of(word), self._discourse.focus, self._discourse.host)
             return
         opens_clause = self._pieces.is_behind_clause_start
@@ -166,7 +166,7 @@ class ArrangementReader:
         else:
             self._findings.note_not_understood(word.span)
 
-    def _is_beside_host(self, word: Word) -> bool:
+    def _side_refers_back(self, word: Word) -> bool:
         """Return True if a side refers to the preceding thing: "a plate with a cup to the left"."""
         is_apart = self._discourse.host and not set(self._discourse.host) & set(
             self._discourse.focus
@@ -256,7 +256,7 @@ class ClauseReader:
                 self._read_link(word)
 
     def _read_link(self, word: Word) -> None:
-        """Read a word that changes the subject at hand: "and", a full stop, "which", "with"."""
+        """Read a word that changes the current subject: "and", a full stop, "which", "with"."""
         if word.kind is WordKind.COLON and self._pieces.is_at(WordKind.FRAME, WordKind.VERB):
             return
         if word.kind in SENTENCE_ENDS:

@@ -1,4 +1,4 @@
-"""State of a prompt during reading: the subject at hand and candidates for "it"."""
+"""State of a prompt during reading: the current subject and candidates for "it"."""
 
 from collections.abc import Sequence
 from itertools import product

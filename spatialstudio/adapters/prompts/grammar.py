@@ -58,7 +58,7 @@ class GrammarExtractor:
         if not prompt.text.strip():
             raise PromptError(
                 "The prompt is empty.",
-                hint='Describe a picture, for example "a cat to the left of a dog".',
+                hint='Enter a prompt, for example "a cat to the left of a dog".',
             )
         known = self._known
         mended = known.speller.correct(prompt.text)

@@ -81,7 +81,9 @@ def anchor(
     ]
     if answer.unreadable:
         rows = f"{answer.unreadable} row{'s' if answer.unreadable > 1 else ''}"
-        unknown.append(Note(message=f"The language model's answer has {rows} that I cannot read."))
+        unknown.append(
+            Note(message=f"The language model's answer contains {rows} that could not be parsed.")
+        )
     return SceneGraph(
         prompt=read.prompt,
         mentions=tuple(sorted(anchors.mentions, key=lambda mention: mention.span.start)),
@@ -170,7 +172,7 @@ class _Anchors:
             self.relations.append(replace(relation, id=name))
 
     def _fitting(self, name: str) -> Mentions:
-        """Return the mentions that a name may refer to; add a thing that the grammar missed."""
+        """Return the mentions that a name may refer to; add a mention that the grammar missed."""
         found = _best_matches(name, self.mentions) or self._new_mention(name)
         if not found:
             self._note(f'The language model names "{name}", which is not in the prompt.', None)
@@ -192,7 +194,7 @@ class _Anchors:
         return (mention,)
 
     def _free_places(self, claim: Claim, words: str) -> list[TextSpan]:
-        """Return the places of the quoted words, except those that already make the same claim."""
+        """Return the places of the quoted words that do not already state the same claim."""
         places = _places(words, self._prompt.text)
         return [each for each in places if (claim, each) not in self._taken] or places
 
@@ -365,7 +367,7 @@ class LanguageModelExtractor:
         settings = self._settings
         if settings is None:
             where = f"in the settings, or by {SERVER_VARIABLE} and {MODEL_VARIABLE}"
-            return _with_note(read, f"No language model is set up ({where}).")
+            return _with_note(read, f"No language model is configured ({where}).")
         key = (settings.url, settings.model, prompt.text, self._version)
         if key in self._cache:
             self._cache.move_to_end(key)
@@ -375,9 +377,7 @@ class LanguageModelExtractor:
         except ServerFailure as failure:
             return _with_note(read, f"The language model at {settings.host} {failure.reason}.")
         except UnreadableAnswer:
-            return _with_note(
-                read, f"The language model at {settings.host} answers without relations."
-            )
+            return _with_note(read, f"The language model at {settings.host} returned no relations.")
         self._keep(key, scene, settings.cached_readings)
         return scene
 
@@ -403,7 +403,9 @@ class LanguageModelExtractor:
         while self._calls and now - self._calls[0] >= MINUTE_S:
             self._calls.popleft()
         if len(self._calls) >= settings.calls_a_minute:
-            raise ServerFailure(f"was asked {settings.calls_a_minute} times this minute")
+            raise ServerFailure(
+                f"has reached the limit of {settings.calls_a_minute} calls per minute"
+            )
         self._calls.append(now)
 
     def _keep(self, key: CacheKey, scene: SceneGraph, size: int) -> None:
@@ -413,5 +415,5 @@ class LanguageModelExtractor:
 
 
 def _with_note(read: SceneGraph, message: str) -> SceneGraph:
-    note = Note(message=f"{message} The grammar has read this prompt.")
+    note = Note(message=f"{message} The prompt was parsed by the grammar.")
     return replace(read, notes=(note, *read.notes))

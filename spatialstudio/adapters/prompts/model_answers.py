@@ -55,7 +55,7 @@ PLAIN_NAMES = {
 }
 
 
-class UnreadableAnswer(Exception):  # noqa: N818 - told as a note, never to the user as an error
+class UnreadableAnswer(Exception):  # noqa: N818 - becomes a note, never an error
     """The answer contains no relations in any accepted format."""
 
 

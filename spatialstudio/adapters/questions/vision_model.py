@@ -103,7 +103,7 @@ class VisionLanguageModel:
         """
         if self._settings is None:
             raise DetectorError(
-                "No vision-language model is set up.",
+                "No vision language model is configured.",
                 hint=f"Set {SERVER_VARIABLE} and {VISION_MODEL_VARIABLE} or {MODEL_VARIABLE}.",
             )
         client, picture = ChatClient(self._settings), _png(image)
@@ -132,7 +132,7 @@ class VisionLanguageModel:
         )
         listed = client.ask(question, token).first_chances
         if not listed:
-            raise ServerFailure("returns no log-probabilities")
+            raise ServerFailure("returns no log probabilities")
         chances = chances_of(listed)
         if chances is None:
             return QuestionAnswer(chances=None, note="The model answers neither yes nor no.")

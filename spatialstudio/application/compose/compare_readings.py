@@ -28,7 +28,7 @@ ADDITIONS = {
     Basis.STATED: 'It may also state "{sentence}".',
     Basis.IMPLIED: 'It may imply "{sentence}" without stating it.',
     Basis.UNCONFIRMED: 'It may state "{sentence}", which the grammar cannot confirm.',
-    Basis.UNSAID: 'Another reader finds "{sentence}", which is not in the prompt.',
+    Basis.UNSAID: 'Another extractor found "{sentence}", which is not in the prompt.',
 }
 
 
@@ -80,7 +80,7 @@ def compare_readings(shown: SceneGraph, later: SceneGraph) -> ComparedReading:
     offers = (
         *(_addition(one, shown, later, names) for one in new),
         *(
-            Offer(message=f'It may not say "{shown.sentence(one)}".', removed=one.id)
+            Offer(message=f'It may not state "{shown.sentence(one)}".', removed=one.id)
             for one in doubted
         ),
         *(
@@ -104,11 +104,11 @@ def dispute_in_words(claim: Relation, scene: SceneGraph) -> str:
         scene: Scene with its mentions and the grammar's relations.
     """
     words = claim.span.of(scene.prompt.text) if claim.span else ""
-    reads = f'reads "{words}" as' if words else "claims"
+    reads = f'interprets "{words}" as' if words else "claims"
     claimed = f'The language model {reads} "{scene.sentence(claim)}"'
     others = [each for each in scene.contested_by(claim) if scene.source_of(each) == "grammar"]
     read = " and ".join(f'"{scene.sentence(each)}"' for each in others)
-    return f"{claimed}; the grammar reads {read or 'no such relation'}."
+    return f"{claimed}; the grammar finds {read or 'no such relation'}."
 
 
 def accept(scene: SceneGraph, offer: Offer) -> SceneGraph:

@@ -125,11 +125,11 @@ def why(scene: SceneGraph, relation: Relation) -> str:
     if source == BY_HAND:
         claimed, said = "Set by you", "; the prompt says it as"
     elif relation.is_implied:
-        claimed, said = f"{reader} takes it as implied", " by"
+        claimed, said = f"{reader} inferred it", " by"
     else:
-        claimed, said = f"{reader} {'read' if relation.span else 'claims'} it", " in"
+        claimed, said = f"{reader} {'found' if relation.span else 'added'} it", " in"
     if relation.span is None:
-        return f"{claimed}; no words of the prompt say it."
+        return f"{claimed}; the prompt does not state it."
     words = relation.span.of(scene.prompt.text)
     where = f"characters {relation.span.start + 1} to {relation.span.stop}"
     return f'{claimed}{said} "{words}", {where}.{_sureness(scene, relation)}'

@@ -50,12 +50,12 @@ def read_prompt(
     """
     if not is_text(text):
         raise PromptError(
-            "The prompt is not valid text.", hint="Encode it in UTF-8, or type it again."
+            "The prompt is not valid UTF-8.", hint="Encode it in UTF-8, or type it again."
         )
     if len(text) > MOST_CHARACTERS:
         raise PromptError(
             f"The prompt is {len(text):,} characters long.",
-            hint=f"It can have {MOST_CHARACTERS:,}; one sentence is enough.",
+            hint=f"The maximum is {MOST_CHARACTERS:,} characters.",
         )
     scene = _extracted(Prompt(text=text), extractor)
     return scene if known_objects is None else with_known_heads(scene, known_objects)
@@ -119,7 +119,7 @@ def read_thing(
     scene = read_prompt(text, extractor)
     if len(scene.mentions) != 1:
         raise PromptError(
-            f'"{text}" does not name one thing.', hint='Name a single thing, such as "red cup".'
+            f'"{text}" is not the name of one object.', hint='Name one object, such as "red cup".'
         )
     known = scene if known_objects is None else with_known_heads(scene, known_objects)
     return known.mentions[0]
@@ -133,7 +133,8 @@ def with_known_heads(scene: SceneGraph, known_objects: Mapping[str, str]) -> Sce
     """
     if not scene.mentions:
         raise PromptError(
-            "The prompt names no object that this model knows.", hint=_what_is_known(known_objects)
+            "The prompt contains no object that this model supports.",
+            hint=_what_is_known(known_objects),
         )
     mentions = tuple(
         replace(mention, head=_known_head(mention, known_objects)) for mention in scene.mentions
@@ -149,7 +150,7 @@ def only_known(scene: SceneGraph, known_objects: Mapping[str, str]) -> SceneGrap
     )
     unknown = [each for each in scene.mentions if heads[each.id] is None]
     notes = (
-        Note(message=f'The image model does not know "{each.phrase}".', span=each.span)
+        Note(message=f'The image model does not support "{each.phrase}".', span=each.span)
         for each in unknown
     )
     lost = {each.id for each in unknown}
@@ -256,7 +257,7 @@ def _known_head(mention: ObjectMention, known_objects: Mapping[str, str]) -> str
     head = _head_among(mention, known_objects)
     if head is None:
         raise PromptError(
-            f'This model does not know "{mention.head}".',
+            f'This model does not support "{mention.head}".',
             hint=_what_is_known(known_objects, mention.head),
         )
     return head
@@ -278,7 +279,7 @@ def _what_is_known(known_objects: Mapping[str, str], word: str = "") -> str:
     heads = sorted(set(known_objects.values()))
     close = difflib.get_close_matches(word.lower(), heads)
     names = ", ".join([*close, *(head for head in heads if head not in close)])
-    return f"It knows these {len(heads)} objects: {names}."
+    return f"It supports these {len(heads)} objects: {names}."
 
 
 def _relation(scene: SceneGraph, relation_id: RelationId) -> Relation:
@@ -291,8 +292,8 @@ def _flank(scene: SceneGraph, relation: Relation, new_type: RelationType) -> Men
     flank = relation.second_object or next(free, None)
     if flank is None:
         raise PromptError(
-            f'"{new_type.phrase.capitalize()}" needs an object on either side.',
-            hint="Add a third object to the prompt.",
+            f'"{new_type.phrase.capitalize()}" needs a second object.',
+            hint="Add another object to the prompt.",
         )
     return flank
 

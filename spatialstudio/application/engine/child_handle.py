@@ -110,8 +110,8 @@ def environment_for_children() -> Iterator[None]:
 def _report_on_exit(exit_code: int | None) -> ErrorReport:
     advice = "Try a smaller picture or model" if exit_code == KILLED else "Try again"
     return ErrorReport(
-        title="The engine stopped",
-        message="The process that runs the models stopped unexpectedly.",
+        title="The engine process stopped",
+        message="The engine process, which runs the models, stopped unexpectedly.",
         hint=f"{advice}; the engine restarts automatically and your work is safe.",
         details=f"Exit code {exit_code}.",
     )

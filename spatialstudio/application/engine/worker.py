@@ -111,7 +111,7 @@ class Worker:
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
         except Exception as error:  # noqa: BLE001 - one job's failure must not end the others
-            failure = self._failure(error, "Drawing the picture")
+            failure = self._failure(error, "Generating the picture")
             self._report(GenerationFailed(request_id=job.job_id, error=failure))
         if finished is not None and job.judge:
             drawn = EvaluateJob(
@@ -127,7 +127,7 @@ class Worker:
         try:
             answer = self._answer_to(question)
         except StudioError as error:
-            log.debug("A question has no answer: %s", error.message)
+            log.debug("A question could not be answered: %s", error.message)
             return
         if answer is not None:
             self._report(answer)

@@ -135,8 +135,8 @@ def _masks(image: RgbImage, seen: Seen, segmenter: Segmenter | None) -> tuple[Ma
 
 def _another_size(model_id: str, what: str) -> DetectorError:
     return DetectorError(
-        f'The model "{model_id}" returned {what} of another size than the picture.',
-        hint="Choose another model, and report this to its author.",
+        f'The model "{model_id}" returned {what} whose size differs from that of the picture.',
+        hint="Choose another model, and report this error to its author.",
     )
 
 

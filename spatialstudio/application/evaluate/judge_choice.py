@@ -92,7 +92,7 @@ class JudgeSets:
             if card.id == set_id:
                 return card
         known = ", ".join(card.id for card in self.cards)
-        raise SettingsError(f'There is no judge set "{set_id}".', hint=f"Known are: {known}.")
+        raise SettingsError(f'There is no judge set "{set_id}".', hint=f"Available: {known}.")
 
     def installed(self, card: JudgeSetCard) -> Mapping[JudgeTask, str]:
         """Return the model that does each task of a judge set; other tasks have none installed."""

@@ -30,7 +30,7 @@ def recheck_run(record: RunRecord) -> tuple[Fault, ...]:
     try:
         return tuple(_faults(record.evaluation, record.request.scene))
     except (ArithmeticError, LookupError, ValueError, TypeError):
-        return (_fault("The stored perception is damaged; it cannot be judged again."),)
+        return (_fault("The stored perception is damaged and cannot be judged again."),)
 
 
 def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
@@ -46,7 +46,7 @@ def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
         again = decide_adjusted(evaluation, scene, adjusted.adjustment).verdicts
         found = next((v for v in again if v.relation_id == adjusted.verdict.relation_id), None)
         if found is None:
-            yield _fault("An adjusted verdict belongs to no relation of the scene.")
+            yield _fault("An adjusted verdict does not belong to a relation of the scene.")
         else:
             yield from _difference(adjusted.verdict, found, scene, "adjusted")
 
@@ -62,8 +62,8 @@ def _difference(stored: Verdict, again: Verdict, scene: SceneGraph, kind: str) -
         _is_near(_pse(stored), _pse(again)) and _is_near(stored.confidence, again.confidence)
     ):
         yield _fault(
-            f'The {kind} verdict on "{claim}" has other numbers than judged again from the stored '
-            "perception."
+            f'The values of the {kind} verdict on "{claim}" differ when judged again from '
+            "the stored perception."
         )
 
 

@@ -89,7 +89,7 @@ class Exports:
         names = sorted(path.stem for path in self.themes.glob("*.toml"))
         if theme not in names:
             raise SettingsError(
-                f'There is no theme "{theme}".', hint=f"Known are: {', '.join(names)}."
+                f'There is no theme "{theme}".', hint=f"Available: {', '.join(names)}."
             )
         return ExportLook(palette=load_theme(self.themes / f"{theme}.toml"))
 
@@ -295,8 +295,8 @@ def _ending_of(file: Path) -> str:
 def _boxes_in(file: Path, letters: str) -> str:
     shown = letters[:MOST_LETTERS] + "…" * (len(letters) > MOST_LETTERS)
     return (
-        f'No font here has the letters "{shown}"; a box stands for each in {file.name}. '
-        "Export as SVG, or install a font that has them."
+        f'No installed font contains the characters "{shown}"; {file.name} shows boxes '
+        "instead. Export as SVG, or install a suitable font."
     )
 
 

@@ -184,7 +184,7 @@ class Gallery:
                 progress(done, len(marks))
                 self._library.mark(picture, said)
 
-        return self._writing.run("Marking runs", write)
+        return self._writing.run("Updating runs", write)
 
     def close(self) -> None:
         """Write pending marks and stop the threads."""

@@ -80,7 +80,10 @@ def read_filter(line: str) -> Filter:
         if part["field"]:
             conditions.append(_condition(part, is_negated=is_negated))
         elif part["open"]:
-            raise SettingsError("A quotation mark is not closed.", hint='Close it: "to the left".')
+            raise SettingsError(
+                "A quotation mark is not closed.",
+                hint=('Add the closing quotation mark: "to the left".'),
+            )
         elif text := part["word"].strip('"'):
             quoted = part["word"].startswith('"')
             words.append(Word(text=text, is_phrase=quoted, is_negated=is_negated))
@@ -98,7 +101,7 @@ def _condition(part: re.Match[str], *, is_negated: bool) -> Condition:
     if field is None:
         raise SettingsError(
             f'"{name}" is not a filter field.',
-            hint=f"Known are: {', '.join(_FIELDS)}.",
+            hint=f"Available: {', '.join(_FIELDS)}.",
         )
     if not part["values"]:
         raise SettingsError(f'"{name}{sign.value}" needs a value.', hint=_EXAMPLES[field])
@@ -170,13 +173,13 @@ _READERS: Mapping[Field, Callable[[Field, str], tuple[Wanted, ...]]] = {
     Field.DATE: _date,
 }
 _EXAMPLES: Mapping[Field, str] = {
-    Field.VERDICT: "As verdict:pass, verdict:fail or verdict:undecidable.",
-    Field.RELATION: "As relation:left or relation:above.",
-    Field.IS: f"As {', '.join('is:' + flag.value for flag in Flag)}.",
-    Field.DATE: "As date:2026-11 or date>=2026-11-20.",
-    **{field: f"As {field.value}:3 or {field.value}>=3." for field in _NUMBERS},
+    Field.VERDICT: "Use verdict:pass, verdict:fail or verdict:undecidable.",
+    Field.RELATION: "For example relation:left or relation:above.",
+    Field.IS: f"Use one of {', '.join('is:' + flag.value for flag in Flag)}.",
+    Field.DATE: "For example date:2026-11 or date>=2026-11-20.",
+    **{field: f"For example {field.value}:3 or {field.value}>=3." for field in _NUMBERS},
     **{
-        field: f"As {field.value}:name."
+        field: f"For example {field.value}:name."
         for field in (
             *(Field.MODEL, Field.METHOD, Field.TAG, Field.SWEEP, Field.SUBJECT, Field.OBJECT),
         )

@@ -46,7 +46,7 @@ def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[n
 
 
 def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
-    """Describe a PoS: "The attention is 83 % sure that the cat is to the left of the dog.".
+    """Describe a PoS: "Attention PoS 83 %: the cat is to the left of the dog.".
 
     Args:
         relation: The relation.
@@ -57,7 +57,7 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
     objects = " and ".join(others)
     verb = "are" if scene.mention(relation.subject).is_plural else "is"
     claim = f"{subject} {verb} {relation.type.phrase} {objects}"
-    return f"The attention is {share_in_words(pos)} sure that {claim}."
+    return f"Attention PoS {share_in_words(pos)}: {claim}."
 
 
 def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:

@@ -146,7 +146,8 @@ def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
     )
     if not files:
         raise StoreError(
-            "The chosen layers have no such head.", hint="Choose another head, or other layers."
+            "The selected layers do not have this attention head.",
+            hint="Select another head or other layers.",
         )
     return files
 

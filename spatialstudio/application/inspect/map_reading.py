@@ -152,8 +152,8 @@ def map_in_words(phrase: str, weights: FloatMap) -> str:
     across, down = (column + 0.5) / width * PERCENT, (row + 0.5) / height * PERCENT
     half = float((weights >= mass_level(weights, MASS_SHARES[0])).mean()) * PERCENT
     return (
-        f"The map of {phrase} peaks at {peak:.3f}, {across:.0f} % from the left and {down:.0f} % "
-        f"from the top; half of its mass lies on {half:.0f} % of the picture."
+        f"The map of {phrase} peaks at {peak:.3f}, {across:.0f} % from the left and "
+        f"{down:.0f} % from the top; half of its mass covers {half:.0f} % of the picture."
     )
 
 
@@ -255,7 +255,7 @@ def _line_in_words(reading: AxisReading, scene: SceneGraph) -> str:
     preposition = " of it" if reading.axis is Axis.X else " it"
     share = f"{reading.line.share * PERCENT:.0f} %"
     return (
-        f"The curves cross at {reading.line.place * PERCENT:.0f} % of the {side}: {share} of the "
-        f"attention to {first} lies {before}{preposition}, {share} of that to {second} "
-        f"{behind}{preposition}."
+        f"The curves cross at {reading.line.place * PERCENT:.0f} % of the {side}: {share} of "
+        f"the attention to {first} is {before}{preposition}, and {share} of the attention to "
+        f"{second} is {behind}{preposition}."
     )

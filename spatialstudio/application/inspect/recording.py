@@ -125,7 +125,7 @@ class Recording:
         """
         import numpy as np
 
-        names = _mention_names(self.scene)
+        names = {each.id: self.scene.name(each.id) for each in self.scene.mentions}
         return {
             layer: Named(
                 {each: np.stack([step[layer][each] for step in self._layers]) for each in maps},

@@ -252,22 +252,24 @@ def moment_in_words(run: OpenRun, wanted: Moment) -> str:
     if moment is None:
         return ""
     sentence = f"{moment.value[:1].upper()}{moment.value[1:]}"
-    return sentence if moment is wanted else f"{sentence}; this run was read at this moment only"
+    return (
+        sentence if moment is wanted else (f"{sentence}; this run was recorded at this moment only")
+    )
 
 
-def name_beside(run: OpenRun, second: OpenRun) -> str:
+def name_second(run: OpenRun, second: OpenRun) -> str:
     """Return the name of a second run relative to the open one: "Baseline", "Seed 8", "Other run".
 
     Args:
         run: The open run.
         second: The comparison run.
     """
-    asked, beside = run.request, second.request
-    if asked is None or beside is None:
+    asked, other = run.request, second.request
+    if asked is None or other is None:
         return "Other run"
-    if asked.sampling.seed != beside.sampling.seed:
-        return f"Seed {beside.sampling.seed}"
-    return "Baseline" if _is_unguided(beside) else "Other run"
+    if asked.sampling.seed != other.sampling.seed:
+        return f"Seed {other.sampling.seed}"
+    return "Baseline" if _is_unguided(other) else "Other run"
 
 
 def name_first(run: OpenRun) -> str:

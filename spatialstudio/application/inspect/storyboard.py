@@ -47,7 +47,7 @@ def pinned(run: OpenRun, step: int, wanted: Moment = Moment.AFTER) -> BoardFrame
     at_end = run.image is not None and step >= len(run.steps) - 1
     picture = run.image if at_end else (event.preview if event else None)
     if picture is None:
-        raise ExportError("This step has no picture.", hint="Pin a step that shows one.")
+        raise ExportError("This step has no preview.", hint="Pin a step with a preview.")
     moment = moment_of(run, wanted)
     attention = event.attention_at(moment) if event is not None else None
     maps = attention.maps if attention is not None else {}
@@ -70,5 +70,5 @@ def _caption(run: OpenRun, step: int, moment: Moment | None) -> str:
     if run.request is not None:
         named.append(f"seed {run.request.sampling.seed}")
     if moment is not None:
-        named.append(f"read {moment.value}")
+        named.append(f"captured {moment.value}")
     return ", ".join(named)

@@ -38,12 +38,12 @@ peak = peak_of([run])
 
 _LAYER_MAPS = """\
 CHOICE = LayerChoice(layers=frozenset({layers!r}), head={head!r})
-told = []
-studio.bus.subscribe(told.append)
+events = []
+studio.bus.subscribe(events.append)
 studio.storage.layer_maps.average([run], CHOICE)
 studio.storage.layer_maps.wait()
-averaged = [event for event in told if isinstance(event, LayersAveraged)]
-for missing in told:
+averaged = [event for event in events if isinstance(event, LayersAveraged)]
+for missing in events:
     if isinstance(missing, LayersMissing):
         raise SystemExit(f"{{missing.error.message}} {{missing.error.hint}}")
 maps = averaged[0].at(STEP)

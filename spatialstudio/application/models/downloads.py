@@ -164,7 +164,7 @@ StartDownload = Callable[[DownloadPlan, Report], RunningDownload]
 
 
 class Downloads:
-    """Queue of downloads beside drawing.
+    """Queue of downloads, independent of generation.
 
     Args:
         hub: Creates or returns the hub.
@@ -343,7 +343,7 @@ class Downloads:
         except StudioError as error:
             return DownloadPlanned(
                 name=name,
-                error=report_on(error, "Asking the hub"),
+                error=report_on(error, "Querying the hub"),
                 needs_token=isinstance(error, GatedRepository),
             )
 

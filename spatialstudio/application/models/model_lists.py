@@ -96,7 +96,7 @@ class ModelList:
         names = ", ".join(card.id for card in self.cards)
         raise ModelNotFound(
             f'There is no model "{model_id}".' if model_id else "No model is available.",
-            hint=f"Known are: {names}." if names else NO_MODEL_HINT,
+            hint=f"Available: {names}." if names else NO_MODEL_HINT,
         )
 
     def open_file(self, file: Path) -> ModelCard:
@@ -145,8 +145,8 @@ class DeviceList(EngineAnswer[ListDevices, DevicesListed]):
         """Request the devices with their free memory; the engine answers with ``DevicesListed``."""
         self._ask(ListDevices())
 
-    def at_hand(self, request: GenerationRequest) -> GenerationRequest:
-        """Return a request without its device if that is known to be absent from this machine."""
+    def without_missing_device(self, request: GenerationRequest) -> GenerationRequest:
+        """Return a request without its device if this machine is known to lack it."""
         known, chosen = {card.id for card in self.known}, request.sampling.device
         return with_values(request, device="") if known and chosen not in known else request
 

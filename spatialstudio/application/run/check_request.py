@@ -46,7 +46,7 @@ def check_request(request: GenerationRequest, model: ModelCard) -> None:
 def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
     if not is_text(request.scene.prompt.negative):
         yield RequestError(
-            "The negative prompt is not valid text.",
+            "The negative prompt is not valid UTF-8.",
             hint="Encode it in UTF-8, or type it again.",
         )
     if not 0 <= request.sampling.seed <= MAX_SEED:
@@ -56,7 +56,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
         )
     if not 1 <= request.sampling.steps <= MAX_STEPS:
         yield RequestError(
-            f"{request.sampling.steps} denoising steps cannot be taken.",
+            f"{request.sampling.steps} denoising steps are not possible.",
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
     yield from _search_faults(request)
@@ -76,7 +76,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
 def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
     if not 1 <= request.search.candidates <= MAX_CANDIDATES:
         yield RequestError(
-            f"A search among {request.search.candidates} pictures is not possible.",
+            f"A noise search with {request.search.candidates} candidates is not possible.",
             hint=f"Choose 1 to {MAX_CANDIDATES}; 8 is a good start.",
         )
     if not is_search(request):
@@ -90,7 +90,9 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
         yield RequestError(  # each image would overwrite the attention of the previous one
             "Attention to every word cannot be recorded during a search.",
-            hint="Search first, then generate the best seed again and record its attention.",
+            hint=(
+                "Run the search first, then generate the best seed again with attention recording."
+            ),
         )
 
 
@@ -106,8 +108,8 @@ def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
 def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
     if not (isfinite(guidance.strength) and guidance.strength >= 0):
         yield RequestError(
-            f"The strength {guidance.strength:g} cannot be used.",
-            hint="Choose 0 for no effect, or a positive step size.",
+            f"The guidance step size {guidance.strength:g} is invalid.",
+            hint="Choose 0 for no guidance, or a positive step size.",
         )
     if not CHANCE < guidance.goal <= 1:
         yield RequestError(
@@ -136,13 +138,13 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     guidance, capture = request.sampling.guidance, request.capture
     last = guidance.last_step
     ranges: list[tuple[str, float, float, float]] = [
-        ("guidance scale", request.guidance_scale, 0, inf),
+        ("CFG scale", request.guidance_scale, 0, inf),
         ("first guided step", guidance.first_step, 0, MAX_STEPS),
         ("number of guided steps", 0 if last is None else last + 1, 0, MAX_STEPS),
         ("interval of guided steps", guidance.every, 1, MAX_STEPS),
         ("number of updates per step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
-        ("sufficient PSE", request.search.enough, 0, inf),
+        ("PSE that ends the search", request.search.enough, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),
         *(("target presence", goal.presence, 0, 1) for goal in guidance.refinements),

@@ -182,6 +182,6 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
 
 
 def _chosen_loras(request: GenerationRequest) -> tuple[LoraUse, ...]:
-    """Return the LoRAs of a request without those that its prompt names, which come last."""
+    """Return the LoRAs chosen for a request, without the LoRAs at the end that its prompt adds."""
     loras, named = request.sampling.loras, drawn_prompt(request.scene.prompt.as_typed).loras
     return loras[: -len(named)] if named and loras[-len(named) :] == named else loras

@@ -33,7 +33,7 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, with_option
 MOST_PICTURES = 400
 ROUNDING = 1e-9
 """Tolerance for the end of a range, as a share of its step."""
-EXAMPLE = 'Write "0, 5, 10" or "0 to 20 by 5".'
+EXAMPLE = 'Enter a list such as "0, 5, 10" or a range such as "0 to 20 by 5".'
 SOME = 3
 """Number of suggested seeds."""
 USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
@@ -59,7 +59,9 @@ def read_axis(field: SweepField, text: str) -> SweepAxis:
     if not values:
         raise SettingsError(f"{field.title} has no values yet.", hint=EXAMPLE)
     if field.is_whole and any(value != floor(value) for value in values):
-        raise SettingsError(f"{field.title} takes whole numbers only.", hint='As "1, 2, 3".')
+        raise SettingsError(
+            f"{field.title} must be a whole number.", hint=('For example "1, 2, 3".')
+        )
     if not field.can_be_negative and any(value < 0 for value in values):
         raise SettingsError(
             f"{field.title} cannot be negative.", hint="Use numbers from 0 upwards."
@@ -203,7 +205,7 @@ def _values(part: str) -> Iterator[float]:
     if bounds := _RANGE.fullmatch(part):
         first, last, step = (float(each) for each in bounds.groups(default="1"))
         if step == 0:
-            raise SettingsError(f'"{part}" never reaches its end.', hint=EXAMPLE)
+            raise SettingsError(f'The range "{part}" never reaches its end.', hint=EXAMPLE)
         count = floor(abs(last - first) / step + ROUNDING) + 1
         _check_count(count)
         towards = step if last >= first else -step

@@ -37,7 +37,9 @@ class SecondRun:
         """
         asked, run = self._asked(), self._session.run
         if run is not None and not run.is_over and is_search(asked):
-            raise RequestError("The search has not finished.", hint="Wait until it has ended.")
+            raise RequestError(
+                "The noise search has not finished.", hint="Wait until it is finished."
+            )
         self._draw(unguided(asked, new_request_id()))
 
     def draw_next_seed(self) -> None:
@@ -48,10 +50,10 @@ class SecondRun:
             ModelNotFound: Its model is not installed.
             StoreError: The runs folder is not writable.
         """
-        asked, beside = self._asked(), self._session.baseline
+        asked, baseline = self._asked(), self._session.baseline
         newest = asked.sampling.seed
-        if beside is not None and beside.request is not None:
-            newest = max(newest, beside.request.sampling.seed)
+        if baseline is not None and baseline.request is not None:
+            newest = max(newest, baseline.request.sampling.seed)
         seed = (newest + 1) % (MAX_SEED + 1)
         self._draw(with_values(asked, id=new_request_id(), seed=seed))
 
@@ -63,11 +65,11 @@ class SecondRun:
         """
         if self._session.run is None:
             raise RequestError("No run is open.", hint="Open or generate one first.")
-        self._session.set_beside(run)
+        self._session.set_second_run(run)
 
     def put_away(self) -> None:
         """Remove the comparison run."""
-        self._session.set_beside(None)
+        self._session.set_second_run(None)
 
     def _asked(self) -> GenerationRequest:
         run = self._session.run
@@ -80,5 +82,5 @@ class SecondRun:
 
     def _draw(self, request: GenerationRequest) -> None:
         (asked,) = self._starter.prepare(request)
-        self._session.set_beside(OpenRun(id=asked.id, scene=asked.scene, request=asked))
+        self._session.set_second_run(OpenRun(id=asked.id, scene=asked.scene, request=asked))
         self._starter.submit((asked,))

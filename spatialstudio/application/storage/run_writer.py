@@ -324,8 +324,8 @@ class RunWriter:
         return store_run(request, events, None, self._store, folder, is_marked=is_marked)
 
 
-STORING = "Storing the run"
-STORING_VERDICTS = "Storing the evaluation"
+STORING = "Saving the run"
+STORING_VERDICTS = "Saving the evaluation"
 
 
 @dataclass(slots=True)

@@ -137,7 +137,7 @@ def tabulate(records: Sequence[StoredRecord]) -> RecordTable:
     """
     types = [record.relation.type for record in records]
     if not all(relation_type.axis in _PLACE_IN_XY for relation_type in types):
-        raise ValueError("Only left, right, above and below can be judged in a table.")
+        raise ValueError("Only left, right, above and below are supported in a table.")
     recorded = [record.looks.stability for record in records]
     return RecordTable(
         first=_seen((record.relation, record.perception) for record in records),

@@ -76,8 +76,8 @@ def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = N
             recorded.
 
     Returns:
-        Sentences with full stops, for instance "The dog's centre lies 0.31 of the width left of
-        the car's; more than 0.10 left is needed."
+        Sentences with full stops, for instance "The centre of the dog is 0.31 of the width left
+        of that of the car; more than 0.10 left is required."
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
     clause = _abstention(verdict, scene) or _comparison(verdict, relation, scene)
@@ -132,9 +132,9 @@ def _attention(verdict: Verdict, pos: float | None) -> str:
         return ""
     share = share_in_words(pos)
     if verdict.outcome is Outcome.FAIL and pos >= SURE_POS:
-        return f"the attention is {share} sure of the relation, but the picture shows otherwise"
+        return f"attention PoS is {share}, but the picture does not satisfy the relation"
     if verdict.outcome is Outcome.PASS and pos <= DOUBTFUL_POS:
-        return f"the attention is only {share} sure of the relation, but the picture shows it"
+        return f"attention PoS is only {share}, but the picture satisfies the relation"
     return ""
 
 
@@ -144,17 +144,17 @@ def _abstention(verdict: Verdict, scene: SceneGraph) -> str:
         case AbstentionReason.MISSING_OBJECT:
             return f"not found: {about}"
         case AbstentionReason.AMBIGUOUS_OBJECT:
-            return f"found more than once, equally surely: {about}"
+            return f"several instances with similar scores: {about}"
         case AbstentionReason.NO_DEPTH:
-            return "without depth and masks nobody can tell what is in front"
+            return "depth relations need a depth map and masks"
         case AbstentionReason.HIGH_OVERLAP if verdict.measurement:
-            return f"{about} overlap too much to tell (IoU {verdict.measurement.overlap:.2f})"
+            return f"{about} overlap too much (IoU {verdict.measurement.overlap:.2f})"
         case AbstentionReason.UNSTABLE:
             share = verdict.components.stability
-            return f"the answer does not survive small changes (stability {share:.2f})"
+            return f"the verdict changes under small perturbations (stability {share:.2f})"
         case AbstentionReason.DETECTORS_DISAGREE:
             share = verdict.components.agreement
-            return f"a second detector sees it otherwise (agreement {share:.2f})"
+            return f"the second detector disagrees (agreement {share:.2f})"
         case _:
             return ""
 
@@ -170,8 +170,8 @@ def _comparison(verdict: Verdict, relation: Relation, scene: SceneGraph) -> str:
         share = f"{abs(measured.delta):.2f} of the {_EXTENTS[claim.axis]}"
         opening = "too close to call: " if verdict.reason else ""
         return (
-            f"{opening}{placed}'s centre lies {share} {side} {landmark}'s; "
-            f"more than {measured.margin:.2f} {wanted.removesuffix(' of')} is needed"
+            f"{opening}the centre of {placed} is {share} {side} that of {landmark}; more "
+            f"than {measured.margin:.2f} {wanted.removesuffix(' of')} is required"
         )
     holds = f"{placed} {_VERBS[verdict.outcome]} {relation.type.phrase} {landmark}"
     opening = "too close to call whether " if verdict.reason else ""
@@ -183,7 +183,7 @@ def _numbers(measured: Measurement | None, relation: Relation) -> str:
         return f" (gap {measured.gap:.2f} of the diagonal)"
     if measured and measured.pos is not None and relation.type.needs_depth:
         needed = EVEN_POS + measured.margin
-        return f" (PoS along depth {measured.pos:.2f}; more than {needed:.2f} is needed)"
+        return f" (depth PoS {measured.pos:.2f}; more than {needed:.2f} is required)"
     return f" (PoS {measured.pos:.2f})" if measured and measured.pos is not None else ""
 
 

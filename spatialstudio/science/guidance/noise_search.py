@@ -44,7 +44,7 @@ def score_candidate(
     """
     measured = prompt_pse(scene, perception, least_score=settings.detection_score)
     if measured is None:
-        raise ValueError("A search needs a relation to go by.")
+        raise ValueError("A noise search requires a relation.")
     ends = {end for relation in scene.relations for end in relation.ends}
     missing = {end for relation in measured.relations for end in relation.missing}
     scores = [max((d.score for d in perception.detections_of(end)), default=0.0) for end in ends]

@@ -32,7 +32,7 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
 METRIC = Metric(
     id=CHECKER,
     label="SpatialBench-UC",
-    help="Share of relations that the checker decides and accepts; always computed.",
+    help="Fraction of relations with the verdict PASS; always computed.",
     add_up=_figures,
     order=10,
 )

@@ -215,7 +215,7 @@ def _says_on_top(relation: Relation, scene: SceneGraph) -> bool:
 METRIC = Metric(
     id="compbench",
     label="T2I-CompBench",
-    help="Detection scores and how well the relation holds, [0, 1].",
+    help="Combination of detection scores and relation score, [0, 1].",
     of_relation=_of_relation,
     rules=PUBLISHED,
     corrected=MENDED,

@@ -57,7 +57,9 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
 METRIC = Metric(
     id=DA_SCORE,
     label="DA-score",
-    help="How far the picture shows what the prompt asserts, by questions about it.",
+    help=(
+        "Degree to which the picture shows the prompt's assertions, by visual question answering."
+    ),
     of_picture=_of_picture,
     add_up=_figures,
     order=30,

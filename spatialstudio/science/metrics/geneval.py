@@ -106,7 +106,10 @@ def _of_relation(
 METRIC = Metric(
     id="geneval",
     label="GenEval",
-    help="Whether the centres lie apart by a tenth of the sizes, in the direction claimed.",
+    help=(
+        "Whether the centres are separated in the stated direction by more than a tenth of "
+        "the box sizes."
+    ),
     of_relation=_of_relation,
     is_yes_no=True,
     rules=PUBLISHED,

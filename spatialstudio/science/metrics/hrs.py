@@ -195,8 +195,7 @@ def _scores(rows: Sequence[Row], form: str) -> Figures:
 METRIC = Metric(
     id=HRS,
     label="HRS-Bench",
-    help="Whether all things of the prompt were found and the edges of their boxes stand as "
-    "claimed.",
+    help="Whether all objects were found and the edges of their boxes satisfy the relation.",
     of_relation=_of_relation,
     of_picture=_of_picture,
     add_up=_figures,

@@ -51,7 +51,7 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
 METRIC = Metric(
     id=PSE,
     label="PSE",
-    help="How clearly the masks show each relation, max(0, 2 PoS - 1).",
+    help="How clearly the masks satisfy each relation, max(0, 2 PoS - 1).",
     of_picture=_of_picture,
     add_up=_figures,
     order=20,

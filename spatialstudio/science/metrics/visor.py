@@ -185,7 +185,7 @@ def _answers(row: Row) -> list[tuple[bool, bool | None]]:
 METRIC = Metric(
     id=VISOR,
     label="VISOR",
-    help="Whether the centres of the boxes stand as the relation claims.",
+    help="Whether the centres of the boxes satisfy the relation.",
     of_relation=_of_relation,
     add_up=_figures,
     is_yes_no=True,

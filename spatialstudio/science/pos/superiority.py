@@ -128,7 +128,9 @@ def marginal(weights: ArrayT, axis: Axis) -> ArrayT:
     profile = weights.sum(_SUMMED_OUT[axis])
     mass = profile.sum(-1)[..., None]
     if not (mass > 0).all():
-        raise EmptyMapError("An object has an empty map.", hint="Check that it was found at all.")
+        raise EmptyMapError(
+            "An object has an empty map.", hint=("Check that the object was detected.")
+        )
     return profile / mass
 
 
@@ -147,7 +149,9 @@ def depth_pos(depth: FloatMap, first: BoolMask, second: BoolMask) -> float:
         EmptyMapError: A mask is empty.
     """
     if not (first.any() and second.any()):
-        raise EmptyMapError("An object has an empty mask.", hint="Check that it was found at all.")
+        raise EmptyMapError(
+            "An object has an empty mask.", hint=("Check that the object was detected.")
+        )
     nearer, farther = depth[first], np.sort(depth[second])
     not_beyond = np.searchsorted(farther, nearer, side="right")
     before = np.searchsorted(farther, nearer, side="left")

@@ -179,7 +179,7 @@ class _PerceptionAnswers:
     def _chance(self, assertion: Assertion) -> float:
         mention = assertion.mention_id
         if mention is None:
-            raise CannotTellError("A detector cannot tell this.")
+            raise CannotTellError("A detector cannot answer this question.")
         match assertion.kind:
             case AssertionKind.RELATION:
                 return self._relation(assertion)
@@ -214,5 +214,7 @@ class _PerceptionAnswers:
             return 0.0
         pos = relation_pse(relation, self._perception).pos
         if pos is None:
-            raise CannotTellError("The relation needs masks, and depth where it is one of depth.")
+            raise CannotTellError(
+                "The relation needs masks, and a depth relation also needs a depth map."
+            )
         return prod(presences) * pos

@@ -195,7 +195,7 @@ def _contradiction(scene: SceneGraph, relations: Sequence[Relation]) -> Contradi
     elif len(relations) == PAIR:
         message = f"{first[0]} contradicts {last}."
     else:
-        message = f"{', '.join(first)} and {last} cannot all hold."
+        message = f"{', '.join(first)} and {last} cannot all be satisfied."
     return Contradiction(
         message=message,
         relation_ids=tuple(relation.id for relation in relations),
@@ -206,7 +206,7 @@ def _contradiction(scene: SceneGraph, relations: Sequence[Relation]) -> Contradi
 
 def _redundancy(scene: SceneGraph, relation: Relation) -> Redundancy:
     return Redundancy(
-        message=f'"{scene.sentence(relation)}" says nothing new.',
+        message=f'"{scene.sentence(relation)}" is redundant.',
         relation_id=relation.id,
         spans=(relation.span,) if relation.span is not None else (),
         fix=_removal(scene, relation),
@@ -214,4 +214,4 @@ def _redundancy(scene: SceneGraph, relation: Relation) -> Redundancy:
 
 
 def _removal(scene: SceneGraph, relation: Relation) -> Removal:
-    return Removal(message=f'Leave out "{scene.sentence(relation)}"', relation_id=relation.id)
+    return Removal(message=f'Remove "{scene.sentence(relation)}"', relation_id=relation.id)

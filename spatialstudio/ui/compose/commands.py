@@ -15,32 +15,32 @@ SWAP = Command(
     tip="Exchange subject and object of the selected relation",
 )
 MUTE = Command(
-    *("mute_relation", Menu.COMPOSE, "Mute or unmute the relation", "Shift+X"),
+    *("mute_relation", Menu.COMPOSE, "Mute or unmute relation", "Shift+X"),
     tip="Guidance ignores a muted relation; it is still measured and judged",
 )
 COUNTERFACTUAL = Command(
-    *("counterfactual", Menu.COMPOSE, "Write the counterfactual prompt"),
-    tip="Exchange the roles of the objects and invert the relations",
+    *("counterfactual", Menu.COMPOSE, "Generate counterfactual prompt"),
+    tip="Swap the objects' roles and invert the relations",
 )
 HEAVIER = Command(
-    *("heavier", Menu.COMPOSE, "Increase the weight of the word's relations", "Ctrl+Up"),
-    tip="Guidance weights the relations of the object at the cursor more",
+    *("heavier", Menu.COMPOSE, "Increase relation weights of word", "Ctrl+Up"),
+    tip="Increase the guidance weight of all relations of the object at the cursor",
     starts_group=True,
     scope=Scope.PROMPT,
 )
 LIGHTER = Command(
-    *("lighter", Menu.COMPOSE, "Decrease the weight of the word's relations", "Ctrl+Down"),
-    tip="Guidance weights the relations of the object at the cursor less",
+    *("lighter", Menu.COMPOSE, "Decrease relation weights of word", "Ctrl+Down"),
+    tip="Decrease the guidance weight of all relations of the object at the cursor",
     scope=Scope.PROMPT,
 )
 EARLIER_PROMPT = Command(
-    *("earlier_prompt", Menu.COMPOSE, "Earlier prompt", "Alt+Up"),
-    tip="Go back to a previously used prompt",
+    *("earlier_prompt", Menu.COMPOSE, "Previous prompt", "Alt+Up"),
+    tip="Restore the previously used prompt",
     starts_group=True,
     scope=Scope.PROMPT,
 )
 LATER_PROMPT = Command(
-    *("later_prompt", Menu.COMPOSE, "Later prompt", "Alt+Down"), scope=Scope.PROMPT
+    *("later_prompt", Menu.COMPOSE, "Next prompt", "Alt+Down"), scope=Scope.PROMPT
 )
 SKETCH = Command(
     *("sketch", Menu.COMPOSE, "Layout sketch", "Ctrl+L"),
@@ -67,6 +67,6 @@ COMMANDS = (
 
 LAYOUTS = Command(
     *("layouts", Menu.COMPOSE, "Start from a layout template…", "Ctrl+Shift+L", "layout"),
-    tip="Choose one of a dozen layouts; replaces the prompt",
+    tip="Choose one of twelve layouts; replaces the prompt",
     starts_group=True,
 )

@@ -92,7 +92,9 @@ class LayoutDialog(QDialog):
             cells.addWidget(tile, place // COLUMNS, place % COLUMNS)
         rows = (tiles[start : start + COLUMNS] for start in range(0, len(tiles), COLUMNS))
         RovingFocus(self, ROWS_AND_PLACES).lead(*rows)
-        words = tr("The prompt is rewritten with its own objects; undo restores it.")
+        words = tr(
+            "The prompt is rewritten for this layout with its current objects; Undo restores it."
+        )
         column(
             *(TextLabel(words, Tone.MUTED), grow(DockRoom(sheet))),
             within=self,

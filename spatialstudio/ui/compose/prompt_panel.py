@@ -274,7 +274,7 @@ class PromptPanel(Panel):
 
     def _bind(self, actions: Actions) -> None:
         self.addActions(actions.of_scope(Scope.PROMPT))
-        to_counterfactual = tr("write counterfactual prompt")
+        to_counterfactual = tr("counterfactual prompt")
         actions.bind_all(
             {
                 commands.CHANGE_RELATION: lambda: self._with_picked(self._chips.open_wheel),

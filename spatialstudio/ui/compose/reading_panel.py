@@ -162,7 +162,7 @@ class ReadingPanel(Panel):
             case Offer() as offer:
                 self._offers = tuple(each for each in self._offers if each != offer)
                 if answer == 0:
-                    self.scene_edited.emit(tr("accept other reading"), accept(scene, offer))
+                    self.scene_edited.emit(tr("accept interpretation"), accept(scene, offer))
                 else:
                     self._dismissed += (offer.message,)
                     self._show(scene)
@@ -178,7 +178,7 @@ def _offered(offer: Offer, scene: SceneGraph) -> ReadingNote:
 
 def _advised(advice: Advice) -> ReadingNote:
     message = f"{advice.message} {advice.fix}?"
-    answers = (tr("Remove it"),)
+    answers = (tr("Remove"),)
     return ReadingNote(advice, KINDS[advice.kind], message, answers, _ends(*advice.spans))
 
 
@@ -187,8 +187,8 @@ def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
         return ()
     names = ", ".join(phrases)
     said = tr(
-        "The text encoder's limit is reached before {names}. Shorten the prompt, or "
-        "name it earlier."
+        "{names}: beyond the text encoder's token limit. Shorten the prompt, or move this "
+        "object towards its start."
     )
     return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)
 

@@ -43,7 +43,8 @@ SKETCH_HINT = (
     "Drag objects into place; double-click adds one, Delete removes one. The prompt is updated."
 )
 PLACEHOLDER = (
-    "Name two objects in the prompt, for example: a cat and a dog. Or double-click here to add one."
+    "Mention two objects in the prompt, for example: a cat and a dog. Or double-click "
+    "here to add one."
 )
 
 

@@ -26,13 +26,13 @@ JUDGE_AGAIN = Command(
     starts_group=True,
 )
 KEEP_ADJUSTED = Command(
-    *("keep_adjusted", Menu.EDIT, "Save as human-adjusted"),
-    tip="Store the adjusted verdict with the original one",
+    *("keep_adjusted", Menu.EDIT, "Save the adjusted verdict"),
+    tip="Save the adjusted verdict alongside the original one",
     starts_group=True,
 )
 JUDGED_AS_STORED = Command(
-    *("judged_as_stored", Menu.EDIT, "Reset to stored values"),
-    tip="Restore the thresholds and instances of the stored verdict",
+    *("judged_as_stored", Menu.EDIT, "Reset to the stored verdict"),
+    tip="Discard the adjustments and restore the stored thresholds and instances",
 )
 DROP_ADJUSTED = Command(
     *("drop_adjusted", Menu.EDIT, "Delete the adjusted verdict"),

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 
 from spatialstudio.application.evaluate.judge_choice import JudgeSets, is_used
 from spatialstudio.application.evaluate.pictures import claims_of
-from spatialstudio.application.inspect.step_numbers import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_first, name_second
 from spatialstudio.application.session import (
     BaselineChanged,
     OpenRun,
@@ -122,7 +122,7 @@ class EvaluationPanel(Panel):
             self._shown = evaluations
             own, other = "", ""
             if run is not None and baseline is not None:
-                own, other = tr(name_first(run)), tr(name_beside(run, baseline))
+                own, other = tr(name_first(run)), tr(name_second(run, baseline))
             own_cards = judged_relations(run, own) if run else ()
             other_cards = judged_relations(baseline, other) if baseline else ()
             self._wanted = [(each, False) for each in own_cards]
@@ -217,7 +217,9 @@ def _judges_in_words(run: OpenRun | None, sets: JudgeSets) -> str:
 
 
 def _lines_of(used: UsedJudgeSet, sets: JudgeSets) -> Iterator[str]:
-    labels = {card.id: tr(card.label) for card in sets.cards} | {"": tr("models chosen one by one")}
+    labels = {card.id: tr(card.label) for card in sets.cards} | {
+        "": tr("individually chosen models")
+    }
     yield tr("Judged with {detector}").format(detector=labels.get(used.id, used.id))
     tasks = {task.value: tr(name) for task, name in TASK_NAMES.items()}
     for task, model in used.models.items():
@@ -232,9 +234,9 @@ def _lacks_detector(run: OpenRun | None) -> bool:
 
 def _waiting_for(run: OpenRun | None) -> str:
     if run is None:
-        return tr("The verdict on each relation appears here when a picture is finished.")
+        return tr("The verdict on each relation appears here after the picture is generated.")
     if not run.scene.prompt.text:
         return tr("Write a prompt that describes the picture, then judge it.")
     if run.failure is not None and _lacks_detector(run):
         return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
-    return tr(NOT_YET.get(run.state, "The verdict appears here when the picture is finished."))
+    return tr(NOT_YET.get(run.state, "The verdict appears here after the picture is generated."))

@@ -199,7 +199,7 @@ def _missing(selected_verdict: SelectedVerdict, scene: EvidenceScene) -> Iterato
         whole = Box(
             left=border, top=border, right=scene.width - border, bottom=scene.height - border
         )
-        label = tr("no {thing} anywhere").format(thing=thing)
+        label = tr("{thing}: not found").format(thing=thing)
         hue = hue_of(selected_verdict.run.scene, end)
         yield BoxMark(box=whole, hue=hue, style=BoxStyle.EMPTY, label=label)
 

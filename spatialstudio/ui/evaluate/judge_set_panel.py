@@ -27,7 +27,7 @@ BY_ORIGIN_HELP = (
 )
 NOT_INSTALLED = "No detector of this set is installed."
 NONE_HERE = "Lists the detectors in the models folder and in the Hugging Face cache."
-USED = "Its boxes are a layer of the picture; disagreement lowers the confidence of verdicts."
+USED = "Its boxes are shown as a layer; disagreement lowers the confidence of verdicts."
 
 
 def judge_set_choices(sets: JudgeSets, chosen: str) -> tuple[Choice, ...]:

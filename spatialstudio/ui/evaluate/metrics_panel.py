@@ -65,7 +65,7 @@ def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
 
 def _checker_in_words(verdict: Verdict) -> str:
     measured = f"{verdict.outcome.value} {verdict.confidence:.2f}"
-    return measured if verdict.reason is None else tr("declines")
+    return measured if verdict.reason is None else tr("abstains")
 
 
 def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
@@ -88,14 +88,14 @@ def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
 
 def _formula(judges: TwoJudges) -> str:
     if judges.pse.pos is None:
-        return tr("0: PoS is undefined on these masks")
+        return tr("0: PoS is undefined because a mask is empty")
     pos, pse = f"{judges.pse.pos:.2f}", f"{judges.pse.pse:.2f}"
     return tr("max(0, 2 PoS − 1) with PoS {pos}: {pse}").format(pos=pos, pse=pse)  # noqa: RUF001
 
 
 def _yes_or_no(answer: RelationAnswer) -> str:
     if answer is None:
-        return tr("relation not supported")
+        return tr("unsupported relation")
     return tr("yes") if answer else tr("no")
 
 

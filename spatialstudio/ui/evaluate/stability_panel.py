@@ -73,8 +73,8 @@ class StabilityPanel(Panel):
 
 def _missing(selected_verdict: SelectedVerdict | None) -> str:
     if selected_verdict is None:
-        return tr("Shows how stable each verdict is under small changes of the picture.")
-    return tr("Stability was not tested: no verdict was decided.")
+        return tr("Shows how stable each verdict is under small perturbations of the picture.")
+    return tr("Stability was not tested: every verdict is UNDECIDABLE.")
 
 
 def _crops(made: CropsMade) -> list[Crop]:
@@ -88,7 +88,7 @@ def _change_in_words(change: Perturbation) -> str:
     match change.kind:
         case PerturbationKind.BRIGHTNESS:
             percent = f"{(change.amount - 1) * PERCENT:+.0f} %"
-            return tr("light {percent}").format(percent=percent)
+            return tr("brightness {percent}").format(percent=percent)
         case PerturbationKind.GAUSSIAN_BLUR:
             return tr("blur {radius} px").format(radius=f"{change.amount:g}")
         case PerturbationKind.RESIZE:
@@ -100,10 +100,10 @@ def _agreeing(evidence: Evidence) -> str:
     usual = _usual(answers)
     count = sum(answer.outcome is usual for answer in answers)
     if usual is None:
-        return tr("The objects were found after none of {all} perturbations.").format(
+        return tr("The objects were not found under any of {all} perturbations.").format(
             all=len(answers)
         )
-    return tr("{count} of {all} perturbations: {outcome}.").format(
+    return tr("{outcome} under {count} of {all} perturbations.").format(
         count=count, all=len(answers), outcome=usual.value
     )
 

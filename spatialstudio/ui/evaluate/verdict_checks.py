@@ -95,13 +95,13 @@ def _alone(case: Case, is_broken: bool) -> str:
         scores = [f"{b.score:.2f}" for b in own if b.role in (Role.CHOSEN, Role.RIVAL)]
         return f"{case.things()} {tr(' or ').join(scores)}"
     if case.scores(Role.RIVAL):
-        return tr("instances agree")
+        return tr("all instances agree")
     if _leaves_count(case):
         return tr("count not checked")
     return (
-        tr("the most confident of each")
+        tr("highest-scoring instance of each")
         if case.scores(Role.PASSED_OVER)
-        else tr("one instance each")
+        else tr("one instance of each")
     )
 
 
@@ -210,5 +210,5 @@ def _adjusted(verdict: Verdict, run: OpenRun) -> str:
     for kept in run.evaluation.adjusted if run.evaluation else ():
         if kept.verdict.relation_id == verdict.relation_id:
             outcome = kept.verdict.outcome.value
-            return tr("Human-adjusted: {outcome}").format(outcome=outcome)
+            return tr("Adjusted by hand: {outcome}").format(outcome=outcome)
     return ""

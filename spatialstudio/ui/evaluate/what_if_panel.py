@@ -35,17 +35,37 @@ WIDEST_MARGIN = 0.5
 THRESHOLDS = {
     "margin": (
         "Margin",
-        "Offsets up to this fraction of the image side are undecidable.",
+        "Offsets up to this fraction of the picture's side are undecidable.",
         WIDEST_MARGIN,
     ),
-    "between_margin": ("Margin", "Offsets up to this fraction are undecidable.", WIDEST_MARGIN),
-    "depth_margin": ("Depth margin", "Required distance of PoS from 0.5.", WIDEST_MARGIN),
-    "near_distance": ("Near up to", "Gaps up to this fraction of the diagonal count as near.", 1.0),
-    "far_distance": ("Far from", "Gaps from this fraction of the diagonal count as far.", 1.0),
-    "max_overlap_iou": ("Maximum overlap", "Boxes with a larger IoU are undecidable.", 1.0),
+    "between_margin": (
+        "Margin",
+        "Depth offsets up to this fraction are undecidable.",
+        WIDEST_MARGIN,
+    ),
+    "depth_margin": ("Depth margin", "Minimum distance of the depth PoS from 0.5.", WIDEST_MARGIN),
+    "near_distance": (
+        "Near: gap up to",
+        ("Objects with a gap up to this fraction of the diagonal count as near."),
+        1.0,
+    ),
+    "far_distance": (
+        "Far: gap from",
+        ("Objects with at least this gap, as a fraction of the diagonal, count as far."),
+        1.0,
+    ),
+    "max_overlap_iou": (
+        "Maximum overlap",
+        ("Relations between boxes with a larger IoU are undecidable."),
+        1.0,
+    ),
     "detection_score": ("Minimum score", "Detections with a lower score are ignored.", 1.0),
     "min_stability": ("Minimum stability", "Less stable verdicts are undecidable.", 1.0),
-    "min_agreement": ("Minimum agreement", "Required agreement of the second detector.", 1.0),
+    "min_agreement": (
+        "Minimum agreement",
+        ("Verdicts with a lower agreement of the second detector are undecidable."),
+        1.0,
+    ),
 }
 """The checker's settings: label, description, largest value."""
 
@@ -112,7 +132,7 @@ class WhatIfPanel(Panel):
             try:
                 self._context.studio.adjusting.keep(run_id, relation_id, adjustment)
             except StudioError as error:
-                self.problem_met.emit(report_on(error, tr("Storing the verdict")))
+                self.problem_met.emit(report_on(error, tr("Saving the verdict")))
 
         self._context.edits.change(
             name, _kept(selected_verdict.run, selected_verdict.relation), after, keep
@@ -194,7 +214,7 @@ def _tiles(selected_verdict: SelectedVerdict, *, is_tried: bool) -> tuple[BriefV
         tiles.append(_brief(tr("Adjusted"), selected_verdict.verdict, stored))
     for kept in selected_verdict.run.evaluation.adjusted if selected_verdict.run.evaluation else ():
         if kept.verdict.relation_id == selected_verdict.relation.id:
-            tiles.append(_brief(tr("Human-adjusted"), kept.verdict))
+            tiles.append(_brief(tr("Adjusted by hand"), kept.verdict))
     return tuple(tiles)
 
 

@@ -68,7 +68,7 @@ WHAT_IF = DockPlan(
 
 JUDGES = DockPlan(
     id="judges",
-    title="Judges",
+    title="Metrics",
     area=BOTTOM,
     size_em=HEIGHT_EM,
     make=make_judges,

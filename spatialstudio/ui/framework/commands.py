@@ -28,7 +28,7 @@ EVALUATE_WORKSPACE = Command(
 )
 GALLERY_WORKSPACE = Command(
     *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
-    tip="Find, mark, compare and export stored runs",
+    tip="Find, rate, compare and export stored runs",
     is_switch=True,
 )
 STAGE_ONLY = Command(
@@ -45,11 +45,11 @@ PREVIOUS_PART = Command("previous_part", Menu.VIEW, "Go to the previous dock", "
 RESET_LAYOUT = Command("reset_layout", Menu.VIEW, "Reset the dock layout")
 ALL_CONTROLS = Command(
     *("all_controls", Menu.VIEW, "Show all controls", "Ctrl+Shift+A"),
-    tip="Switch between the simple and the full window",
+    tip="Switch between simple and full controls",
     is_switch=True,
 )
 DARK = Command(
-    *("dark", Menu.VIEW, "Dark colours", "Ctrl+Shift+D", "moon"),
+    *("dark", Menu.VIEW, "Dark theme", "Ctrl+Shift+D", "moon"),
     is_switch=True,
     starts_group=True,
 )
@@ -64,9 +64,9 @@ PALETTE = Command(
 )
 TOUR = Command(
     *("tour", Menu.HELP, "Five-minute tour", "F1"),
-    tip="A tour of the program in six pictures",
+    tip="A tour of the program in six screenshots",
 )
-SHORTCUTS = Command("shortcuts", Menu.HELP, "Keys and shortcuts", "?", "help")
+SHORTCUTS = Command("shortcuts", Menu.HELP, "Keyboard shortcuts", "?", "help")
 GUIDE = Command(
     *("guide", Menu.HELP, "User guide", "Shift+F1"),
     tip="Concepts, panels, commands and methods; works offline",
@@ -75,7 +75,7 @@ ABOUT = Command(
     *("about", Menu.HELP, "About Spatial Studio"),
     tip="Version and third-party notices",
 )
-MESSAGES = Command("messages", Menu.HELP, "Earlier messages", "", "warning")
+MESSAGES = Command("messages", Menu.HELP, "Message history", "", "warning")
 
 COMMANDS = (
     *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),

@@ -46,7 +46,7 @@ def may_write(parent: QWidget, chosen: Path, targets: Sequence[Path]) -> bool:
     return is_confirmed(
         parent,
         question,
-        tr("Already in {folder}.").format(folder=taken[0].parent),
+        tr("It already exists in {folder}.").format(folder=taken[0].parent),
         tr("Replace"),
     )
 

@@ -23,7 +23,7 @@ class Subject(Enum):
     """Where a read result is shown; for each subject the latest read wins."""
 
     STAGE = "stage"
-    BESIDE = "beside"
+    SECOND_RUN = "second run"
     COMPARISON = "comparison"
     REPETITION = "repetition"
     SETTINGS = "settings"

@@ -52,7 +52,7 @@ def write_plot(plot: "Plot", target: Path) -> None:
     """
     ending = target.suffix.lower().lstrip(".")
     if ending not in FORMATS:
-        message = tr("A plot cannot be saved as {ending}.").format(ending=target.suffix)
+        message = tr("Plots cannot be saved as {ending}.").format(ending=target.suffix)
         raise ExportError(message, hint=tr("Use .png, .svg or .csv."))
     contents, file = plot.contents(ending), QSaveFile(str(target))
     is_written = (
@@ -61,5 +61,5 @@ def write_plot(plot: "Plot", target: Path) -> None:
         and file.commit()
     )
     if not is_written:
-        message = tr("{name} cannot be written.").format(name=target.name)
-        raise ExportError(message, hint=tr("Choose another folder, or free some space."))
+        message = tr("{name} cannot be saved.").format(name=target.name)
+        raise ExportError(message, hint=tr("Choose another folder, or free some disk space."))

@@ -27,7 +27,7 @@ class StageView(QObject):
         region: The visible region, as fractions of the picture's sides.
         shows_words: Whether the prompt's words are shown above the picture.
         is_smooth: Whether pictures are scaled smoothly.
-        has_beside: Whether a second run, if any, is shown next to the first.
+        shows_second: Whether a second run, if any, is shown next to the first.
         overlays: Drawn over the picture; they receive mouse events, the last one first.
         is_sketching: Whether the layout sketch replaces the picture.
         shows_ending: Whether the finished picture is shown, regardless of the picked step.
@@ -38,7 +38,7 @@ class StageView(QObject):
     words_changed = Signal()
     place_pointed = Signal(object)
     smoothing_changed = Signal()
-    beside_changed = Signal()
+    second_changed = Signal()
     overlays_changed = Signal()
     sketching_changed = Signal()
     ending_changed = Signal()
@@ -51,7 +51,7 @@ class StageView(QObject):
         self.region = QRectF(WHOLE)
         self.shows_words = False
         self.is_smooth = True
-        self.has_beside = True
+        self.shows_second = True
         self.overlays: tuple[StageOverlay, ...] = ()
         self.is_sketching = False
         self.shows_ending = False
@@ -99,9 +99,9 @@ class StageView(QObject):
         """Scale pictures smoothly, or show their pixels."""
         self._set("is_smooth", smooth, self.smoothing_changed)
 
-    def show_beside(self, wanted: bool) -> None:
+    def show_second(self, wanted: bool) -> None:
         """Show or hide the second run."""
-        self._set("has_beside", wanted, self.beside_changed)
+        self._set("shows_second", wanted, self.second_changed)
 
     def show_sketch(self, sketching: bool) -> None:
         """Switch between the layout sketch and the picture."""

@@ -85,7 +85,7 @@ class ExportDialog(TitledDialog):
         self._layers = {layer: QCheckBox(tr(text)) for layer, text in LAYERS.items()}
         for layer, box in self._layers.items():
             box.setChecked(layer in layers)
-        self._marked = QCheckBox(tr("Mark the file as AI-generated"))
+        self._marked = QCheckBox(tr("Label the file as AI-generated"))
         self._marked.setChecked(True)
         self._progress = QProgressBar(textVisible=False)
         self._progress.setAccessibleName(tr("Progress of the export"))

@@ -55,7 +55,7 @@ class GalleryDetailsPanel(Panel):
         self._deleted = TextLabel(tone=Tone.MUTED)
         self._facts = FactList()
         self._missing = self._buttons(
-            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Remove from the list"))
+            (commands.LOCATE, tr("Locate…")), (commands.FORGET, tr("Remove from the library"))
         )
         self._trashed = self._buttons((commands.RESTORE, tr("Restore")))
         self._content = QWidget()
@@ -82,8 +82,10 @@ class GalleryDetailsPanel(Panel):
         self._content.setVisible(entry is not None)
         if entry is None:
             return
-        self._prompt.setText(entry.summary.prompt or tr("No prompt recorded"))
-        chosen = tr("{runs} selected; marks apply to all of them").format(runs=runs_in_words(count))
+        self._prompt.setText(entry.summary.prompt or tr("No prompt was recorded"))
+        chosen = tr("{runs} selected; rating, tags and note apply to all of them").format(
+            runs=runs_in_words(count)
+        )
         self._many.setText(chosen)
         self._many.setVisible(count > 1)
         self._claims.show_claims(claims_of(entry))

@@ -73,8 +73,8 @@ def in_words(entry: LibraryEntry) -> str:
         (tr("{count} of 5 stars").format(count=marks.stars), marks.stars > 0),
         (tr("rejected"), marks.is_rejected),
         (tr("tags: {tags}").format(tags=", ".join(marks.tags)), bool(marks.tags)),
-        (tr("the file is missing"), entry.is_missing),
-        (tr("its files are damaged"), entry.is_damaged),
+        (tr("file is missing"), entry.is_missing),
+        (tr("files are damaged"), entry.is_damaged),
         (tr("in the trash"), entry.deleted is not None),
     )
     return "; ".join(part for part, applies in parts if applies)
@@ -103,8 +103,12 @@ def runs_in_words(count: int) -> str:
 
 def nameless_in_words(count: int) -> str:
     """Return a message on the number of pictures that cannot be listed."""
-    many = tr("{count} pictures of the library are not listed.")
-    return tr("1 picture of the library is not listed.") if count == 1 else many.format(count=count)
+    many = tr("{count} pictures in the library folder could not be listed.")
+    return (
+        tr("1 picture in the library folder could not be listed.")
+        if count == 1
+        else many.format(count=count)
+    )
 
 
 def words_for_nothing(line: str, is_looked_through: bool) -> tuple[str, ...]:
@@ -166,7 +170,11 @@ def sentence_of(claim: ClaimSummary) -> str:
 
 def figures_of(claim: ClaimSummary) -> str:
     """Return the measurements of a relation: "attention PoS 0.83, PSE 1.00, sure 0.98"."""
-    figures = ((tr("attention PoS"), claim.pos), ("PSE", claim.pse), (tr("sure"), claim.confidence))
+    figures = (
+        (tr("attention PoS"), claim.pos),
+        ("PSE", claim.pse),
+        (tr("confidence"), claim.confidence),
+    )
     return ", ".join(f"{name} {value:.2f}" for name, value in figures if value is not None)
 
 
@@ -188,10 +196,10 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
         (tr("Steps"), str(summary.steps) if has_settings else ""),
         (tr("Guidance"), guidance_in_words(summary) if has_settings else ""),
         (tr("Size"), f"{summary.width} × {summary.height}" if summary.width else ""),  # noqa: RUF001
-        (tr("Judged" if summary.source else "Drawn"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
+        (tr("Judged" if summary.source else "Created"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
         (tr("Device"), summary.device),
         *setup_facts(summary.setup),
-        (tr("Files"), tr("damaged; only the picture is readable") if entry.is_damaged else ""),
+        (tr("Files"), tr("damaged; only the picture can be read") if entry.is_damaged else ""),
         (tr("Folder"), "" if deleted else str(entry.path.parent)),
         (tr("Deleted"), f"{deleted:%Y-%m-%d %H:%M} UTC" if deleted else ""),
     )
@@ -236,9 +244,9 @@ def tags_in(text: str) -> tuple[str, ...]:
 def reproduction_in_words(comparison: Reproduction) -> str:
     """Describe whether a reproduced run matches, and the reasons for a difference."""
     heads = {
-        Sameness.SAME: tr("Drawn again: identical pixels."),
-        Sameness.CLOSE: tr("Drawn again: differences are not visible."),
-        Sameness.DIFFERENT: tr("Drawn again: different."),
+        Sameness.SAME: tr("Reproduced: identical pixels."),
+        Sameness.CLOSE: tr("Reproduced with invisible differences."),
+        Sameness.DIFFERENT: tr("Not reproduced: the pictures differ."),
     }
     return _with_reasons(heads[comparison.sameness], comparison)
 
@@ -246,9 +254,9 @@ def reproduction_in_words(comparison: Reproduction) -> str:
 def repetition_in_words(first: str, comparison: Reproduction) -> str:
     """Describe how closely a repetition matches the first run, which is given by name."""
     heads = {
-        Sameness.SAME: tr("Repeats {run}: identical pixels."),
-        Sameness.CLOSE: tr("Repeats {run}: differences are not visible."),
-        Sameness.DIFFERENT: tr("Repeats {run}: different."),
+        Sameness.SAME: tr("Reproduces {run}: identical pixels."),
+        Sameness.CLOSE: tr("Reproduces {run} with invisible differences."),
+        Sameness.DIFFERENT: tr("Does not reproduce {run}: the pictures differ."),
     }
     return _with_reasons(heads[comparison.sameness].format(run=first), comparison)
 
@@ -256,7 +264,7 @@ def repetition_in_words(first: str, comparison: Reproduction) -> str:
 def _with_reasons(head: str, comparison: Reproduction) -> str:
     parts, largest, mean = [head], comparison.largest_difference, comparison.mean_difference
     if largest and mean is not None:
-        numbers = tr("Pixel differences: mean {mean:.2f}, maximum {largest} of 255.")
+        numbers = tr("Pixel differences (0 to 255): mean {mean:.2f}, maximum {largest}.")
         parts.append(numbers.format(mean=mean, largest=largest))
     if reasons := "; ".join(comparison.reasons):
         parts.append(tr("Differences: {reasons}.").format(reasons=reasons))
@@ -352,5 +360,5 @@ def _difference(first: RgbImage, second: RgbImage) -> ComparedPicture | None:
     if first.shape != second.shape:
         return None
     picture, largest = difference_picture(first, second)
-    remark = tr("white: difference of {largest} of 255").format(largest=largest)
+    remark = tr("white: difference of {largest} (of 255)").format(largest=largest)
     return ComparedPicture(rgb_image(picture), tr("Difference"), remark)

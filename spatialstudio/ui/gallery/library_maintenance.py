@@ -33,7 +33,7 @@ from spatialstudio.ui.widgets.texts import tr
 PICTURES = "*.png *.jpg *.jpeg *.webp"
 EMPTY = "The trash is empty."
 NOT_JUDGED = 'Verdicts were not checked; use "Verify and judge again".'
-NAMELESS_HINT = "Their file names are not valid text. Rename the files."
+NAMELESS_HINT = "Their file names are not valid Unicode. Rename the files."
 
 
 class LibraryMaintenance(QObject):
@@ -161,7 +161,7 @@ class LibraryMaintenance(QObject):
 
     def _draw_again(self, request: GenerationRequest) -> None:
         studio = self._context.studio
-        studio.generate(studio.devices.at_hand(request))
+        studio.generate(studio.devices.without_missing_device(request))
 
     def _reindex(self) -> None:
         library = self._context.studio.library
@@ -196,7 +196,7 @@ class LibraryMaintenance(QObject):
         entry, library = self._context.gallery.current, self._context.studio.library
         if entry is None or not entry.is_missing:
             return
-        title = tr("Where is {name}?").format(name=entry.path.name)
+        title = tr("Locate {name}").format(name=entry.path.name)
         kinds = f"{tr('Pictures')} ({PICTURES})"
         file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if not file:

@@ -258,7 +258,7 @@ class RunExporting(QObject):
 
     def _tell_copy(self, files: Sequence[Path]) -> None:
         QGuiApplication.clipboard().setImage(QImage(str(files[0])))
-        self._context.toasts.tell(tr("Copied the picture with its legend."))
+        self._context.toasts.tell(tr("Copied the picture with legend."))
 
     def _end_export(self, *, is_cancelled: bool) -> None:
         self._exporting = None

@@ -92,7 +92,7 @@ class RunMarking(QObject):
         """Reject all selected runs, or clear the rejection if all are rejected."""
         are_out = all(entry.marks.is_rejected for entry in self.chosen)
         self._change(
-            tr("accept") if are_out else tr("rejected"),
+            tr("remove rejection") if are_out else tr("rejected"),
             lambda marks: replace(marks, is_rejected=not are_out),
         )
 
@@ -148,7 +148,9 @@ class RunMarking(QObject):
             else:
                 library.recall(gone)
 
-        self._context.edits.change(tr("remove from the list"), before=False, after=True, apply=make)
+        self._context.edits.change(
+            tr("remove from the library"), before=False, after=True, apply=make
+        )
 
     def _change(self, name: str, change: Callable[[Marks], Marks]) -> None:
         before = {entry.path: entry.marks for entry in self.chosen}

@@ -24,7 +24,7 @@ NAMES = {
     "negative": "Negative prompt",
     "seed": "Seed",
     "steps": "Steps",
-    "guidance_scale": "Guidance scale",
+    "guidance_scale": "CFG scale",
     "sampler": "Sampler",
     "scheduler": "Scheduler",
     "width": "Width",
@@ -34,10 +34,10 @@ NAMES = {
     "method": "Guidance",
     "strength": "Step size",
     "guidance": "Guidance details",
-    "detail": "Attention recorded",
+    "detail": "Recorded attention",
     "preview_every": "Preview interval",
-    "search": "Search",
-    "savings": "Memory savings",
+    "search": "Noise search",
+    "savings": "Memory saving",
     **{option.id: option.label for option in SAMPLING_OPTIONS},
     "device": "Device",
     "relations": "Relations",
@@ -118,7 +118,7 @@ class SettingsComparison(TitledDialog):
         table = QWidget()
         cells = grid(table, (1.2, 0.6), (0, 0, 0.6, 0))
         cells.setColumnStretch(2, 1)
-        for place, heading in enumerate((tr("Field"), tr("Now"), tr("In the picture"))):
+        for place, heading in enumerate((tr("Field"), tr("Current"), tr("In the picture"))):
             cells.addWidget(TextLabel(heading, Tone.MUTED), 0, place)
         for number, row in enumerate(rows, 1):
             cells.addWidget(self._name(row, row.name in usable), number, 0, TOP)
@@ -165,5 +165,5 @@ class SettingsComparison(TitledDialog):
 
 def _in_words(row: FieldDifference) -> tuple[str, str]:
     """Return the current and the picture's value; extra fields have no current value."""
-    empty = tr("default") if row.name in USUAL else tr("nothing")
+    empty = tr("default") if row.name in USUAL else tr("empty")
     return row.mine or ("" if row.is_extra else empty), row.theirs or empty

@@ -50,15 +50,15 @@ from spatialstudio.ui.widgets.texts import (
     tr,
 )
 
-UNTOLD = "This run does not record the model's layers."
+UNTOLD = "The model's layers were not recorded for this run."
 MEAN_ONLY = "Only the mean over the filled blocks was recorded."
 NO_MODEL = "The model's blocks appear here once it is loaded."
-TO_COME = "Choose blocks for the next picture; the maps of every layer and word are then recorded."
+TO_COME = "Select blocks for the next picture. This records the maps of every layer and word."
 CAPTURE = "Record all layers"
-CAPTURE_TIP = "Record the maps of every layer and word of the next picture on disk"
+CAPTURE_TIP = "Record the maps of every layer and word to disk for the next picture"
 KEPT = "Click a block to include or exclude it; double-click to show only that block."
-ALL_HEADS = "Mean of all heads"
-RUNNING = "Single layers can be selected once the picture is finished."
+ALL_HEADS = "Mean over heads"
+RUNNING = "Individual layers can be selected when the picture is finished."
 WILL_BE_KEPT = "The next picture will record the maps of every layer and word."
 HEADS_WILL_BE_KEPT = "The next picture will record every head of every layer."
 
@@ -74,7 +74,7 @@ class BlocksPanel(Panel):
         self._session = context.studio.session
         self._maps = context.maps
         self._asked: tuple[object, ...] = ()
-        self._heads = ChoiceBox(tr("Head of the layers"))
+        self._heads = ChoiceBox(tr("Attention head"))
         self._heads.activated.connect(self._pick_head)
         self._failures: dict[object, str] = {}
         self._picker = BlockPicker(context.theme)
@@ -206,9 +206,9 @@ class BlocksPanel(Panel):
         self._shapes = shapes
         clear(self._flow)
         if shapes:
-            tip = tr("The layers used for guidance")
-            self._add_pick(tr("Guiding"), tip, lambda: self._maps.average(frozenset()))
-            self._add_pick(tr("All"), tr("Every recorded layer"), self._pick_all)
+            tip = tr("Layers used for guidance")
+            self._add_pick(tr("Guidance layers"), tip, lambda: self._maps.average(frozenset()))
+            self._add_pick(tr("All"), tr("All recorded layers"), self._pick_all)
         for shape in shapes if len(shapes) > 1 else ():
             name = f"{shape[1]}x{shape[0]}"
             tip = tr("All layers of {resolution}").format(resolution=name)

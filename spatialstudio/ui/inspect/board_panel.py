@@ -24,7 +24,7 @@ from spatialstudio.ui.widgets.builders import FlowLayout, column, grow, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 EMPTY = "Pin a step to add its picture, maps and PoS here."
-ABOUT = "Drag or Ctrl+arrow reorders; Delete removes; Enter goes to the step."
+ABOUT = "Drag or press Ctrl+arrow to reorder, Delete to remove, Enter to go to the step."
 OF_FRAMES = (replay_commands.EXPORT_BOARD, replay_commands.CLEAR_BOARD)
 
 
@@ -82,7 +82,9 @@ class BoardPanel(Panel):
             return
         self._change(tr("pin step"), (*self._board.frames, frame))
         if not self.isVisible():
-            self._toasts.tell(tr("{caption} is on the storyboard.").format(caption=frame.caption))
+            self._toasts.tell(
+                tr("Pinned {caption} to the storyboard.").format(caption=frame.caption)
+            )
 
     def _reorder(self, keys: tuple[str, ...]) -> None:
         by_key = {frame.id: frame for frame in self._board.frames}

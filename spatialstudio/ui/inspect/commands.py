@@ -31,8 +31,8 @@ ISOLINES = Command(
     is_switch=True,
 )
 NEXT_SCALE = Command(
-    *("next_scale", Menu.VIEW, "Next colour scale", "Shift+O"),
-    tip="Per map, shared, or 0 to 1",
+    *("next_scale", Menu.VIEW, "Next normalisation", "Shift+O"),
+    tip="Normalise per map, across all maps, or not at all (0 to 1)",
 )
 PEEK = Command(
     *("peek", Menu.VIEW, "Hide overlays while held", "`"),
@@ -40,8 +40,8 @@ PEEK = Command(
     is_switch=True,
 )
 LET_GO = Command(
-    *("let_words_go", Menu.VIEW, "Unpin all words"),
-    tip="Show the words of the first relation again",
+    *("let_words_go", Menu.VIEW, "Unpin words"),
+    tip="Return to the words of the first relation",
 )
 COPY_PYTHON = Command(
     *("copy_python", Menu.EDIT, "Copy this view as Python", "Ctrl+Shift+P"),

@@ -35,18 +35,18 @@ from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 FULL = 100
 TIPS = {
-    MapScale.PER_MAP: "Each map scaled to its own maximum: compare shapes, not strengths",
-    MapScale.SHARED: "All words and steps share one maximum: compare strengths",
-    MapScale.ABSOLUTE: "Probabilities, 0 to 1",
+    MapScale.PER_MAP: ("Each map is normalised to its own maximum: compare shapes, not magnitudes"),
+    MapScale.SHARED: "All maps share one maximum: compare magnitudes",
+    MapScale.ABSOLUTE: "Attention probabilities, not rescaled",
 }
 MOMENTS = {
-    Moment.BEFORE: ("Before updates", "Attention and PoS at the start of the step"),
+    Moment.BEFORE: ("Before updates", "Attention and PoS before the latent updates"),
     Moment.AFTER: ("After updates", "Attention and PoS after the latent updates"),
 }
-NOT_STORED = "Only a run that is stored can be opened by a script."
+NOT_STORED = "Only stored runs can be opened by a script."
 NO_MAPS = "This step has no maps."
 COPIED = "Copied. Run the script with the Python environment of Spatial Studio."
-PIN_TWO = "Pin two words of one relation to see its attention PoS."
+PIN_TWO = "Pin both objects of a relation to see its attention PoS."
 
 
 class MapsPanel(Panel):
@@ -62,16 +62,14 @@ class MapsPanel(Panel):
         self._opacity = Slider(accessibleName=tr("Opacity of the maps"), maximum=FULL)
         self._opacity.valueChanged.connect(self._fade)
         self._scale = Segments(
-            tr("Colour scale"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
+            tr("Normalisation"), {each: (tr(each.value), tr(TIPS[each])) for each in MapScale}
         )
         self._scale.choice_picked.connect(lambda scale: self._maps.show_look(scale=scale))
         self._isolines = QCheckBox(tr("Isolines, 50 and 80 %"))
-        self._isolines.setToolTip(
-            tr("The smallest areas that hold these fractions of a map's mass")
-        )
+        self._isolines.setToolTip(tr("Smallest areas that contain these fractions of a map's mass"))
         self._isolines.clicked.connect(lambda on: self._maps.show_look(has_isolines=on))
         self._moment = Segments(
-            tr("Reading of guided steps"),
+            tr("Capture of guided steps"),
             {each: (tr(text), tr(tip)) for each, (text, tip) in MOMENTS.items()},
         )
         self._moment.choice_picked.connect(lambda moment: self._maps.show_look(moment=moment))
@@ -142,7 +140,7 @@ class MapsPanel(Panel):
             space(0.5),
             self._note,
             self._moment,
-            TextLabel(tr("Colour scale"), Tone.HEADING),
+            TextLabel(tr("Normalisation"), Tone.HEADING),
             self._scale,
             self._legend,
             row(label, grow(self._opacity), gap=0.6),

@@ -35,11 +35,11 @@ TIPS = {
     Measure.CENTRE_X: "Horizontal centre of the map, as a fraction of the width from the left",
     Measure.CENTRE_Y: "Vertical centre of the map, as a fraction of the height from the top",
     Measure.SPREAD: "Standard distance from the centre, as a fraction of the sides",
-    Measure.OVERLAP: "Overlap of both maps: 0 disjoint, 1 identical",
+    Measure.OVERLAP: "Overlap of the two maps: 0 disjoint, 1 identical",
     Measure.POS: "PoS of the attention maps; ties count half",
 }
-UNITS = "Positions and distances are fractions of the image sides; entropy is in bits."
-NOTHING_YET = "The measurements of each step appear here once a picture is generated."
+UNITS = "Positions and distances are fractions of the picture's sides; entropy is in bits."
+NOTHING_YET = "Measurements at each step appear here during generation."
 KEYS_OF_TABLES = (
     inspect_commands.PLAY,
     inspect_commands.PREVIOUS,
@@ -59,7 +59,7 @@ class NumbersPanel(Panel):
         self._session = context.studio.session
         self._maps = context.maps
         self._toasts = context.toasts
-        self._numbers, self._numbers_beside = StepNumbers(), StepNumbers()
+        self._numbers, self._second_numbers = StepNumbers(), StepNumbers()
         self._source = MapSource.FIRST
         self._shown = StepTable()
         self._table = NumberTable()
@@ -108,13 +108,13 @@ class NumbersPanel(Panel):
         return f"{tr(when)}. {tr(UNITS)}" if when else tr(UNITS)
 
     def _measure(self) -> None:
-        run, beside, moment = self._session.run, self._session.baseline, self._maps.look.moment
+        run, baseline, moment = self._session.run, self._session.baseline, self._maps.look.moment
         if run is None:
             return
-        if beside is None or self._source is MapSource.FIRST:
+        if baseline is None or self._source is MapSource.FIRST:
             self._shown = self._numbers.table(run, moment)
             return
-        second = self._numbers_beside.table(beside, moment)
+        second = self._second_numbers.table(baseline, moment)
         if self._source is MapSource.DIFFERENCE:
             second = difference(self._numbers.table(run, moment), second)
         self._shown = second

@@ -31,41 +31,41 @@ SLOWER = _replay("slower", text="Play slower", keys="Shift+Down", scope=Scope.ST
 
 RANGE_FROM = _replay(
     "range_from",
-    text="Start a range at this step",
+    text="Set range start",
     keys="[",
     tip="PoS is averaged over the range; Shift+drag on the chart does the same",
     starts_group=True,
     scope=Scope.STAGE,
 )
-RANGE_TO = _replay("range_to", text="End the range at this step", keys="]", scope=Scope.STAGE)
+RANGE_TO = _replay("range_to", text="Set range end", keys="]", scope=Scope.STAGE)
 NO_RANGE = _replay("no_range", text="Clear the range", keys="\\", scope=Scope.STAGE)
-ZOOM_IN = _replay("zoom_steps_in", text="Show fewer steps", keys="Alt++", scope=Scope.STAGE)
-ZOOM_OUT = _replay("zoom_steps_out", text="Show more steps", keys="Alt+-", scope=Scope.STAGE)
+ZOOM_IN = _replay("zoom_steps_in", text="Zoom in on the steps", keys="Alt++", scope=Scope.STAGE)
+ZOOM_OUT = _replay("zoom_steps_out", text="Zoom out of the steps", keys="Alt+-", scope=Scope.STAGE)
 ALL_STEPS = _replay("all_steps", text="Show all steps", keys="Alt+0", scope=Scope.STAGE)
 
-BESIDE_BASELINE = _replay(
+SECOND_BASELINE = _replay(
     "beside_baseline",
     text="Compare with the baseline",
     tip="Generate the same seed without guidance and align its steps",
     starts_group=True,
 )
-BESIDE_SEED = _replay(
+SECOND_SEED = _replay(
     "beside_seed",
-    text="Compare with another seed",
+    text="Compare with the next seed",
     tip="Generate the next seed with the same settings and align its steps",
 )
-BESIDE_RUN = _replay(
+SECOND_RUN = _replay(
     "beside_run",
     text="Compare with a stored run…",
     icon="compare",
-    tip="A run file can also be dropped on the chart",
+    tip="You can also drop a run file onto the chart",
 )
-BESIDE_NONE = _replay("beside_none", text="Close the second run")
-BESIDE_ON_STAGE = _replay(
+SECOND_NONE = _replay("beside_none", text="Close the second run")
+SECOND_ON_STAGE = _replay(
     "beside_on_stage",
     text="Show the second run on the stage",
     keys="C",
-    tip="Show picture and maps of the second run next to the first",
+    tip="Show picture and maps of the second run side by side with the first",
     is_switch=True,
     scope=Scope.STAGE,
 )
@@ -98,7 +98,7 @@ CLEAR_BOARD = _replay("clear_board", text="Clear the storyboard", icon="trash")
 COMMANDS = (
     *(LOOP, PING_PONG, FASTER, SLOWER),
     *(RANGE_FROM, RANGE_TO, NO_RANGE, ZOOM_IN, ZOOM_OUT, ALL_STEPS),
-    *(BESIDE_BASELINE, BESIDE_SEED, BESIDE_RUN, BESIDE_NONE, BESIDE_ON_STAGE),
+    *(SECOND_BASELINE, SECOND_SEED, SECOND_RUN, SECOND_NONE, SECOND_ON_STAGE),
     *(LANES_TOGETHER, LANES_APART, LANES_DIFFERENCE),
     *(PIN_FRAME, EXPORT_BOARD, CLEAR_BOARD),
     COPY_NUMBERS,

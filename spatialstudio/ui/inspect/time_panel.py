@@ -56,12 +56,12 @@ LANES = {
     replay_commands.LANES_APART: Lanes.APART,
     replay_commands.LANES_DIFFERENCE: Lanes.DIFFERENCE,
 }
-BESIDE = (
-    replay_commands.BESIDE_BASELINE,
-    replay_commands.BESIDE_SEED,
-    replay_commands.BESIDE_RUN,
-    replay_commands.BESIDE_NONE,
-    replay_commands.BESIDE_ON_STAGE,
+SECOND_RUN = (
+    replay_commands.SECOND_BASELINE,
+    replay_commands.SECOND_SEED,
+    replay_commands.SECOND_RUN,
+    replay_commands.SECOND_NONE,
+    replay_commands.SECOND_ON_STAGE,
 )
 NOTHING_YET = "PoS of each relation over the denoising steps."
 
@@ -122,7 +122,7 @@ class TimePanel(Panel):
     def dropEvent(self, event: QDropEvent) -> None:
         if (path := dropped_run(event)) is not None:
             event.acceptProposedAction()
-            self._read_beside(path)
+            self._read_second(path)
 
     def _bind_steps(self, actions: Actions) -> None:
         actions.bind(inspect_commands.PLAY, self._replay.toggle_play)
@@ -145,21 +145,21 @@ class TimePanel(Panel):
 
     def _bind_second(self, actions: Actions) -> None:
         second = self._studio.second
-        set_beside = self._set_beside
-        actions.bind(replay_commands.BESIDE_BASELINE, partial(set_beside, second.draw_baseline))
-        actions.bind(replay_commands.BESIDE_SEED, partial(set_beside, second.draw_next_seed))
-        actions.bind(replay_commands.BESIDE_RUN, self._choose_second)
-        actions.bind(replay_commands.BESIDE_NONE, second.put_away)
+        set_second = self._set_second
+        actions.bind(replay_commands.SECOND_BASELINE, partial(set_second, second.draw_baseline))
+        actions.bind(replay_commands.SECOND_SEED, partial(set_second, second.draw_next_seed))
+        actions.bind(replay_commands.SECOND_RUN, self._choose_second)
+        actions.bind(replay_commands.SECOND_NONE, second.put_away)
         for command, lanes in LANES.items():
             actions.bind(command, partial(self._use_lanes, lanes))
         self._use_lanes(Lanes.TOGETHER)
-        actions.bind_switch(replay_commands.BESIDE_ON_STAGE, self._stage.show_beside)
-        self._stage.beside_changed.connect(self._show_beside)
-        self._show_beside()
+        actions.bind_switch(replay_commands.SECOND_ON_STAGE, self._stage.show_second)
+        self._stage.second_changed.connect(self._show_second)
+        self._show_second()
 
     def _menu(self, actions: Actions) -> tuple[tuple[QAction, ...], ...]:
         return tuple(
-            tuple(actions[command] for command in group) for group in (BESIDE, tuple(LANES))
+            tuple(actions[command] for command in group) for group in (SECOND_RUN, tuple(LANES))
         )
 
     def _use_mode(self, mode: PlayMode, on: bool) -> None:
@@ -175,8 +175,8 @@ class TimePanel(Panel):
         for command, known in LANES.items():
             self._actions[command].setChecked(known is lanes)
 
-    def _show_beside(self) -> None:
-        self._actions[replay_commands.BESIDE_ON_STAGE].setChecked(self._stage.has_beside)
+    def _show_second(self) -> None:
+        self._actions[replay_commands.SECOND_ON_STAGE].setChecked(self._stage.shows_second)
 
     def _mark(self, *, is_first: bool) -> None:
         here = self._session.step
@@ -189,7 +189,7 @@ class TimePanel(Panel):
         self._chart.show_span(span)
         self._draw_means()
 
-    def _set_beside(self, do: Callable[[], object]) -> None:
+    def _set_second(self, do: Callable[[], object]) -> None:
         try:
             do()
         except StudioError as error:
@@ -200,11 +200,11 @@ class TimePanel(Panel):
         start = str(self._studio.runs_folder)
         path, _ = QFileDialog.getOpenFileName(self, tr("Open a second run"), start, kinds)
         if path:
-            self._read_beside(Path(path))
+            self._read_second(Path(path))
 
-    def _read_beside(self, path: Path) -> None:
+    def _read_second(self, path: Path) -> None:
         self._reading.read(
-            Subject.BESIDE,
+            Subject.SECOND_RUN,
             tr("Opening the second run"),
             partial(self._studio.read_run, path),
             self._studio.second.show,
@@ -243,9 +243,9 @@ class TimePanel(Panel):
         self._means.show_text(span_in_words(run, second, self._span, moment) if run else "")
 
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
-        usable = dict.fromkeys((*LANES, replay_commands.BESIDE_NONE), has_second)
+        usable = dict.fromkeys((*LANES, replay_commands.SECOND_NONE), has_second)
         usable |= dict.fromkeys(
-            (replay_commands.BESIDE_BASELINE, replay_commands.BESIDE_SEED), has_run
+            (replay_commands.SECOND_BASELINE, replay_commands.SECOND_SEED), has_run
         )
         for command, can in usable.items():
             self._actions[command].setEnabled(can)

@@ -6,8 +6,8 @@ from spatialstudio.application.inspect.step_numbers import (
     mean_pos,
     moment_in_words,
     moment_of,
-    name_beside,
     name_first,
+    name_second,
     pos_bounds,
 )
 from spatialstudio.application.jobs.messages import Phase
@@ -49,7 +49,7 @@ def time_contents(
 ) -> TimeContents:
     """Return the chart's contents for a run and, if given, a second run."""
     first = _time_line(run, tr(name_first(run)), wanted)
-    other = None if second is None else _time_line(second, tr(name_beside(run, second)), wanted)
+    other = None if second is None else _time_line(second, tr(name_second(run, second)), wanted)
     return TimeContents(
         first=first,
         second=other,
@@ -71,18 +71,18 @@ def span_in_words(
         return ""
     first, last = span
     text = tr("Mean of steps {first} to {last}:").format(first=first + 1, last=last + 1)
-    means, beside = mean_pos(run, first, last, wanted), {}
+    means, second_means = mean_pos(run, first, last, wanted), {}
     if second is not None:
         named = mean_pos(second, first, last, wanted)
         by_id = {relation.id: relation for relation in second.scene.relations}
-        beside = {second.scene.sentence(by_id[key]): value for key, value in named.items()}
+        second_means = {second.scene.sentence(by_id[key]): value for key, value in named.items()}
     parts = []
     for relation in run.scene.relations:
         if relation.id in means:
             sentence = run.scene.sentence(relation)
             part = f"{sentence} {means[relation.id]:.2f}"
-            if second is not None and sentence in beside:
-                part += f" ({tr(name_beside(run, second))} {beside[sentence]:.2f})"
+            if second is not None and sentence in second_means:
+                part += f" ({tr(name_second(run, second))} {second_means[sentence]:.2f})"
             parts.append(part)
     return f"{text} {', '.join(parts)}" if parts else ""
 
@@ -191,14 +191,14 @@ def _last_word(run: OpenRun) -> str:
         return tr(ENDED[run.state]) if run.state in ENDED else ""
     if run.seconds is None:
         return tr("Opened, not judged" if run.evaluation is None else "Judged")
-    return tr("Drawn in {seconds} s").format(seconds=f"{run.seconds:.1f}")
+    return tr("Generated in {seconds} s").format(seconds=f"{run.seconds:.1f}")
 
 
 def _detail(done: int, total: int, passes: int) -> str:
     counted = tr("{done} of {total}").format(done=done, total=total)
     if passes < REFINED:
         return counted
-    return tr("{counted}, refined {passes} times").format(counted=counted, passes=passes)
+    return tr("{counted}, {passes} refinement passes").format(counted=counted, passes=passes)
 
 
 def _in_words(seconds: float | None) -> str:

@@ -182,8 +182,8 @@ class WordBar(Panel):
     def _is_lower_in_lines(self, room: int) -> bool:
         """Return True if words above the choices take less height than next to them."""
         choices = self._choices.sizeHint().height()
-        beside = max(self._chips.heightForWidth(max(room, em())), choices)
-        return self._chips.heightForWidth(self.width()) + choices < beside
+        one_line = max(self._chips.heightForWidth(max(room, em())), choices)
+        return self._chips.heightForWidth(self.width()) + choices < one_line
 
     def _lay_out(self) -> None:
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -226,7 +226,7 @@ class ModelsDialog(QDialog):
 
     def _ask(self) -> None:
         if (row := self._row) is not None:
-            self._tell(tr("Asking the hub…"))
+            self._tell(tr("Querying the hub…"))
             self._downloads.plan(row.name)
 
     def _download(self) -> None:
@@ -242,7 +242,7 @@ class ModelsDialog(QDialog):
 
     def _ask_by_name(self) -> None:
         if name := self._repository.text().strip():
-            self._tell(tr("Asking the hub…"))
+            self._tell(tr("Querying the hub…"))
             self._downloads.plan(name)
 
     def _with_row(self, act: Callable[[str], None]) -> None:
@@ -278,7 +278,7 @@ class ModelsDialog(QDialog):
 
     def _build(self) -> None:
         self._search, self._repository, self._token = QLineEdit(), QLineEdit(), QLineEdit()
-        self._search.setPlaceholderText(tr("Search"))
+        self._search.setPlaceholderText(tr("Noise search"))
         self._search.setAccessibleName(tr("Search models"))
         self._search.setClearButtonEnabled(True)
         self._repository.setPlaceholderText(tr("maker/model"))
@@ -305,7 +305,7 @@ class ModelsDialog(QDialog):
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("Progress"))
         self._progress, self._status = TextLabel(), TextLabel()
-        self._size = QPushButton(tr("Ask for size"))
+        self._size = QPushButton(tr("Check size"))
         self._get, self._pause = QPushButton(tr("Download")), QPushButton(tr("Pause"))
         self._cancel, self._check = QPushButton(tr("Cancel download")), QPushButton(tr("Verify"))
         self._remove = QPushButton(tr("Delete…"))
@@ -393,7 +393,7 @@ class ModelsDialog(QDialog):
         column.addWidget(self._status)
         column.addStretch()
         column.addWidget(TextLabel(tr("Another repository on the hub"), Tone.MUTED))
-        column.addLayout(_with_button(self._repository, tr("Ask"), self._ask_by_name))
+        column.addLayout(_with_button(self._repository, tr("Look up"), self._ask_by_name))
         column.addWidget(TextLabel(tr("Token for gated and private repositories"), Tone.MUTED))
         column.addLayout(_with_button(self._token, tr("Store in the keyring"), self._store_token))
         folder = QPushButton(tr("Add the models of ComfyUI or AUTOMATIC1111…"))

@@ -205,7 +205,7 @@ def _entry_facts(entry: CatalogueEntry) -> Mapping[str, str]:
     if entry.is_gated:
         facts[tr("Access")] = tr("After accepting the licence on its page, with a token")
     if entry.size is not None:
-        words = tr("{size} x {size} pixels, {steps} steps, guidance scale {scale:g}")
+        words = tr("{size} x {size} pixels, {steps} steps, CFG scale {scale:g}")
         facts[tr("Recommended")] = words.format(
             size=entry.size, steps=entry.steps, scale=entry.guidance_scale
         )

@@ -8,7 +8,7 @@ GENERATE = Command(
     tip="Generate and judge the picture",
 )
 GENERATE_FOUR = Command(
-    *("generate_four", Menu.RUN, "Generate four seeds", "Alt+Return"),
+    *("generate_four", Menu.RUN, "Generate with four seeds", "Alt+Return"),
     tip="Four pictures of the same prompt with different seeds",
 )
 GENERATE_NEXT = Command(
@@ -16,8 +16,8 @@ GENERATE_NEXT = Command(
     tip="Put this run first in the queue",
 )
 GENERATE_INSTEAD = Command(
-    *("generate_instead", Menu.RUN, "Generate instead of the queue", "Ctrl+Alt+Return"),
-    tip="Replace the queue with this run",
+    *("generate_instead", Menu.RUN, "Replace the queue and generate", "Ctrl+Alt+Return"),
+    tip="Remove all waiting runs and generate this one",
 )
 SWEEP = Command(
     *("sweep", Menu.RUN, "Parameter sweep…", "Ctrl+Alt+S", "sweep"),
@@ -25,11 +25,11 @@ SWEEP = Command(
 )
 CANCEL_SWEEP = Command(
     *("cancel_sweep", Menu.RUN, "Cancel the sweep"),
-    tip="Stop the running picture of the sweep and remove the rest from the queue",
+    tip="Cancel the sweep's running picture and remove the rest from the queue",
 )
 CANCEL = Command(
     *("cancel", Menu.RUN, "Cancel", "Esc, Esc", "cancel"),
-    tip="Stop this picture before the next model call; the queue continues",
+    tip="Cancel the running picture at the next model call; the queue continues",
     starts_group=True,
 )
 STOP_AFTER = Command(
@@ -45,15 +45,15 @@ RETRY = Command(
     *("retry", Menu.RUN, "Retry failed and interrupted runs", "Ctrl+Shift+R", "retry"),
 )
 BASELINE = Command(
-    *("baseline", Menu.RUN, "Also draw the baseline", "Ctrl+B"),
+    *("baseline", Menu.RUN, "Also generate the baseline", "Ctrl+B"),
     tip="The same seed without guidance, for comparison",
     is_switch=True,
     starts_group=True,
 )
 NEW_SEED = Command("new_seed", Menu.RUN, "Random seed", "Ctrl+R", "dice")
 TAKE_SETTINGS = Command(
-    *("take_settings", Menu.RUN, "Use the open picture's settings", "Ctrl+Shift+U"),
-    tip="Load prompt, model, size, steps, seed and guidance of the picture on the stage",
+    *("take_settings", Menu.RUN, "Load settings from the open picture", "Ctrl+Shift+U"),
+    tip="Load prompt, model, size, steps, seed and guidance from the open picture",
 )
 CHOOSE_MODEL = Command(
     *("choose_model", Menu.RUN, "Choose the model…"),
@@ -65,11 +65,11 @@ OPEN_MODEL = Command(
     tip="Add a single-file checkpoint (safetensors) to the model list",
 )
 FIND_MODELS = Command(
-    *("find_models", Menu.RUN, "Refresh the model list"),
-    tip="Find models added or removed since the start",
+    *("find_models", Menu.RUN, "Refresh model list"),
+    tip="Find models added or removed since the program started",
 )
 MODELS_FOLDER = Command(
-    *("models_folder", Menu.RUN, "Show the models folder"),
+    *("models_folder", Menu.RUN, "Open models folder"),
     tip="The folder for diffusers folders and safetensors files",
 )
 SAVE_SETTINGS = Command("save_settings", Menu.RUN, "Save these settings…")

@@ -67,7 +67,7 @@ def _judge_set_offer(context: WindowContext) -> Offer:
 def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
     """Return offers for a usable model: the first available, another, or a download."""
     actions, models = context.actions, context.studio.models
-    shown = Offer(tr("Show the models folder"), actions[MODELS_FOLDER].trigger)
+    shown = Offer(tr("Open models folder"), actions[MODELS_FOLDER].trigger)
     get = Offer(tr("Get a model…"), actions[MODELS].trigger)
     if not models:
         return (get, shown, Offer(tr("Refresh"), actions[FIND_MODELS].trigger))
@@ -80,7 +80,7 @@ def _model_offers(context: WindowContext) -> tuple[Offer, ...]:
 
 
 SAFE = "A recovery copy of the picture was saved."
-UNSAFE = "The picture is not saved: save it now."
+UNSAFE = "The picture has not been saved. Save it now."
 
 
 class FailureActions:
@@ -144,7 +144,7 @@ class FailureActions:
 
     def _again(self, request_id: RequestId) -> tuple[Offer, ...]:
         entry_id = self._entry_id(request_id)
-        return (Offer(tr("Draw again"), partial(self._retry, entry_id)),) if entry_id else ()
+        return (Offer(tr("Retry"), partial(self._retry, entry_id)),) if entry_id else ()
 
     def _copies(self, failure: StoreFailed) -> tuple[Offer, ...]:
         offers: list[Offer] = []
@@ -165,9 +165,11 @@ class FailureActions:
     def _retry(self, entry_id: str, fix: MemoryFix = AS_IT_WAS) -> None:
         if self._is_drawn(entry_id):
             self._later[entry_id] = fix
-            self._context.toasts.tell(tr("It starts again once its other picture is finished."))
+            self._context.toasts.tell(
+                tr("The retry starts when the run's current picture is finished.")
+            )
             return
-        self._try(tr("Drawing again"), lambda: self._queue.retry(entry_id, fix=fix))
+        self._try(tr("Retrying"), lambda: self._queue.retry(entry_id, fix=fix))
 
     def _is_drawn(self, entry_id: str) -> bool:
         running = self._queue.running
@@ -203,6 +205,6 @@ def fix_in_words(fix: MemoryFix) -> str:
     words = savings_in_words(fix.savings) if fix.savings else ""
     if fix.size is not None:
         height, width = fix.size
-        smaller = tr("Draw {width} × {height} pixels").format(width=width, height=height)  # noqa: RUF001
+        smaller = tr("Generate {width} × {height} pixels").format(width=width, height=height)  # noqa: RUF001
         words = ", ".join(part for part in (words, smaller) if part)
     return words if fix.peak_bytes is None else f"{words}: {size_in_words(fix.peak_bytes)}"

@@ -312,7 +312,7 @@ class GenerationPanel(Panel):
         if settings and run.request and settings.seed_mode is SeedMode.REUSE:
             seeded = with_values(settings, seed=run.request.sampling.seed)
             if run.is_over:  # it was opened by hand
-                self._edit(tr("use picture's seed"), seeded)
+                self._edit(tr("load seed from picture"), seeded)
             else:
                 self._take(seeded)
 
@@ -329,7 +329,9 @@ class GenerationPanel(Panel):
         typed = run.scene.prompt.as_typed
         if scene is None or scene.prompt.text != typed:
             self._context.window_signals.prompt_offered.emit(typed)
-        self._edit(tr("use picture's settings"), settings_of(run.request, model, self._settings))
+        self._edit(
+            tr("load settings from picture"), settings_of(run.request, model, self._settings)
+        )
 
     def _take_offered(self, offered: OfferedSettings) -> None:
         """Take what the user picked of what a picture tells."""
@@ -337,7 +339,7 @@ class GenerationPanel(Panel):
             theirs, names = offered.settings, offered.names
             model = self._studio.model(theirs.model) if "model" in names else None
             taken = with_fields(self._settings, theirs, names, model, offered.request)
-            self._edit(tr("use picture's settings"), taken)
+            self._edit(tr("load settings from picture"), taken)
 
     def _offer_layouts(self) -> None:
         things = things_of(self._studio.session.scene)
@@ -361,7 +363,7 @@ class GenerationPanel(Panel):
             self._take(self._settings)
             self._context.window_signals.model_picked.emit(self._settings.model_id)
         new = [card.title for card in models if card.id not in known]
-        message = tr("Found: {names}.") if new else tr("No other model was found.")
+        message = tr("New models: {names}.") if new else tr("No new model was found.")
         if new or says_none:
             self._context.toasts.tell(message.format(names=", ".join(new)))
 
@@ -414,7 +416,7 @@ class GenerationPanel(Panel):
             settings = with_model(settings, first)
             self._studio.storage.drafts.keep_settings(settings)
             instead = tr("{model} is used instead.").format(model=first.title)
-            report = report_on(error, tr("Taking the model that was used last"))
+            report = report_on(error, tr("Restoring the last used model"))
             report_with_remedies(self._context, replace(report, hint=instead))
         return settings
 
@@ -473,7 +475,7 @@ class GenerationPanel(Panel):
         offer = tr("Use {model}").format(model=small.title) if model.id != small.id else ""
         line = estimate_in_words(estimate, model.size_bytes)
         if is_slow:
-            line = tr("Running on the processor. {line}").format(line=line)
+            line = tr("Running on the CPU. {line}").format(line=line)
         self._foot.show_estimate(line, offer if is_slow else "")
         on_disk = tr("About {size} on disk.").format(size=size_in_words(estimate.disk_bytes))
         self._form.guidance.show_kept(on_disk if estimate.disk_bytes else "")

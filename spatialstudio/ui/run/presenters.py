@@ -78,7 +78,7 @@ def device_in_words(device: DeviceCard) -> str:
 
 
 def _choice_of(device: DeviceCard) -> Choice:
-    tip = tr("{device}: computes {formats}").format(
+    tip = tr("{device}: supports {formats}").format(
         device=device.id, formats=", ".join(device.dtypes)
     )
     return Choice(id=device.id, title=device_in_words(device), tip=tip)
@@ -122,7 +122,7 @@ def model_choices(
         models: Models that can generate pictures.
         damaged: Errors of unusable models, by name.
     """
-    none = (Choice(id=NO_MODEL, title=tr("No model found"), is_usable=False),)
+    none = (Choice(id=NO_MODEL, title=tr("No model installed"), is_usable=False),)
     usable = tuple(Choice(id=card.id, title=_model_in_words(card)) for card in models)
     return (usable or none) + _unusable(damaged)
 
@@ -153,7 +153,7 @@ def prediction_note(model: ModelCard, settings: RunSettings) -> str:
     is_assumed = settings.sampling.prediction_type in ("", model.prediction_type)
     if not model.prediction_type or model.is_prediction_known or not is_assumed:
         return ""
-    return tr("Not stated in the file. If pictures are noise, choose the other one.")
+    return tr("The file does not state the type. If pictures are only noise, choose the other one.")
 
 
 def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
@@ -163,9 +163,9 @@ def sampler_choices(model: ModelCard, chosen: str) -> tuple[Choice, ...]:
         model: The model.
         chosen: Name of a sampler, known or not; empty for the model's default.
     """
-    title = tr("Model default")
+    title = tr("Model's default")
     if model.samplers:
-        title = tr("{sampler} (model default)").format(sampler=sampler_title(model.samplers[0]))
+        title = tr("{sampler} (model's default)").format(sampler=sampler_title(model.samplers[0]))
     names = dict.fromkeys((*model.samplers[1:], *filter(None, [chosen])))
     others = (Choice(id=name, title=sampler_title(name)) for name in names)
     return (Choice(id=OWN, title=title), *others)
@@ -213,9 +213,9 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         first, last = (step + 1 for step in estimate.guided_steps)
         facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
     elif estimate.leaves_depth:
-        facts.append(tr("not guided: depth needs a search"))
+        facts.append(tr("unguided: depth relations need noise search"))
     else:
-        facts.append(tr("not guided"))
+        facts.append(tr("unguided"))
     if estimate.candidates > 1:
         facts.append(tr("best of {count}").format(count=estimate.candidates))
     return BETWEEN_FACTS.join(facts)

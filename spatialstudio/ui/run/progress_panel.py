@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
 
-from spatialstudio.application.inspect.step_numbers import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_first, name_second
 from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -59,11 +59,11 @@ class ProgressPanel(Panel):
         shown = queue.running
         run, baseline = (shown.run, shown.baseline) if shown else (session.run, session.baseline)
         if queue.is_held and queue.waiting and shown is None:
-            message = tr("Stopped; {count} waiting. {generate} or {stop} continues.")
+            message = tr("Queue paused, {count} waiting. Press {generate} or {stop} to continue.")
             waiting = message.format(count=len(queue.waiting), **self._keys())
             self._bar.show_progress(Progress(message=waiting))
         elif run is None:
-            ready = tr("Ready. Write a prompt, then press {generate}.").format(**self._keys())
+            ready = tr("Ready. Enter a prompt, then press {generate}.").format(**self._keys())
             self._bar.show_progress(Progress(message=ready))
         else:
             progress = self._progress(run, baseline)
@@ -93,7 +93,7 @@ class ProgressPanel(Panel):
         if baseline.is_over:
             return progress_of(run, "", None, waiting)
         left = self._seconds_left(baseline, None)
-        return progress_of(baseline, tr(name_beside(run, baseline)), left, waiting, silent_s)
+        return progress_of(baseline, tr(name_second(run, baseline)), left, waiting, silent_s)
 
     def _seconds_left(self, *runs: OpenRun | None) -> float | None:
         total = 0.0

@@ -69,8 +69,8 @@ class QueuePanel(Panel):
                 self._clock.request()
             case InterruptedFound(requests=requests):
                 count = len(entries_of(requests))
-                message = tr("Interrupted when the program ended: {count} to generate.")
-                self._toasts.offer(message.format(count=count), tr("Draw again"), self._retry_all)
+                message = tr("{count} waiting; the queue was interrupted when the program ended.")
+                self._toasts.offer(message.format(count=count), tr("Retry"), self._retry_all)
 
     def _switch_commands(self) -> None:
         """Enable the commands that apply to the queue, whether the panel is visible or not."""
@@ -83,7 +83,7 @@ class QueuePanel(Panel):
         waiting = len(self._queue.waiting)
         words = tr("{count} waiting").format(count=waiting)
         if self._queue.is_held and waiting:
-            words = tr("Stopped, {count} waiting").format(count=waiting)
+            words = tr("Paused, {count} waiting").format(count=waiting)
         self._count.setText(words if rows else tr("Waiting runs are listed here."))
         self._list.setVisible(bool(rows))
         self._list.show_rows(rows)
@@ -122,7 +122,7 @@ class QueuePanel(Panel):
         try:
             self._queue.retry(*keys)
         except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Drawing again")))
+            self.problem_met.emit(report_on(error, tr("Retrying")))
 
     def _open(self, key: str) -> None:
         entry = self._queue.entry(key)
@@ -140,7 +140,7 @@ class QueuePanel(Panel):
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if entry.state in REPEATABLE:
-            menu.addAction(tr("Draw again"), lambda: self._retry(*self._list.picked))
+            menu.addAction(tr("Retry"), lambda: self._retry(*self._list.picked))
         if entry.state is EntryState.RUNNING:
             menu.addAction(tr("Show on the stage"), lambda: self._open(key))
         if entry.state is EntryState.WAITING:

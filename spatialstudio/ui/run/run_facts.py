@@ -37,7 +37,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Guidance"), _guidance_in_words(guidance.strength)),
         ]
     if run.candidates:
-        facts.append((tr("Search"), _search_in_words(run.candidates)))
+        facts.append((tr("Noise search"), _search_in_words(run.candidates)))
     if run.image is not None:
         height, width = run.image.shape[:2]
         size = tr("{width} × {height} pixels")  # noqa: RUF001 - a multiplication sign
@@ -67,7 +67,7 @@ def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
 def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
     """Yield the compute settings of the model, as far as recorded."""
     text = (
-        (tr("Numbers"), setup.dtype),
+        (tr("Precision"), setup.dtype),
         (tr("Attention"), setup.attention),
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
@@ -76,7 +76,7 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
 
 def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
     """Describe the size of a noise search and the score of its second verifier."""
-    text = tr("best of {count}; the checker accepts {share} of its relations")
+    text = tr("best of {count}; {share} of its relations pass")
     return text.format(count=len(candidates), share=f"{candidates[0].second:.0%}")
 
 

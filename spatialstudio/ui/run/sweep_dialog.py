@@ -57,7 +57,7 @@ class AxisFields:
             self.field.addItem(tr("None"), None)
         for field in fields:
             self.field.addItem(tr(field.title), field.id)
-        self.values = QLineEdit(placeholderText=tr("0, 5, 10 or 0 to 20 by 5"))
+        self.values = QLineEdit(placeholderText=tr("For example: 0, 5, 10 or 0 to 20 by 5"))
         self.values.setAccessibleName(tr("Values of the {axis}").format(axis=name.lower()))
         self.values.setMinimumWidth(em(VALUES_EM))
         self.field.currentIndexChanged.connect(self._take_field)
@@ -103,7 +103,7 @@ class SweepDialog(QDialog):
         self, fields: Sequence[SweepField], suggest: Callable[[SweepField], str], parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Sweep over numbers"))
+        self.setWindowTitle(tr("Sweep over parameters"))
         changed = self.edited.emit
         self._columns = AxisFields(tr("Columns"), fields, suggest, changed, can_be_none=False)
         self._rows = AxisFields(tr("Rows"), fields, suggest, changed, can_be_none=True)
@@ -127,14 +127,14 @@ class SweepDialog(QDialog):
 
     def show_plan(self, pictures: int, cost: str) -> None:
         """Show the number of pictures and their cost."""
-        one, many = tr("Draw 1 picture"), tr("Draw {count} pictures").format(count=pictures)
+        one, many = tr("Generate 1 picture"), tr("Generate {count} pictures").format(count=pictures)
         self._draw.setText(one if pictures == 1 else many)
         self._draw.setEnabled(True)
         self._cost.setText(cost)
 
     def show_problem(self, text: str) -> None:
         """Show why the sweep is invalid."""
-        self._draw.setText(tr("Draw"))
+        self._draw.setText(tr("Generate"))
         self._draw.setEnabled(False)
         self._cost.setText(text)
 

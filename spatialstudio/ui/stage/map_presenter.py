@@ -54,12 +54,12 @@ MAP_SOURCE_TIPS = {
     MapSource.DIFFERENCE: "The open run minus the second run",
 }
 READ = {
-    Moment.BEFORE: "Read before the step's updates",
-    Moment.AFTER: "Read after the step's updates",
+    Moment.BEFORE: "Captured before the step's latent updates",
+    Moment.AFTER: "Captured after the step's latent updates",
 }
-LAYERS_ONLY = "Recorded layers were read at this moment only."
-RUN_ONLY = "This run was read at this moment only."
-NO_MAP = "No map of this word was recorded: by default only objects have maps"
+LAYERS_ONLY = "Layers were recorded at this moment only."
+RUN_ONLY = "This run was recorded at this moment only."
+NO_MAP = "No map was recorded for this word: by default, only objects have maps"
 
 
 @frozen
@@ -126,7 +126,7 @@ def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
     if event is None:
         return ""
     if not event.is_guided:
-        return tr("This step has no updates: it was read once.")
+        return tr("This step has no latent updates, so attention was captured once.")
     moment = shown_moment(run, selection)
     sentence = f"{tr(READ[moment])}."
     if moment is selection.look.moment:
@@ -241,24 +241,24 @@ def map_source_choices() -> dict[object, tuple[str, str]]:
 
 
 def grid_rows(
-    run: OpenRun, beside: OpenRun | None, selection: MapSelection, pins: Collection[MentionId]
+    run: OpenRun, second: OpenRun | None, selection: MapSelection, pins: Collection[MentionId]
 ) -> tuple[GridRow, ...]:
     """Return a row for each word that has maps, objects first.
 
     Args:
         run: The open run.
-        beside: The second run; None shows the open run only.
+        second: The second run; None shows the open run only.
         selection: Selects one of the runs or their difference.
         pins: The pinned words.
     """
-    source = selection.look.source if beside is not None else MapSource.FIRST
-    shown = beside if beside is not None and source is MapSource.SECOND else run
+    source = selection.look.source if second is not None else MapSource.FIRST
+    shown = second if second is not None and source is MapSource.SECOND else run
     by_step, words = _maps_by_step(shown, selection), words_of(shown.scene)
-    if beside is not None and source is MapSource.DIFFERENCE:
-        others = _maps_by_step(beside, selection)
+    if second is not None and source is MapSource.DIFFERENCE:
+        others = _maps_by_step(second, selection)
         both = by_step.keys() & others.keys()
         by_step = {step: difference_of(by_step[step], others[step]) for step in sorted(both)}
-        names = {(word.key, word.text) for word in words_of(beside.scene)}
+        names = {(word.key, word.text) for word in words_of(second.scene)}
         words = tuple(word for word in words if (word.key, word.text) in names)
     rows = (
         _row(word, by_step, selection, word.key in pins, is_signed=source is MapSource.DIFFERENCE)
@@ -285,7 +285,7 @@ def place_in_words(
     """Describe the shown maps' values at x, y, given as fractions of the picture's sides."""
     texts = {word.key: word.text for word in words_of(scene)}
     readings = ((texts[word], reading_at(maps[word], x, y)) for word in words if word in maps)
-    template = tr("{word} {value:.4f}, {share:.2%} of its mass")
+    template = tr("{word} {value:.4f} ({share:.2%} of the map's mass)")
     return "   ".join(
         template.format(word=text, value=reading.value, share=reading.share)
         for text, reading in readings

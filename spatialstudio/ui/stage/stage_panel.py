@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.application.inspect.step_numbers import name_beside, name_first
+from spatialstudio.application.inspect.step_numbers import name_first, name_second
 from spatialstudio.application.jobs.messages import JobFailed
 from spatialstudio.application.session import (
     BaselineChanged,
@@ -97,12 +97,12 @@ class StagePanel(Panel):
         self.sketch = parts.sketch
         self._stage.sketching_changed.connect(self._show_sketch)
         self._picture = PictureView(context.theme, tr("Picture"))
-        self._beside = PictureView(context.theme, tr("Second picture"))
-        self._beside.hide()
+        self._second_picture = PictureView(context.theme, tr("Second picture"))
+        self._second_picture.hide()
         self._shown: dict[PictureView, tuple[object, ...]] = {}
         self._pictures = QWidget()
         self._pictures.hide()
-        for view in (self._picture, self._beside):
+        for view in (self._picture, self._second_picture):
             view.view_picked.connect(self._stage.show_region)
             view.place_pointed.connect(self._stage.place_pointed)
             view.save_asked.connect(partial(save_plot, context.toasts))
@@ -117,7 +117,7 @@ class StagePanel(Panel):
         self._stage.words_changed.connect(self._clock.request)
         self._maps.changed.connect(lambda: self._clock.request(by_hand=True))
         self._stage.layers_changed.connect(self._clock.request)
-        self._stage.beside_changed.connect(self._clock.request)
+        self._stage.second_changed.connect(self._clock.request)
         self._stage.ending_changed.connect(self._clock.request)
         self._stage.region_changed.connect(self._show_region)
         self._stage.smoothing_changed.connect(self._show_smoothing)
@@ -175,15 +175,15 @@ class StagePanel(Panel):
         self._switch.setChecked(not is_full)
         self._switch.trigger()
         keys = self._switch.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        hint = tr("The View menu or {keys} switches at any time.").format(keys=keys)
-        self._toasts.tell(tr("Window layout changed."), hint)
+        hint = tr("Use the View menu or {keys} to change it at any time.").format(keys=keys)
+        self._toasts.tell(tr("The window layout has changed."), hint)
 
     def _show_region(self) -> None:
-        for view in (self._picture, self._beside):
+        for view in (self._picture, self._second_picture):
             view.show_view(self._stage.region)
 
     def _show_smoothing(self) -> None:
-        for view in (self._picture, self._beside):
+        for view in (self._picture, self._second_picture):
             view.show_smooth(self._stage.is_smooth)
 
     def _show_overlays(self) -> None:
@@ -212,7 +212,7 @@ class StagePanel(Panel):
 
     def _draw(self) -> None:
         run = self._session.run
-        baseline = self._session.baseline if self._stage.has_beside else None
+        baseline = self._session.baseline if self._stage.shows_second else None
         if run is None or self._stage.is_sketching:
             return
         holder = self._keyboard_holder()
@@ -229,9 +229,9 @@ class StagePanel(Panel):
         title = tr(name_first(run) if baseline else "Picture" if run.request else "Your picture")
         self._show(self._picture, run, selection, title)
         self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
-        self._beside.setVisible(baseline is not None)
+        self._second_picture.setVisible(baseline is not None)
         if baseline is not None:
-            self._show(self._beside, baseline, selection, tr(name_beside(run, baseline)))
+            self._show(self._second_picture, baseline, selection, tr(name_second(run, baseline)))
 
     def _show(self, view: PictureView, run: OpenRun, selection: MapSelection, title: str) -> None:
         """Show a run in a view; skip an unchanged scene, as painting is slow."""
@@ -246,15 +246,15 @@ class StagePanel(Panel):
         return step_seen(run, self._session.step, of_ending=self._stage.shows_ending)
 
     def _draw_grid(self, run: OpenRun) -> None:
-        beside = self._session.baseline
-        selection = map_selection(self._maps, run, beside)
+        second = self._session.baseline
+        selection = map_selection(self._maps, run, second)
         height, width = run.image.shape[:2] if run.image is not None else (1, 1)
-        rows = grid_rows(run, beside, selection, self._maps.pins)
+        rows = grid_rows(run, second, selection, self._maps.pins)
         self._grid.grid.show_rows(rows, width / height)
         self._grid.grid.show_step(self._session.step)
 
     def _lay_out(self) -> None:
-        row(self._picture, self._beside, within=self._pictures, gap=1)
+        row(self._picture, self._second_picture, within=self._pictures, gap=1)
         centres = (self._empty, self.sketch, self._pictures, self._grid)
         column(self.words, *map(grow, centres), within=self, edges=(1, 0.5, 1, 0.5))
         for hidden in (self.words, self.sketch, self._grid):

@@ -113,14 +113,14 @@ def word_maps(
 ) -> tuple[WordMaps, ...]:
     """Return the tiles of the map strip at a step, of one reading."""
     own = _maps_read(run, step, wanted)
-    beside = _maps_read(baseline, step, wanted) if baseline else {}
+    baseline_maps = _maps_read(baseline, step, wanted) if baseline else {}
     return tuple(
         WordMaps(
             key=mention.id,
             phrase=mention.phrase,
             hue=hue_of(run.scene, mention.id),
             guided=own.get(mention.id),
-            baseline=beside.get(mention.id),
+            baseline=baseline_maps.get(mention.id),
             has_baseline=baseline is not None,
         )
         for mention in run.scene.mentions

@@ -327,7 +327,7 @@ class Plot(QFrame):
         self.show_tip(place)
 
     def show_tip(self, place: float, at: QPoint | None = None) -> None:
-        """Show the values at a place beside the pointer, or beside the line."""
+        """Show the values at a place next to the pointer or the line."""
         at = self.mapToGlobal(self.position_of(place) if at is None else at)
         QToolTip.showText(at, plain_tip(self.text_at(self.snapped(place))), self)
 
@@ -507,7 +507,7 @@ class Plot(QFrame):
     def _draw_keys(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font(SMALL))
-        beside = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         for key, place in zip(self.keys(), self._key_places(), strict=True):
             middle = place.center().y()
             painter.setPen(QPen(key.colour, 2, key.style))
@@ -515,7 +515,7 @@ class Plot(QFrame):
             painter.drawLine(*ends)
             painter.setPen(self.theme.colour("text"))
             text = place.adjusted(em(SWATCH_EM) + em(PAD_EM), 0, 0, 0)
-            painter.drawText(text, beside, key.name)
+            painter.drawText(text, alignment, key.name)
 
 
 def place_text(item: QGraphicsSimpleTextItem, at: QPointF, anchor: tuple[float, float]) -> None:

@@ -65,12 +65,12 @@ class RovingFocus(QObject):
             widget.setFocusPolicy(policy)
 
     def _go_on(self, start: QObject, down: int, along: int) -> None:
-        target = self._below(start, down) if down else self._beside(start, along)
+        target = self._below(start, down) if down else self._neighbour(start, along)
         if target is not None:
             self._stop_at(target)
             target.setFocus(Qt.FocusReason.TabFocusReason)
 
-    def _beside(self, start: QObject, along: int) -> QWidget | None:
+    def _neighbour(self, start: QObject, along: int) -> QWidget | None:
         widgets = self._widgets
         place = next(place for place, each in enumerate(widgets) if each is start) + along
         return widgets[place] if 0 <= place < len(widgets) else None

@@ -94,13 +94,13 @@ class ToastCard(QFrame):
         self.toast = toast
         is_problem = toast.kind is ToastKind.PROBLEM
         self.setProperty("kind", "error" if is_problem else "toast")
-        self.setAccessibleName(tr("Problem") if is_problem else tr("Message"))
+        self.setAccessibleName(tr("Error") if is_problem else tr("Message"))
         self.setAccessibleDescription(f"{toast.message} {toast.hint}".strip())
         self._mark = PlainLabel()
         self._mark.setFixedSize(em(1.4), em(1.4))
         self._details = QPlainTextEdit(toast.details)
         self._details.setReadOnly(True)
-        self._details.setAccessibleName(tr("Details of the problem"))
+        self._details.setAccessibleName(tr("Error details"))
         self._details.setFixedHeight(em(DETAILS_LINES))
         self._details.hide()
         self._close = tool_button(do=self.closed, name=tr("Dismiss"), tip=tr("Close"), icon_em=0.9)

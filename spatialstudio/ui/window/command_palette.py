@@ -99,7 +99,7 @@ class CommandPalette(QDialog):
         self._window = parent
         self._actions = actions
         self._rows = QStandardItemModel(self)
-        self._search = QLineEdit(placeholderText=tr("What do you want to do?"))
+        self._search = QLineEdit(placeholderText=tr("Search commands"))
         self._search.setAccessibleName(tr("Find a command"))
         self._search.installEventFilter(self)
         self._filter = LetterFilter()

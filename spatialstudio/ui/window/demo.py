@@ -163,11 +163,13 @@ def _size(text: str) -> tuple[int, int]:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spatialstudio.ui.window.demo", description=__doc__)
-    parser.add_argument("--out", default="spatialstudio-demo", help="folder for runs and picture")
+    parser.add_argument(
+        "--out", default="spatialstudio-demo", help=("folder for the run and the screenshot")
+    )
     parser.add_argument("--prompt", default=PROMPT)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--dark", action="store_true", help="dark colours")
-    parser.add_argument("--size", type=_size, default=SIZE, help="of the window, WIDTHxHEIGHT")
+    parser.add_argument("--size", type=_size, default=SIZE, help="window size, WIDTHxHEIGHT")
     return parser.parse_args(arguments)
 
 

@@ -43,12 +43,12 @@ class LanguageModelPage(SettingsPage):
         self._server.addItem(tr("None: grammar only"), NOBODY)
         for name, preset in language_model.presets.items():
             self._server.addItem(preset.title, name)
-        self._server.addItem(tr("Another server"), OTHER)
+        self._server.addItem(tr("Custom server"), OTHER)
         self._url, self._model, self._key = QLineEdit(), QLineEdit(), QLineEdit()
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
         self._test = push_button(tr("Test"), self._try_out)
-        self._use = push_button(tr("Use this server"), self._use_server)
-        self._forget = push_button(tr("Delete the key"), lambda: self._keep(""), kind="quiet")
+        self._use = push_button(tr("Save and use"), self._use_server)
+        self._forget = push_button(tr("Delete API key"), lambda: self._keep(""), kind="quiet")
         self._forget.hide()
         self._plain_http = ""
         """The confirmed address for sending a key unencrypted."""
@@ -65,7 +65,7 @@ class LanguageModelPage(SettingsPage):
         """Show the result of a test, of storing the server, or of a key lookup."""
         match event:
             case ServerTried(message=message, works=works):
-                self._tell(message if works else tr("The test failed. {why}").format(why=message))
+                self._tell(message if works else tr("Test failed. {why}").format(why=message))
                 self._allow_test()
             case ServerKept(problem=""):
                 self._key.clear()
@@ -74,7 +74,7 @@ class LanguageModelPage(SettingsPage):
             case ServerKept(problem=problem):
                 self._tell(problem)
             case KeyLookedUp(url=url, is_known=is_known) if url == self._url.text():
-                words = tr("A key is stored (hidden).") if is_known else tr("None")
+                words = tr("An API key is stored (hidden).") if is_known else tr("None")
                 self._key.setPlaceholderText(words)
                 self._forget.setVisible(is_known)
 
@@ -129,9 +129,9 @@ class LanguageModelPage(SettingsPage):
             return True
         if is_confirmed(
             self,
-            tr("Send the key to {url} unencrypted?").format(url=choice.url),
+            tr("Send the API key to {url} unencrypted?").format(url=choice.url),
             tr("Anyone on the network path can read it. Use an https address to encrypt it."),
-            tr("Send it"),
+            tr("Send unencrypted"),
         ):
             self._plain_http = choice.url
         return self._choice.allows_plain_http
@@ -160,7 +160,7 @@ class LanguageModelPage(SettingsPage):
             (tr("Server"), self._server),
             (tr("Address"), self._url),
             (tr("Model"), self._model),
-            (tr("Key"), self._key),
+            (tr("API key"), self._key),
         )
         for name, field in fields:
             field.setAccessibleName(name)
@@ -168,9 +168,9 @@ class LanguageModelPage(SettingsPage):
         names = ", ".join(self._language_model.overriding)
         overridden = tr("Overridden by environment variables: {names}.").format(names=names)
         note = tr(
-            "The grammar reads prompts immediately; differing readings of the model are "
-            "suggested. Prompts are sent to this server. The key is stored in the system "
-            "keyring."
+            "The grammar parses prompts immediately; differing interpretations by the "
+            "language model are shown as suggestions. Prompts are sent to this server. The "
+            "API key is stored in the system keyring."
         )
         notes = (overridden, note) if names else (note,)
         column(

@@ -37,7 +37,7 @@ def read_file(studio: Studio, path: Path) -> OpenRun | ForeignPicture:
             return studio.read_run(path)
     except (OSError, ValueError) as error:
         raise StoreError(
-            "The file cannot be opened: its name cannot be used.", hint="Rename or copy it."
+            "The file cannot be opened because its name is invalid.", hint="Rename or copy it."
         ) from error
     return studio.pictures.read(path)
 
@@ -125,7 +125,7 @@ def offer_settings(context: WindowContext, picture: ForeignPicture, parent: QWid
 def left_out_in_words(theirs: PictureSettings) -> str:
     """Return a message on metadata that is too long to be used."""
     names = ", ".join(tr(NAMES.get(name, name)).lower() for name in theirs.left_out)
-    return tr("Ignored because too long: {names}.").format(names=names)
+    return tr("Ignored because they are too long: {names}.").format(names=names)
 
 
 def _judge(context: WindowContext, picture: ForeignPicture) -> None:
@@ -153,4 +153,6 @@ def _take_scene(context: WindowContext, scene: SceneGraph) -> None:
     """Use a picture's scene, including all manual edits."""
     before = context.studio.session.scene
     if before is not None and before != scene:
-        context.edits.change(tr("use picture's relations"), before, scene, context.studio.use_scene)
+        context.edits.change(
+            tr("load relations from picture"), before, scene, context.studio.use_scene
+        )

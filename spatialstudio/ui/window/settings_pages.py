@@ -35,7 +35,7 @@ from spatialstudio.ui.window.settings_dialog import SettingsPage
 from spatialstudio.ui.window.shortcuts import ShortcutsPage
 
 NAMES = {
-    ThemeChoice.SYSTEM: "Follow the system",
+    ThemeChoice.SYSTEM: "System theme",
     ThemeChoice.LIGHT: "Light",
     ThemeChoice.DARK: "Dark",
     ThemeChoice.HIGH_CONTRAST: "High contrast",
@@ -77,7 +77,7 @@ class AppearancePage(SettingsPage):
         for name, field in fields:
             field.setAccessibleName(name)
             form.addRow(name, field)
-        note = tr("Outcomes also differ by shape and word, maps by lightness.")
+        note = tr("Verdicts are also distinguished by shape and text, attention maps by lightness.")
         form.addRow(TextLabel(note, Tone.MUTED))
 
     def _show_colours(self) -> None:
@@ -102,7 +102,7 @@ class LibraryFolderForm(QWidget):
         self._problem.hide()
         choose = push_button(tr("Choose a folder…"), self._choose)
         open_folder = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(folder)))
-        show = push_button(tr("Show it"), open_folder, name=tr("Show the library folder"))
+        show = push_button(tr("Open folder"), open_folder, name=tr("Show the library folder"))
         show.setEnabled(folder.is_dir())
         back = push_button(
             *(tr("Use the default folder"), lambda: self._use(None)), kind="quiet", tip=str(usual)
@@ -141,20 +141,19 @@ class PicturesPage(SettingsPage):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         action = context.actions[MARK_PICTURES]
-        box = QCheckBox(tr("Mark new pictures as AI-generated"))
+        box = QCheckBox(tr("Label new pictures as AI-generated"))
         box.setChecked(action.isChecked())
         box.clicked.connect(action.trigger)
         meaning = tr(
-            "The mark is an entry in the file's metadata (XMP, DigitalSourceType) that "
-            "websites and other programs read; it is not visible. Existing pictures are "
-            "not changed."
+            "The label is an invisible metadata entry (XMP DigitalSourceType) that websites "
+            "and other programs read. Existing pictures are not changed."
         )
         kept = tr(
-            "Prompt, settings and verdicts are always stored in the file. A clean copy "
-            "(File menu) contains neither them nor the mark."
+            "Prompt, settings and verdicts are always stored in the file. A clean copy (File "
+            "menu) contains neither these nor the label."
         )
         column(
-            *(LibraryFolderForm(context), space(0.8), TextLabel(tr("Marks"), Tone.HEADING), box),
+            *(LibraryFolderForm(context), space(0.8), TextLabel(tr("AI label"), Tone.HEADING), box),
             *(TextLabel(meaning, Tone.MUTED), TextLabel(kept, Tone.MUTED), SPACE),
             within=self,
             gap=0.8,

@@ -51,12 +51,12 @@ class ShortcutsPage(SettingsPage):
     def __init__(self, actions: Actions) -> None:
         super().__init__()
         self._actions = actions
-        words = tr("Find a command or its keys")
+        words = tr("Find a command or shortcut")
         self._find = QLineEdit(placeholderText=words, clearButtonEnabled=True)
         self._find.setAccessibleName(words)
         self._find.textChanged.connect(self._filter)
         self._tree = QTreeWidget(columnCount=2)
-        self._tree.setAccessibleName(tr("Commands and their keys"))
+        self._tree.setAccessibleName(tr("Commands and shortcuts"))
         self._tree.setHeaderHidden(True)
         self._tree.setRootIsDecorated(False)
         self._tree.setUniformRowHeights(True)
@@ -67,13 +67,13 @@ class ShortcutsPage(SettingsPage):
         self._tree.ensurePolished()  # otherwise row heights are computed before styling
         self._tree.currentItemChanged.connect(self._show_command)
         self._keys = QKeySequenceEdit(maximumSequenceLength=MOST_KEYS)
-        self._keys.setAccessibleName(tr("Keys"))
+        self._keys.setAccessibleName(tr("Shortcut"))
         self._keys.setMinimumWidth(em(KEYS_EM))
         self._keys.keySequenceChanged.connect(self._look_for_clash)
-        self._use = _button(tr("Use these keys"), self._take)
-        self._none = _button(tr("Remove the keys"), self._take_none)
-        self._usual = _button(tr("Default keys"), self._take_usual)
-        reset = _button(tr("Reset all keys"), actions.use_usual_keys, "quiet")
+        self._use = _button(tr("Assign shortcut"), self._take)
+        self._none = _button(tr("Remove shortcut"), self._take_none)
+        self._usual = _button(tr("Restore default"), self._take_usual)
+        reset = _button(tr("Restore all defaults"), actions.use_usual_keys, "quiet")
         self._clash = TextLabel(tone=Tone.MUTED)
         foot = FlowLayout(em(0.4), self._keys, self._use, self._none, self._usual, reset)
         column(self._find, grow(self._tree), foot, self._clash, within=self, gap=0.5)
@@ -121,10 +121,10 @@ class ShortcutsPage(SettingsPage):
         if command is None:
             return
         owner = self._actions.clash(command, keys)
-        said = "" if owner is None else tr("These keys are assigned to “{name}”.")
+        said = "" if owner is None else tr("This shortcut is already assigned to “{name}”.")
         self._clash.setText(said.format(name=tr(owner.text).rstrip("…")) if owner else "")
         self._clash.setVisible(owner is not None)
-        self._use.setText(tr("Reassign") if owner else tr("Use these keys"))
+        self._use.setText(tr("Reassign") if owner else tr("Assign shortcut"))
         self._use.setEnabled(keys != self._actions[command].shortcut())
 
     def _take(self) -> None:
@@ -164,10 +164,10 @@ class ShortcutSheet(TitledDialog):
     """Shows every action with a shortcut, by menu."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Keys and shortcuts"), parent)
+        super().__init__(tr("Keyboard shortcuts"), parent)
         note = tr(
-            "Replay keys work on the stage and the attention dock; letter keys are "
-            "inactive while you type."
+            "Replay shortcuts work on the stage and in the Attention dock; single-letter "
+            "shortcuts are inactive while you type."
         )
         room = DockRoom(self._sheet_of(actions))
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # to scroll if larger than the window

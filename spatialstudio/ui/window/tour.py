@@ -46,45 +46,46 @@ STATIONS = (
     TourPage(
         "write",
         "Write",
-        "Type what you want to see. Objects are underlined in their colours, and every relation "
-        "appears as a chip: click its middle to change it, drag its ends to other words, "
-        "right-click it for more.",
+        "Enter a prompt. Objects are underlined in their colours, and each relation appears "
+        "as a chip. Click the middle of a chip to change the relation, drag its ends to "
+        "other objects, or right-click it for more options.",
     ),
     TourPage(
         "watch",
-        "Watch",
-        "Generate with Ctrl+Return. The preview clears step by step. With all controls "
-        "(Ctrl+Shift+A) maps show where the model attends to each word, and the PoS curve shows "
-        "how sure the attention is of each relation; the verdict judges the picture itself. The "
-        "same seed without guidance is drawn beside it; Ctrl+B turns that on or off.",
+        "Generate",
+        "Press Ctrl+Return to generate. The preview is updated at each step. With all "
+        "controls (Ctrl+Shift+A), attention maps show where the model attends to each word, "
+        "and curves show the PoS of each relation. The verdict judges the finished picture. "
+        "The baseline, the same seed without guidance, is generated as well; Ctrl+B turns it "
+        "on or off.",
     ),
     TourPage(
         "inspect",
         "Inspect",
-        "Ctrl+2 lays the words' maps over the picture. Along its edges stand their marginals: "
-        "where their cumulative curves cross is what PoS measures. The arrows step through the "
-        "run, Space plays it.",
+        "Ctrl+2 overlays the attention maps on the picture, with their marginals along the "
+        "edges. PoS measures how well the two marginals are separated. The arrow keys step "
+        "through the run, Space plays it.",
     ),
     TourPage(
         "judge",
         "Judge",
-        "Ctrl+3 shows what was found in the finished picture, how far apart it is and how sure "
-        "that is: PASS, FAIL, or UNDECIDABLE with its reason. Click a reason to see its evidence; "
-        "drag the band or a threshold to try another judgement beside the stored one.",
+        "Ctrl+3 shows the detected objects, their offsets and the verdict with its "
+        "confidence: PASS, FAIL, or UNDECIDABLE with a reason. Click a check to highlight "
+        "its evidence. Drag the margin band or a threshold to try other settings; the stored "
+        "verdict is kept.",
     ),
     TourPage(
         "keep",
-        "Keep",
-        "Ctrl+6 holds every picture you ever drew, with all that made it. Find them by words, "
-        "relations, verdicts and PoS; rate, compare and export them. Nothing is lost, even when "
-        "the program is stopped in the middle.",
+        "Browse",
+        "Ctrl+6 opens the gallery with every generated picture and its settings. Search by "
+        "words, relations, verdicts and PoS; rate, compare and export runs. The queue and "
+        "finished pictures survive a crash.",
     ),
     TourPage(
         "find",
         "Find",
-        "Ctrl+K finds any command by a few of its letters, ? shows all keys, Esc leads back to the "
-        "picture. Drop any picture on the window to judge it, or to get back the settings that it "
-        "was made with.",
+        "Ctrl+K searches all commands, ? shows all shortcuts, Esc returns to the picture. "
+        "Drop a picture on the window to judge it or to load its generation settings.",
     ),
 )
 
@@ -155,7 +156,7 @@ class TourDialog(TitledDialog):
         self._title.setText(tr(page.title))
         self._text.setText(tr(page.text))
         self._picture.setPixmap(self._pixmap())
-        self._picture.setAccessibleName(tr("Picture of the window: {text}").format(text=page.title))
+        self._picture.setAccessibleName(tr("Screenshot: {text}").format(text=page.title))
         self._place.setText(
             tr("{number} of {count}").format(number=self._number + 1, count=len(STATIONS))
         )

@@ -295,7 +295,7 @@ class WindowCommands(QObject):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            message = tr("The folder for models cannot be made: {why}.").format(why=error.strerror)
+            message = tr("The models folder cannot be created: {why}.").format(why=error.strerror)
             self._context.toasts.tell(message)
             return
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
@@ -312,13 +312,13 @@ class MessageList(TitledDialog):
     """Shows messages, the newest first, with their details."""
 
     def __init__(self, toasts: tuple[Toast, ...], parent: QWidget | None = None) -> None:
-        super().__init__(tr("Earlier messages"), parent)
+        super().__init__(tr("Message history"), parent)
         said = "\n\n".join(
             "\n".join(filter(None, (toast.message, toast.hint, toast.details)))
             for toast in reversed(toasts)
         )
-        self._text = QPlainTextEdit(said or tr("There was no message yet."), readOnly=True)
-        self._text.setAccessibleName(tr("Earlier messages"))
+        self._text = QPlainTextEdit(said or tr("No messages yet."), readOnly=True)
+        self._text.setAccessibleName(tr("Message history"))
         buttons = self.buttons()
         copy = buttons.addButton(tr("Copy all"), QDialogButtonBox.ButtonRole.ActionRole)
         copy.setEnabled(bool(said))

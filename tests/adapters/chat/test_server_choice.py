@@ -164,7 +164,7 @@ def test_a_server_that_refuses_says_why_without_the_key(choices):
         choice = ServerChoice(url=server.url, model="small")
         with pytest.raises(SettingsError) as caught:
             choices.try_out(choice, SECRET, CountingToken())
-    assert "refuses the key" in caught.value.message
+    assert "rejected the API key" in caught.value.message
     assert SECRET not in f"{caught.value.message} {caught.value.hint}"
 
 
@@ -176,7 +176,7 @@ def test_a_test_can_be_stopped(choices):
 
 
 def test_a_model_must_be_named(choices):
-    with pytest.raises(SettingsError, match="No model"):
+    with pytest.raises(SettingsError, match="model name is empty"):
         choices.try_out(ServerChoice(url=URL), None, CountingToken())
 
 

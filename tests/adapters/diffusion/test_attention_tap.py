@@ -163,7 +163,7 @@ def test_attention_that_cannot_be_seen_is_told(unet, layers, inputs, seen):
     usual = layers[0].module.processor
     layers[0].module.processor = AttnProcessor()
     with (
-        pytest.raises(BackendError, match="cannot be read"),
+        pytest.raises(BackendError, match="cannot be captured"),
         torch.no_grad(),
         tapped(layers, seen.append),
     ):

@@ -9,7 +9,7 @@ import torch
 from spatialstudio.adapters.diffusion import load_pipeline as loading
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend, model_setup
 from spatialstudio.adapters.diffusion.load_pipeline import files_read
-from spatialstudio.adapters.models.weight_hashes import hash_beside, hash_of_weights
+from spatialstudio.adapters.models.weight_hashes import hash_in_background, hash_of_weights
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import (
     BackendError,
@@ -75,7 +75,7 @@ def test_a_device_with_kernels_to_choose_from_tells_them(loaded):
 
 
 def test_weights_that_have_gone_have_no_hash(loaded, tmp_path):
-    gone = hash_beside([tmp_path / "gone.safetensors"])
+    gone = hash_in_background([tmp_path / "gone.safetensors"])
     assert model_setup(loaded.denoiser, loaded.device, gone).weights_sha256 == ""
 
 

@@ -36,11 +36,11 @@ def test_numbers_whose_sum_is_none_are_accepted():
         (True, torch.float32, 1.0, ["strength"], ["float", "scale"]),
         (True, torch.float16, 7.5, ["strength", "bfloat16", "scale"], ["sampler"]),
         (False, torch.float16, 1.0, ["bfloat16"], ["strength", "scale"]),
-        (False, torch.bfloat16, 7.5, ["guidance scale"], ["strength", "float"]),
+        (False, torch.bfloat16, 7.5, ["CFG scale"], ["strength", "float"]),
         (False, torch.float32, 1.0, ["sampler", "install"], ["strength", "float", "scale"]),
     ],
 )
-def test_what_is_advised_fits_the_run(was_moved, dtype, scale, told, untold):
+def test_the_advice_fits_the_run(was_moved, dtype, scale, told, untold):
     advice = what_may_help(was_moved=was_moved, dtype=dtype, guidance_scale=scale)
     assert all(word in advice for word in told)
     assert not any(word in advice for word in untold)

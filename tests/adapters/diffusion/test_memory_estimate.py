@@ -229,7 +229,7 @@ def kept_bytes(loaded):
 
 @pytest.mark.parametrize(
     ("free_bytes", "hint"),
-    [(10**12, ": that takes about"), (0, "smaller picture"), (None, "smaller")],
+    [(10**12, ": this needs about"), (0, "smaller picture"), (None, "smaller")],
     ids=["much is free", "nothing is free", "nobody knows"],
 )
 def test_when_memory_runs_out_what_fits_is_offered_and_the_next_picture_is_drawn(

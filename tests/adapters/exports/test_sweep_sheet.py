@@ -86,7 +86,7 @@ def test_sides_and_pictures_are_labelled(swept, exports):
 
 def test_the_caption_leaves_out_what_differs(swept, exports):
     words = " ".join(texts(sweep_sheet([swept(0, 7), swept(5, 8)], exports.look())))
-    assert "guidance scale" in words
+    assert "CFG scale" in words
     assert "seed " not in words
     assert "step size " not in words
 

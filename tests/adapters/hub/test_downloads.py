@@ -160,7 +160,7 @@ def test_a_passing_fault_does_no_harm(hub, fake, cache, fault):
 
 
 LASTING = {
-    "cut": ("storage", cut(0.0), HubUnreachable, "broke off"),
+    "cut": ("storage", cut(0.0), HubUnreachable, "was interrupted"),
     "429": ("storage", status(429), HubUnreachable, "limits the number of requests"),
     "500": ("storage", status(500), HubUnreachable, r"internal error \(500\)"),
     "503 of the list": ("info", status(503), HubUnreachable, r"internal error \(503\)"),
@@ -169,7 +169,12 @@ LASTING = {
     "wrong hash": ("storage", altered(lambda content: content[::-1]), HubError, "is damaged"),
     "wrong size": ("storage", altered(lambda content: content[:-9]), HubError, "is damaged"),
     "endless": ("storage", altered(lambda content: content * 3), HubError, "is damaged"),
-    "login page for the list": ("info", html, HubUnreachable, "does not answer as a hub"),
+    "login page for the list": (
+        "info",
+        html,
+        HubUnreachable,
+        "does not respond like a Hugging Face hub",
+    ),
     "login page for a file": ("storage", html, HubError, "is damaged"),
     "redirect loop": (
         "storage",
@@ -208,7 +213,7 @@ def test_a_stalled_transfer_goes_on_after_a_while(impatient_hub, fake):
 @pytest.mark.parametrize("kind", ["info", "storage"])
 def test_a_hub_that_does_not_answer_is_named(impatient_hub, fake, cache, kind):
     fake.breaks(kind, stalls)
-    with pytest.raises(HubUnreachable, match="does not answer"):
+    with pytest.raises(HubUnreachable, match="does not respond"):
         get(impatient_hub)
     assert listed(cache) == []
 
@@ -331,7 +336,7 @@ def test_an_unknown_revision_is_named(hub):
 
 
 UNSUITABLE = {
-    "pickles only": ({"config.json": b"{}", "model.bin": b"?"}, "pickled weights"),
+    "pickles only": ({"config.json": b"{}", "model.bin": b"?"}, "pickle files"),
     "custom code": (
         {"config.json": b'{"auto_map": {"AutoModel": "x.X"}}', "model.safetensors": b"?"},
         "custom code",

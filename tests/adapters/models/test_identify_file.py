@@ -331,7 +331,7 @@ BYTES = {
     "picture": (b"\x89PNG\r\n\x1a\n" + bytes(64), "is a picture, not a model"),
     "error message": (b'{"error": "Invalid token"}', "is a text file in JSON, not a model"),
     "GGUF": (b"GGUF\x03\x00\x00\x00" + bytes(64), "contains weights in GGUF"),
-    "zipped pickle": (b"PK\x03\x04" + bytes(64), "is a pickle, which can run code"),
+    "zipped pickle": (b"PK\x03\x04" + bytes(64), "is a pickle file, which can execute code"),
     "old pickle": (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19." + bytes(9), "is a pickle"),
     "noise": (bytes(range(7, 107)), "is damaged"),
     "header cut": ((500).to_bytes(8, "little") + b'{"a": ', "is damaged: it was cut short"),

@@ -71,7 +71,7 @@ def test_a_damaged_file_and_a_pickle_are_named(tmp_path):
     folders = LoraFolders([tmp_path])
     with pytest.raises(ModelNotFound, match='LoRA "cut" is damaged'):
         folders.card("cut")
-    with pytest.raises(ModelNotFound, match="pickled"):
+    with pytest.raises(ModelNotFound, match="pickle file"):
         folders.card("old")
 
 

@@ -12,7 +12,7 @@ from spatialstudio.adapters.models.model_files import (
 )
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.generation import samplers_beside
+from spatialstudio.domain.generation import alternative_samplers
 
 OBJECTS = """
 [[objects]]
@@ -57,7 +57,7 @@ def test_advice_beside_the_model_is_taken(tmp_path):
 @pytest.mark.parametrize(
     ("config", "samplers"),
     [
-        ({"_class_name": "EulerDiscreteScheduler"}, samplers_beside("EulerDiscreteScheduler")),
+        ({"_class_name": "EulerDiscreteScheduler"}, alternative_samplers("EulerDiscreteScheduler")),
         ({"_class_name": "LCMScheduler"}, ("LCMScheduler",)),
         (
             {"_class_name": "DPMSolverMultistepScheduler", "use_flow_sigmas": True},
@@ -69,7 +69,7 @@ def test_advice_beside_the_model_is_taken(tmp_path):
         ),
         (
             {"_class_name": "DDPMScheduler", "beta_schedule": "squaredcos_cap_v2"},
-            samplers_beside("DDPMScheduler", begins_in_noise=True),
+            alternative_samplers("DDPMScheduler", begins_in_noise=True),
         ),
         ({}, ()),
     ],
@@ -137,37 +137,37 @@ def test_a_part_without_a_class_is_left_out(tmp_path):
     assert read_card(folder).size_bytes == 6
 
 
-def test_advice_from_an_editor_of_windows_is_taken(tmp_path):
+def test_settings_written_by_a_windows_editor_are_read(tmp_path):
     folder = write_model(tmp_path / "m")
     (folder / "studio.toml").write_bytes(b'\xef\xbb\xbftitle = "X"\r\nsteps = 4\r\n')
     card = read_card(folder)
     assert (card.title, card.steps) == ("X", 4)
 
 
-def test_what_may_not_be_read_is_told_so(tmp_path, monkeypatch):
+def test_an_unreadable_folder_is_reported(tmp_path, monkeypatch):
     def forbid(*_):
         raise PermissionError
 
     folder = write_model(tmp_path / "m")
     monkeypatch.setattr(model_settings, "read_regular", forbid)
-    with pytest.raises(ModelNotFound, match='"m" may not be read'):
+    with pytest.raises(ModelNotFound, match='permission to read the model folder "m"'):
         read_card(folder)
 
 
-def test_a_model_that_paints_over_pictures_is_told(tmp_path):
+def test_an_inpainting_model_is_rejected(tmp_path):
     folder = write_model(tmp_path / "m")
     config = {"sample_size": 64, "in_channels": 9, "out_channels": 4}
     (folder / "unet" / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ModelNotFound, match="needs an input picture"):
+    with pytest.raises(ModelNotFound, match="requires an input picture"):
         read_card(folder)
 
 
 def test_pickled_weights_are_refused(tmp_path):
-    with pytest.raises(ModelNotFound, match="pickled"):
+    with pytest.raises(ModelNotFound, match="contains pickle files"):
         read_card(write_model(tmp_path / "m", weights="pytorch_model.bin"))
 
 
-def test_the_shelf_lists_good_models_of_all_roots_in_order(tmp_path):
+def test_the_catalog_lists_valid_models_of_all_roots_in_order(tmp_path):
     write_model(tmp_path / "shipped" / "b")
     write_model(tmp_path / "own" / "a")
     write_model(tmp_path / "own" / "broken", "steps =")
@@ -227,10 +227,10 @@ def usual_settings(kind):
     return MODEL_KINDS[kind].steps, MODEL_KINDS[kind].guidance_scale
 
 
-def test_a_folder_of_another_kind_is_told(tmp_path):
+def test_an_unsupported_model_class_is_reported(tmp_path):
     folder = write_model(tmp_path / "m")
     (folder / "model_index.json").write_text('{"_class_name": "AudioPipeline"}', encoding="utf-8")
-    with pytest.raises(ModelNotFound, match="cannot be used: AudioPipeline"):
+    with pytest.raises(ModelNotFound, match="not supported: its class is AudioPipeline"):
         read_card(folder)
 
 
@@ -289,7 +289,7 @@ def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
     write_model_of("PixArtSigmaPipeline", tmp_path / "file")
     write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")
     told = ModelFolders([tmp_path]).damaged()["file"]
-    assert "PixArtSigmaPipeline, need a whole diffusers folder" in str(told)
+    assert "PixArtSigmaPipeline models need a complete diffusers folder" in str(told)
     assert "file/transformer" in told.hint
 
 

@@ -133,7 +133,7 @@ def with_broken_link(folder):
     ("spoil", "telling"),
     [
         (without_weights, "not complete"),
-        (with_pickled_weights, "pickled"),
+        (with_pickled_weights, "pickle files"),
         (with_torn_config, "damaged"),
         (with_broken_link, "not complete"),
     ],

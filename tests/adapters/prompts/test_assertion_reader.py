@@ -90,11 +90,11 @@ def test_what_is_half_right_is_kept_in_part():
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (says("I cannot do that."), "answers without statements"),
-        (answer(), "answers without statements"),
-        (says('{"assertions": "none"}'), "answers without statements"),
+        (says("I cannot do that."), "returned no assertions"),
+        (answer(), "returned no assertions"),
+        (says('{"assertions": "none"}'), "returned no assertions"),
         (says(None, refusal="No."), "refused to answer"),
-        (sends(b"", 401), "refuses the key"),
+        (sends(b"", 401), "rejected the API key"),
         (sends(b"", 429), "is busy"),
         (sends(b"", 500), "fails"),
     ],
@@ -109,7 +109,7 @@ def test_whatever_goes_wrong_the_scene_is_taken_apart_with_a_note(reply, reason)
 
 
 def test_a_server_that_stalls_is_left():
-    assert "does not answer in time" in read(stalls, timeout_s=0.2).notes[0]
+    assert "did not respond in time" in read(stalls, timeout_s=0.2).notes[0]
 
 
 def test_a_server_that_refuses_the_form_is_asked_without():
@@ -129,7 +129,7 @@ def test_the_same_prompt_is_asked_once():
 
 def test_without_a_server_the_scene_is_taken_apart():
     told = LanguageModelAssertionReader(None, INSTRUCTION).read(SCENE, CountingToken())
-    assert "No language model is set up" in told.notes[0]
+    assert "No language model is configured" in told.notes[0]
 
 
 def test_waiting_can_be_stopped():

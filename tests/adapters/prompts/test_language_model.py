@@ -140,22 +140,22 @@ def test_an_empty_list_means_no_relations():
 @pytest.mark.parametrize(
     ("reply", "telling"),
     [
-        (says("I am only a model."), "answers without relations"),
-        (says('{"layout": "dog, car"}'), "answers without relations"),
-        (says(""), "answers without relations"),
-        (says(f"<think>{MAN_ON_CHAIR} is what"), "answers without relations"),
-        (streams_lines(": keep-alive", "data: [DONE]"), "answers without relations"),
+        (says("I am only a model."), "returned no relations"),
+        (says('{"layout": "dog, car"}'), "returned no relations"),
+        (says(""), "returned no relations"),
+        (says(f"<think>{MAN_ON_CHAIR} is what"), "returned no relations"),
+        (streams_lines(": keep-alive", "data: [DONE]"), "returned no relations"),
         (says(None, refusal="I will not."), "refused to answer"),
         (sends(b"<html>welcome</html>"), "does not speak"),
         (sends(b'{"choices": []}'), "does not speak"),
-        (sends(f'{{"error": "bad key {SECRET}"}}'.encode(), 401), "refuses the key"),
-        (sends(b"{}", 404), "does not know the model"),
+        (sends(f'{{"error": "bad key {SECRET}"}}'.encode(), 401), "rejected the API key"),
+        (sends(b"{}", 404), "does not have this model"),
         (sends(b"{}", 429), "is busy"),
         (sends(b"{}", 429, retry_after="600"), "is busy"),
         (sends(b"{}", 500), "fails"),
-        (sends(b"{}", 400), "does not accept"),
-        (hangs_up, "breaks off"),
-        (says("(" * 300_000), "too long an answer"),
+        (sends(b"{}", 400), "rejected the request"),
+        (hangs_up, "closed the connection"),
+        (says("(" * 300_000), "response that is too long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -169,7 +169,7 @@ def test_a_bad_server_leaves_the_grammars_reading_with_a_note(reply, telling):
 
 @pytest.mark.parametrize(
     ("reply", "telling"),
-    [(stalls, "does not answer in time"), (drips, "takes too long")],
+    [(stalls, "did not respond in time"), (drips, "took too long")],
     ids=["stalling", "dripping"],
 )
 def test_a_slow_server_is_not_waited_for(reply, telling):
@@ -244,7 +244,7 @@ def test_rows_of_another_shape_are_told():
     rows = [row("dog", "left_of", "car"), row("dog", "between", "car"), {"subject": 3}, "dog"]
     scene = read(says(answer(*rows)))
     assert sentences(scene) == ["dog to the left of red car"]
-    assert "answer has 3 rows that I cannot read." in messages(scene)
+    assert "answer contains 3 rows that could not be parsed." in messages(scene)
 
 
 def test_equal_things_are_told_apart_by_their_attributes():
@@ -281,7 +281,7 @@ def test_a_budget_holds_for_a_minute():
         beyond = extractor.extract(Prompt(text="a dog"))
         now[0] = 60.0
         after = extractor.extract(Prompt(text="a bird"))
-    assert "was asked 1 times this minute" in messages(beyond)
+    assert "has reached the limit of 1 calls per minute" in messages(beyond)
     assert after.extractor_id == "llm"
 
 
@@ -310,7 +310,7 @@ def test_a_server_that_is_no_longer_asked_is_hung_up_on():
 def test_without_a_server_the_grammar_reads_and_says_so():
     scene = LanguageModelExtractor(None, INSTRUCTION, GRAMMAR).extract(Prompt(text=PROMPT))
     assert scene.extractor_id == "grammar"
-    assert "No language model is set up" in messages(scene)
+    assert "No language model is configured" in messages(scene)
 
 
 def test_an_empty_prompt_is_refused():

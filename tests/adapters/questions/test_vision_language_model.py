@@ -61,7 +61,7 @@ def test_the_picture_goes_along_to_the_pixel():
 def test_a_server_without_probabilities_gives_no_answer():
     answers, asked = answered(says("yes"))
     assert [answer.chances for answer in answers] == [None, None]
-    assert "no log-probabilities" in answers[0].note
+    assert "no log probabilities" in answers[0].note
     assert len(asked) == 1
 
 
@@ -80,14 +80,14 @@ def test_another_word_than_yes_or_no_is_no_answer():
 @pytest.mark.parametrize(
     ("reply", "asked_times", "reason"),
     [
-        (sends(b"", 401), 1, "refuses the key"),
-        (sends(b"", 404), 1, "does not know the model"),
-        (sends(b"", 400), 1, "does not accept the question"),
+        (sends(b"", 401), 1, "rejected the API key"),
+        (sends(b"", 404), 1, "does not have this model"),
+        (sends(b"", 400), 1, "rejected the request"),
         (sends(b"", 429), 3, "is busy"),
         (sends(b"", 500), 3, "fails"),
         (sends(b"<html>"), 1, "does not speak"),
         (sends(b'{"choices": [{"logprobs": {"content": [7]}}]}'), 1, "does not speak"),
-        (hangs_up, 3, "breaks off"),
+        (hangs_up, 3, "closed the connection"),
     ],
     ids=["401", "404", "400", "429", "500", "page", "nonsense", "hangs up"],
 )
@@ -116,5 +116,5 @@ def test_answering_can_be_stopped():
 
 
 def test_without_a_server_nobody_answers():
-    with pytest.raises(DetectorError, match="No vision-language model"):
+    with pytest.raises(DetectorError, match="No vision language model"):
         VisionLanguageModel(None).answer(PICTURE, QUESTIONS, CountingToken())

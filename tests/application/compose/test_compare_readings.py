@@ -83,7 +83,7 @@ def test_differences_are_offered_and_the_scene_stays(shown):
     assert compared.scene is shown
     assert [offer.message for offer in compared.offers] == [
         'It may also state "car behind dog".',
-        'It may not say "cat above dog".',
+        'It may not state "cat above dog".',
     ]
 
 
@@ -152,7 +152,8 @@ def test_a_claim_that_the_words_contradict_is_offered_in_their_place(shown):
     assert compared.scene is shown
     (offer,) = compared.offers
     assert offer.message == (
-        'The language model reads "above" as "cat below dog"; the grammar reads "cat above dog".'
+        'The language model interprets "above" as "cat below dog"; '
+        'the grammar finds "cat above dog".'
     )
     taken = accept(shown, offer)
     assert [taken.sentence(each) for each in taken.relations] == ["cat below dog"]
@@ -223,7 +224,7 @@ def test_the_words_of_what_was_taken_up_move_along():
 def test_what_was_taken_up_is_not_doubted():
     scene = taken_up("a cat above a dog, a car")
     offers = compare_readings(scene, later(scene)).offers
-    assert [offer.message for offer in offers] == ['It may not say "cat above dog".']
+    assert [offer.message for offer in offers] == ['It may not state "cat above dog".']
 
 
 @pytest.mark.parametrize(

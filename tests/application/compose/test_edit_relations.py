@@ -137,10 +137,10 @@ def test_between_takes_the_third_thing_for_its_other_flank():
     assert sentences(scene) == ["cat between dog and car"]
 
 
-def test_why_names_words_and_reader():
+def test_the_reason_names_words_and_extractor():
     scene = read("a cat to the left of a dog")
     said = (
-        'The grammar read it in "to the left of", characters 7 to 20. High confidence: '
+        'The grammar found it in "to the left of", characters 7 to 20. High confidence: '
         "stated in the prompt."
     )
     assert why(scene, scene.relations[0]) == said
@@ -172,14 +172,14 @@ def test_why_tells_what_was_set_by_hand():
 def test_why_tells_of_another_reader_and_of_no_words():
     scene = read("a cat to the left of a dog")
     relation = replace(scene.relations[0], source="llm", span=None)
-    assert why(scene, relation) == "A language model claims it; no words of the prompt say it."
+    assert why(scene, relation) == "A language model added it; the prompt does not state it."
 
 
 def test_why_tells_what_is_only_implied():
     scene = read("a cat to the left of a dog")
     relation = replace(scene.relations[0], source="llm", is_implied=True)
     said = why(scene, relation)
-    assert said.startswith('A language model takes it as implied by "to the left of", characters')
+    assert said.startswith('A language model inferred it by "to the left of", characters')
     assert said.endswith("Lower confidence: implied, not stated.")
 
 

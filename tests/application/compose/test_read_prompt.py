@@ -123,12 +123,12 @@ def test_things_are_called_what_the_model_calls_them(text, heads):
 def test_an_unknown_thing_is_refused_with_the_nearest_names_first():
     with pytest.raises(PromptError) as refused:
         read("a carxy left of a cat", KNOWN)
-    assert refused.value.message == 'This model does not know "carxy".'
-    assert refused.value.hint.startswith("It knows these 3 objects: car, cat")
+    assert refused.value.message == 'This model does not support "carxy".'
+    assert refused.value.hint.startswith("It supports these 3 objects: car, cat")
 
 
 def test_a_prompt_without_things_is_refused_where_objects_are_limited():
-    with pytest.raises(PromptError, match="names no object"):
+    with pytest.raises(PromptError, match="contains no object"):
         read("sunset, 4k", KNOWN)
 
 
@@ -162,7 +162,7 @@ def test_spans_behind_a_changed_relation_move_along():
 
 
 def test_between_needs_a_third_thing():
-    with pytest.raises(PromptError, match="either side"):
+    with pytest.raises(PromptError, match="needs a second object"):
         with_relation_type(read("a cat above a dog"), "r1", BETWEEN)
 
 

@@ -161,4 +161,4 @@ def test_what_the_model_cannot_draw_is_told_and_the_rest_offered(studio):
     compared = studio.compare_with_scene(later, {"dog": "dog", "car": "car"})
     assert [offer.added.type for offer in compared.offers if offer.added] == [BEHIND]
     (told,) = compared.notes
-    assert told.message == 'The image model does not know "Zorp".'
+    assert told.message == 'The image model does not support "Zorp".'

@@ -58,7 +58,7 @@ def test_what_names_no_single_thing_is_refused(name):
 
 @pytest.mark.parametrize("name", ["zzgloop", "of"])
 def test_what_names_nothing_is_refused_as_a_name_not_as_a_prompt(name):
-    with pytest.raises(PromptError, match="does not name one thing"):
+    with pytest.raises(PromptError, match="is not the name of one object"):
         read_thing(name, extractor, {"cat": "cat"})
 
 

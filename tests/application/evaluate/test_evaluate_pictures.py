@@ -107,7 +107,7 @@ def test_a_bad_picture_is_an_error_and_the_rest_goes_on(tmp_path, name):
     [
         (FakeDetector(error=DetectorError("The model is damaged.")), "damaged"),
         (RaisingDetector(), "Unexpected error"),
-        (CarelessDetector(), "another size"),
+        (CarelessDetector(), "whose size differs"),
     ],
     ids=["known", "unknown", "masks of another size"],
 )

@@ -98,9 +98,12 @@ def test_a_changed_verdict_is_named_with_both_outcomes():
             replace(TRUE, outcome=Outcome.UNDECIDABLE, reason=AbstentionReason.UNSTABLE),
             "UNDECIDABLE (unstable)",
         ),
-        (replace(TRUE, confidence=0.123), "other numbers"),
-        (replace(TRUE, measurement=replace(TRUE.measurement, pse=0.5)), "other numbers"),
-        (replace(TRUE, measurement=None), "other numbers"),
+        (replace(TRUE, confidence=0.123), "values of the stored verdict"),
+        (
+            replace(TRUE, measurement=replace(TRUE.measurement, pse=0.5)),
+            "values of the stored verdict",
+        ),
+        (replace(TRUE, measurement=None), "values of the stored verdict"),
     ],
     ids=["reason", "confidence", "PSE", "no measurement"],
 )
@@ -137,4 +140,4 @@ def test_a_damaged_perception_is_named():
     other = replace(mask, mention_id="m2", pixels=np.ones((5, 7, 2), bool))
     seen = replace(SEEN, masks=(mask, other))
     (message,) = messages(replace(EVALUATION, perception=seen))
-    assert message == "The stored perception is damaged; it cannot be judged again."
+    assert message == "The stored perception is damaged and cannot be judged again."

@@ -62,12 +62,12 @@ def test_the_picture_s_corners_belong_to_it(place):
     assert reading_at(MAP, *place).value == 0
 
 
-def test_a_map_is_said_in_words():
+def test_a_map_is_described():
     assert map_in_words("dog", MAP) == (
         "The map of dog peaks at 0.375, 38 % from the left and 75 % from the top; "
-        "half of its mass lies on 12 % of the picture."
+        "half of its mass covers 12 % of the picture."
     )
 
 
-def test_an_empty_map_is_said_to_be_empty():
+def test_an_empty_map_is_described_as_empty():
     assert map_in_words("dog", 0 * MAP) == "The map of dog is empty."

@@ -26,11 +26,11 @@ def read(relation_type, subject=LEFT, other=RIGHT):
     return read_relation(scene.relations[0], scene, maps)
 
 
-def test_pos_is_told_in_words():
+def test_pos_is_described():
     # left of: P(u<v) = 3/4 * 3/4, ties 2 * 3/16 in halves
     reading = read(LEFT_OF)
     assert reading.pos == pytest.approx(9 / 16 + 3 / 16)
-    assert reading.sentence == "The attention is 75 % sure that the dog is to the left of the car."
+    assert reading.sentence == "Attention PoS 75 %: the dog is to the left of the car."
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_pos_is_told_in_words():
 def test_only_what_is_always_or_never_so_is_called_so(pos, share):
     scene = scene_of()
     told = relation_in_words(scene.relations[0], pos, scene)
-    assert told == f"The attention is {share} sure that the dog is to the left of the car."
+    assert told == f"Attention PoS {share}: the dog is to the left of the car."
 
 
-def test_the_crossing_is_told_in_words():
+def test_the_crossing_is_described():
     (detail,) = read(LEFT_OF).details
     assert detail == (
-        "The curves cross at 50 % of the width: 75 % of the attention to dog lies left of it, "
-        "75 % of that to car right of it."
+        "The curves cross at 50 % of the width: 75 % of the attention to dog is left of it, "
+        "and 75 % of the attention to car is right of it."
     )
 
 
@@ -67,7 +67,7 @@ def test_above_is_read_along_y():
     (axis,) = read(ABOVE).axes
     assert axis.rising == pytest.approx([0, 1, 1])
     assert axis.line.share == pytest.approx(1)
-    assert "lies above it" in read(ABOVE).details[0]
+    assert "is above it" in read(ABOVE).details[0]
 
 
 def test_a_diagonal_has_a_reading_for_each_axis():

@@ -7,7 +7,7 @@ from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
     mean_pos,
-    name_beside,
+    name_second,
     pos_bounds,
 )
 from spatialstudio.application.run.generate_image import new_request
@@ -94,7 +94,7 @@ def test_a_range_without_steps_has_no_mean(run):
     ids=["unguided", "another seed", "the same again"],
 )
 def test_a_second_run_is_called_by_what_differs(run, request_, change, name):
-    assert name_beside(run, replace(run, request=change(request_))) == name
+    assert name_second(run, replace(run, request=change(request_))) == name
 
 
 def test_ties_are_measured_once_a_step(request_, monkeypatch):

@@ -65,11 +65,11 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
         ({"seed": 2**32}, "seed 4294967296"),
         ({"steps": 0}, "0 denoising steps"),
         ({"steps": 1001}, "1001 denoising steps"),
-        ({"guidance_scale": nan}, "guidance scale cannot be nan"),
-        ({"guidance_scale": -1.0}, "guidance scale cannot be -1"),
+        ({"guidance_scale": nan}, "CFG scale cannot be nan"),
+        ({"guidance_scale": -1.0}, "CFG scale cannot be -1"),
         ({"width": 60}, "width of 60"),
         ({"height": 8192}, "height of 8192"),
-        ({"search": NoiseSearch(candidates=0)}, "search among 0"),
+        ({"search": NoiseSearch(candidates=0)}, "0 candidates"),
         (
             {"search": NoiseSearch(candidates=2), "scene": replace(scene_of(), relations=())},
             "at least one relation",
@@ -81,11 +81,11 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
             },
             "Attention to every word",
         ),
-        ({"search": NoiseSearch(enough=-0.5)}, "sufficient PSE cannot be -0.5"),
+        ({"search": NoiseSearch(enough=-0.5)}, "PSE that ends the search cannot be -0.5"),
         ({"capture": CaptureSettings(attention_every=-1)}, "recorded attention cannot be -1"),
         ({"capture": CaptureSettings(preview_every=-2)}, "previews cannot be -2"),
-        (guided(strength=-1.0), "strength -1"),
-        (guided(strength=inf), "strength inf"),
+        (guided(strength=-1.0), "step size -1"),
+        (guided(strength=inf), "step size inf"),
         (guided(goal=0.5), "PoS of 0.5"),
         (guided(goal=1.1), "PoS of 1.1"),
         (guided(decay=0.0), "factor of 0"),
@@ -104,7 +104,7 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
     ],
     ids=str,
 )
-def test_what_cannot_be_drawn_is_refused_with_a_hint(faulty, told):
+def test_an_invalid_request_is_refused_with_a_hint(faulty, told):
     with pytest.raises(RequestError, match=told) as refusal:
         check_request(with_values(GOOD, **faulty), STICKERS)
     assert refusal.value.hint

@@ -69,7 +69,7 @@ def test_after_the_last_seed_comes_the_first(drawn):
     assert drawn.session.baseline.request.sampling.seed == 0
 
 
-def test_a_stored_run_is_set_beside(drawn, engine):
+def test_a_stored_run_becomes_the_second_run(drawn, engine):
     drawn.generate(drawn.new_request(seed=9))
     engine.play(engine.jobs.pop())
     later = drawn.session.run

@@ -387,6 +387,6 @@ def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened,
 def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
     storage = opened()
     storage.run_recorder.expect(request_)
-    with pytest.raises(StoreError, match="still being generated"):
+    with pytest.raises(StoreError, match="The queue is not empty"):
         storage.use_library(tmp_path / "chosen")
     assert storage.runs_folder == tmp_path / "runs"

@@ -99,7 +99,7 @@ def test_the_overlap_is_that_with_the_flank_most_covered():
         ((seen("dog", 20, 50), seen("car", 80, 50, score=0.19)), ("car",)),
         ((seen("dog", 20, 50, size=7), seen("car", 80, 50)), ("dog",)),
     ],
-    ids=["none", "one", "too unsure", "too small"],
+    ids=["none", "one", "below threshold", "too small"],
 )
 def test_what_is_not_seen_is_missing(found, about):
     verdict = judged(LEFT_OF, *found)
@@ -251,13 +251,13 @@ def test_instances_must_agree_on_near_and_between_too(kind, second_dog, reason):
     assert (verdict.outcome is Outcome.PASS) == (reason is None)
 
 
-def test_nobody_knows_depth_without_a_depth_map():
+def test_depth_is_unknown_without_a_depth_map():
     boxes = seen("dog", 20, 50), seen("car", 80, 50)
     masks = masked("dog", 20, 50), masked("car", 80, 50)
     assert judged(IN_FRONT_OF, *boxes, masks=masks).reason is AbstentionReason.NO_DEPTH
 
 
-def test_nobody_knows_depth_without_masks(farther_right):
+def test_depth_is_unknown_without_masks(farther_right):
     boxes = seen("dog", 20, 50), seen("car", 80, 50)
     assert judged(IN_FRONT_OF, *boxes, depth=farther_right).reason is AbstentionReason.NO_DEPTH
 

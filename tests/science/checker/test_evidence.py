@@ -89,24 +89,24 @@ def undecided(relation_type, reason, **measured):
     return said(relation_type, Outcome.UNDECIDABLE, reason, **measured)
 
 
-def test_a_pass_tells_offset_and_need():
+def test_a_pass_names_offset_and_margin():
     assert said(LEFT_OF, delta=-0.314) == (
-        "The red dog's centre lies 0.31 of the width left of the car's; "
-        "more than 0.10 left is needed."
+        "The centre of the red dog is 0.31 of the width left of that of the car; "
+        "more than 0.10 left is required."
     )
 
 
-def test_a_failure_tells_on_which_side_it_is_instead():
+def test_a_failure_names_the_actual_side():
     assert said(ABOVE, Outcome.FAIL, delta=0.2) == (
-        "The red dog's centre lies 0.20 of the height below the car's; "
-        "more than 0.10 above is needed."
+        "The centre of the red dog is 0.20 of the height below that of the car; "
+        "more than 0.10 above is required."
     )
 
 
 def test_a_near_boundary_is_too_close_to_call():
     assert undecided(LEFT_OF, AbstentionReason.NEAR_BOUNDARY, delta=0.03) == (
-        "Too close to call: the red dog's centre lies 0.03 of the width right of the car's; "
-        "more than 0.10 left is needed."
+        "Too close to call: the centre of the red dog is 0.03 of the width right of that of the "
+        "car; more than 0.10 left is required."
     )
 
 
@@ -122,7 +122,7 @@ def test_a_near_boundary_is_too_close_to_call():
         (
             IN_FRONT_OF,
             {"pos": 0.8, "delta": -0.2},
-            "The red dog is in front of the car (PoS along depth 0.80; more than 0.60 is needed).",
+            "The red dog is in front of the car (depth PoS 0.80; more than 0.60 is required).",
         ),
         (
             NEAR,
@@ -133,7 +133,7 @@ def test_a_near_boundary_is_too_close_to_call():
     ],
     ids=["diagonal", "between", "depth", "near", "without masks"],
 )
-def test_other_relations_tell_their_own_number(relation_type, measured, sentence):
+def test_other_relations_state_their_measurement(relation_type, measured, sentence):
     assert said(relation_type, **measured) == sentence
 
 
@@ -156,41 +156,43 @@ def test_a_distance_between_near_and_far_is_too_close_to_call():
         (
             AbstentionReason.AMBIGUOUS_OBJECT,
             ("b",),
-            "Found more than once, equally surely: the car.",
+            "Several instances with similar scores: the car.",
         ),
         (
             AbstentionReason.HIGH_OVERLAP,
             ("a", "b"),
-            "The red dog and the car overlap too much to tell (IoU 0.63).",
+            "The red dog and the car overlap too much (IoU 0.63).",
         ),
         (
             AbstentionReason.UNSTABLE,
             ("a", "b"),
-            "The answer does not survive small changes (stability 0.42).",
+            "The verdict changes under small perturbations (stability 0.42).",
         ),
         (
             AbstentionReason.DETECTORS_DISAGREE,
             ("a", "b"),
-            "A second detector sees it otherwise (agreement 0.50).",
+            "The second detector disagrees (agreement 0.50).",
         ),
         (
             AbstentionReason.NO_DEPTH,
             ("a", "b"),
-            "Without depth and masks nobody can tell what is in front.",
+            "Depth relations need a depth map and masks.",
         ),
     ],
     ids=lambda value: getattr(value, "value", ""),
 )
-def test_every_abstention_says_why(reason, about, sentence):
+def test_every_abstention_has_a_reason(reason, about, sentence):
     assert undecided(LEFT_OF, reason, about=about) == sentence
 
 
-def test_things_that_are_called_alike_are_told_apart():
+def test_objects_with_equal_names_are_numbered():
     twins = NAMES | {"b": "red dog"}
     missing = said(LEFT_OF, Outcome.UNDECIDABLE, AbstentionReason.MISSING_OBJECT, ("a", "b"), twins)
     assert missing == "Not found: the first red dog and the second red dog."
     placed = said(LEFT_OF, names=twins, delta=-0.31)
-    assert placed.startswith("The first red dog's centre lies 0.31 of the width left of the second")
+    assert placed.startswith(
+        "The centre of the first red dog is 0.31 of the width left of that of the second"
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,12 +217,14 @@ def test_things_that_are_called_alike_are_told_apart():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_the_prompt_asks_and_nobody_tests_is_told(changes, said):
+def test_untested_requirements_of_the_prompt_are_listed(changes, said):
     assert said in judged(**changes)
 
 
-def test_a_thing_is_called_what_was_looked_for():
-    assert judged(phrase="three red dogs", attributes=("red",)).startswith("The dog's centre")
+def test_an_object_is_named_by_the_detected_class():
+    assert judged(phrase="three red dogs", attributes=("red",)).startswith(
+        "The centre of the dog is"
+    )
 
 
 def test_a_plain_thing_leaves_nothing_unchecked():

@@ -52,7 +52,7 @@ def test_the_gap_is_between_the_nearest_edges(second, expected):
     assert box_gap(second, first, 60, 80) == pytest.approx(expected)
 
 
-def test_what_stands_in_front_has_a_negative_depth_offset():
+def test_an_object_in_front_has_a_negative_depth_offset():
     depth = np.array([[0, 1, 3, 4]], dtype=np.float32)
     front = np.array([[True, True, False, False]])
     assert depth_offset(depth, front, ~front) == pytest.approx(-0.75)

@@ -69,7 +69,7 @@ def test_the_second_detectors_choice_is_shown_last():
     assert opinions == [box_at(22, 50), box_at(78, 50)]
 
 
-def test_the_band_lies_around_the_landmark():
+def test_the_margin_band_is_centred_on_the_landmark():
     (band,) = shown(*PLAIN).bands
     assert band == MarginBand(axis=Axis.X, start=70, stop=90, wanted_before=True)
 

@@ -45,7 +45,7 @@ def test_a_picture_that_lacks_an_object_says_how_many_were_seen():
     assert (score.pse, score.lead, score.found, score.sureness) == (0, -1, 1, 0)
 
 
-def test_the_second_verifier_may_have_eyes_of_its_own():
+def test_the_second_verifier_may_use_another_detector():
     seen, other = look_at(SCENE.mentions), look_at(SCENE.mentions[::-1])
     score = score_candidate(SCENE, 7, seen, REPRODUCE, second=other)
     assert (score.pse, score.second) == (1, 0)

@@ -8,7 +8,7 @@ def lengths(segments):
     return np.linalg.norm(segments[:, 1] - segments[:, 0], axis=-1)
 
 
-def test_half_the_mass_of_four_equal_positions_lies_in_two():
+def test_two_of_four_equal_positions_hold_half_of_the_mass():
     weights = np.array([[4, 3], [2, 1]], np.float32)
     assert mass_level(weights, 0.4) == 4
     assert mass_level(weights, 0.7) == 3

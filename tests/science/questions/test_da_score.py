@@ -109,7 +109,7 @@ def test_the_score_is_the_weighted_mean_of_what_was_answered():
 
 
 @pytest.mark.parametrize("kind", list(AssertionKind), ids=lambda kind: kind.value)
-def test_every_kind_has_a_weight_of_its_own(kind):
+def test_every_kind_has_a_separate_weight(kind):
     settings = DaSettings(**{f"{kind.value}_weight": 7.0})
     (one,) = combined(score(kind.value, 1.0), settings=settings).scores
     assert (one.assertion.kind, one.assertion.weight) == (kind, 7)
@@ -120,7 +120,7 @@ def test_without_any_answer_there_is_no_score():
     assert combined().value is None
 
 
-def test_answers_are_kept_with_what_they_were_made_of(scene):
+def test_answers_are_stored_with_their_inputs(scene):
     asked = assertions_of(scene)
     answers = [QuestionAnswer(chances=chances(-0.1, -3))] * 3
     refused = QuestionAnswer(chances=None, note="The server refused to answer.")

@@ -79,7 +79,7 @@ def test_a_missing_thing_has_no_colour_and_no_relation():
     assert chances(score_by_perception(scene_with("red"), only_car)) == [0, 0.5, 0, 0]
 
 
-def test_nobody_can_answer_for_a_class_that_the_detector_does_not_know():
+def test_an_unknown_class_has_no_answer():
     picture = perception(seen("dog", 20, 50, 0.8), missing_classes=("car",))
     found = score_by_perception(scene_with(), picture)
     assert chances(found) == [0.8, None, None]

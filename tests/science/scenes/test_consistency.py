@@ -71,11 +71,12 @@ def test_a_longer_circle_is_one_contradiction():
         scene(("a", LEFT_OF, "b"), ("c", RIGHT_OF, "b"), ("c", LEFT_OF, "a"))
     )
     assert found.message == (
-        '"a to the left of b", "c to the right of b" and "c to the left of a" cannot all hold.'
+        '"a to the left of b", "c to the right of b" and "c to the left of a" cannot all '
+        "be satisfied."
     )
 
 
-def test_nothing_stands_in_a_relation_to_itself():
+def test_no_mention_is_related_to_itself():
     (found,) = contradictions_of(scene(("a", LEFT_OF, "a")))
     assert found.message == "The a cannot be to the left of itself."
     assert found.relation_ids == ("r1",)
@@ -109,7 +110,7 @@ def test_a_contradiction_is_mended_by_leaving_out_what_was_claimed_last(claims, 
     (found,) = contradictions_of(scene(*claims))
     kept = [claim for number, claim in enumerate(claims, 1) if f"r{number}" != gone]
     assert found.fix.relation_id == gone
-    assert found.fix.message.startswith('Leave out "')
+    assert found.fix.message.startswith('Remove "')
     assert not contradictions_of(scene(*kept))
 
 

@@ -91,7 +91,7 @@ def test_things_in_one_relation_to_another_do_not_lie_on_each_other():
     assert arrange(scene, stacked) == stacked
 
 
-def test_what_stands_well_stays():
+def test_satisfied_places_are_unchanged():
     kept = {"m1": (0.3, 0.31), "m2": (0.8, 0.7)}
     assert arrange(scene_of(), kept) == kept
 
@@ -151,7 +151,7 @@ def test_things_in_a_row_stand_in_no_row_on_a_ring():
     assert sides == pytest.approx([sides[0]] * 3)
 
 
-def test_one_thing_stands_in_the_middle():
+def test_a_single_object_is_placed_in_the_middle():
     assert on_a_ring({"a": (0.1, 0.1)}) == {"a": (0.5, 0.5)}
 
 

@@ -54,7 +54,7 @@ def test_a_chain_shares_the_side():
     assert [row[mention][0] for mention in "abc"] == [0.05, 0.4, 0.75]
 
 
-def test_between_stands_in_the_middle():
+def test_between_is_the_middle_sector():
     row = boxes((BETWEEN, "abc"))
     assert row["b"][2] < row["a"][0]
     assert row["a"][2] < row["c"][0]

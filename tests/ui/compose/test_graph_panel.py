@@ -39,7 +39,7 @@ def test_a_dragged_pair_becomes_a_relation(graph, studio):
     assert "bird to the left of dog" in sentences(studio)
 
 
-def test_a_removed_relation_comes_back_with_undo(qtbot, graph, studio, window):
+def test_undo_restores_a_removed_relation(qtbot, graph, studio, window):
     graph.show_link("r2")
     qtbot.keyClick(graph, Qt.Key.Key_Delete)
     assert sentences(studio) == ["dog to the left of car"]

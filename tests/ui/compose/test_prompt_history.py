@@ -28,7 +28,7 @@ def test_the_oldest_is_the_end(history):
     assert history.step(1, "a cat") is None
 
 
-def test_what_stands_there_already_is_skipped(history):
+def test_existing_results_are_skipped(history):
     assert history.step(1, "a car") == "a dog"
 
 
@@ -43,7 +43,7 @@ def test_a_prompt_is_kept_once_and_the_newest_last(history, settings):
     assert settings.earlier_prompts == ("a dog", "a car", "a cat")
 
 
-def test_a_run_that_goes_on_keeps_nobody_from_going_back(history):
+def test_a_running_job_does_not_block_going_back(history):
     history.step(1, "a bird")
     history.step(1, "a car")
     history.remember("a car")

@@ -279,7 +279,7 @@ def test_words_that_the_model_does_not_know_are_offered_after_its_own(
     qtbot.keyClicks(editor, " and a gir")
     assert (editor.completion, editor.remark) == ("affe", "")
     qtbot.keyClicks(editor, "affe and an accord")
-    assert (editor.completion, editor.remark) == ("ion", "unknown to this model")
+    assert (editor.completion, editor.remark) == ("ion", "not supported by this model")
 
 
 def test_what_was_just_typed_is_drawn(qtbot, panel, window, engine):

@@ -86,7 +86,7 @@ def types(studio):
 def test_a_contradiction_is_mended_in_one_step(qtbot, panel, window, studio, type_prompt):
     type_prompt("a dog left of a car and the car left of the dog")
     qtbot.waitUntil(lambda: says(panel, "Contradiction"))
-    press(qtbot, panel, "Remove it")
+    press(qtbot, panel, "Remove")
     qtbot.waitUntil(lambda: not says(panel, "Contradiction"))
     assert types(studio) == ["to the left of"]
     assert studio.session.scene.prompt.text == "a dog to the left of a car"
@@ -121,7 +121,7 @@ def test_what_a_model_adds_is_told_with_its_offer(qtbot, panel, studio, type_pro
     press(qtbot, panel, "Accept")
     qtbot.waitUntil(lambda: len(types(studio)) == 2)
     implied = studio.session.scene.relations[-1]
-    assert "takes it as implied" in why(studio.session.scene, implied)
+    assert "inferred it" in why(studio.session.scene, implied)
 
 
 def test_another_reading_is_offered_and_what_is_accepted_stays(
@@ -145,7 +145,7 @@ def test_a_relation_that_the_model_reverses_is_an_offer(qtbot, panel, studio, ty
     read = studio.session.scene
     claim = replace(read.relations[0], type=RIGHT_OF, is_unconfirmed=True)
     studio.bus.publish(ReadAgain(scene=replace(read, disputed=(claim,), extractor_id="llm")))
-    qtbot.waitUntil(lambda: says(panel, "the grammar reads"))
+    qtbot.waitUntil(lambda: says(panel, "the grammar finds"))
     assert types(studio) == ["to the left of"]
     press(qtbot, panel, "Accept")
     qtbot.waitUntil(lambda: types(studio) == ["to the right of"])

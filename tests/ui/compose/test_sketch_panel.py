@@ -90,7 +90,7 @@ def test_the_sketch_makes_room_for_a_picture(qtbot, sketch, window):
     assert not window.context.actions[SKETCH].isChecked()
 
 
-def test_the_empty_stage_offers_the_sketch_and_comes_back(qtbot, window):
+def test_the_empty_stage_offers_the_sketch_and_returns(qtbot, window):
     empty = window.stage.findChild(EmptyStage)
     offer = next(each for each in empty.findChildren(QPushButton) if "Sketch" in each.text())
     qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
@@ -103,9 +103,9 @@ def test_the_empty_stage_offers_the_sketch_and_comes_back(qtbot, window):
 def test_an_empty_sketch_says_how_to_begin(qtbot, window):
     window.context.actions[SKETCH].trigger()
     sketch = window.stage.findChild(LayoutSketch)
-    assert sketch.accessibleDescription().startswith("Name two objects")
+    assert sketch.accessibleDescription().startswith("Mention two objects")
     window.prompt.use_prompt(PROMPT)
-    qtbot.waitUntil(lambda: "Name two objects" not in sketch.accessibleDescription())
+    qtbot.waitUntil(lambda: "Mention two objects" not in sketch.accessibleDescription())
 
 
 def add(qtbot, sketch, name):
@@ -170,7 +170,7 @@ def menu_at(sketch, place):
     return menu
 
 
-def test_the_marked_thing_is_removed_and_comes_back(qtbot, sketch, studio, window):
+def test_the_selected_object_is_removed_and_restored(qtbot, sketch, studio, window):
     before = sketch.place_of("m1")
     for remove in (remove_by_key, remove_by_button, remove_by_menu):
         studio.session.pick_mention("m1")
@@ -191,7 +191,7 @@ def test_with_the_last_thing_goes_the_prompt(qtbot, sketch, studio, window):
     for _ in range(2):
         qtbot.waitUntil(window.context.actions[REMOVE_THING].isEnabled)
         qtbot.keyClick(sketch, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Name two objects"))
+    qtbot.waitUntil(lambda: sketch.accessibleDescription().startswith("Mention two objects"))
     assert studio.session.scene is None
     assert not window.context.actions[REMOVE_THING].isEnabled()
     window.context.edits.undo()

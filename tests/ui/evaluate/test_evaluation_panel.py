@@ -82,7 +82,7 @@ def test_a_candidate_is_chosen_by_clicking_it(qtbot, evaluating, studio):
     studio.session.open(judged_run(NEAR_DOG, SECOND_DOG, CAR))
     evaluating.context.stage.toggle(Layer.CANDIDATES)
     view = picture(evaluating)
-    qtbot.waitUntil(lambda: "equally surely" in described(evaluating))
+    qtbot.waitUntil(lambda: "similar scores" in described(evaluating))
     spot = view.place.to_widget(QPointF(0.97, 0.2)).toPoint()
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot)
     tried = evaluating.context.judgement.adjustment_of(studio.session.run)
@@ -126,7 +126,7 @@ def test_the_verdict_on_a_second_picture_leaves_the_first_cards_alone(qtbot, eva
     studio.session.open(judged_run(SECOND_DOG, CAR), replace(second, evaluation=None))
     qtbot.waitUntil(lambda: [card.content[0].run for card in cards(evaluating)] == ["This run"])
     (own,) = cards(evaluating)
-    studio.session.set_beside(second)
+    studio.session.set_second_run(second)
     qtbot.waitUntil(lambda: len(cards(evaluating)) > 1)
     assert [card is own for card in cards(evaluating)] == [True, False]
     assert [card.content[1] for card in cards(evaluating)] == [False, True]

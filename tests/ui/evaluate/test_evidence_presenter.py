@@ -73,7 +73,7 @@ def test_of_near_and_far_the_gap_is_measured(look_at):
     assert scene.bands == ()
 
 
-def test_both_candidates_are_labelled_when_nobody_can_choose(look_at):
+def test_both_candidates_of_an_ambiguous_verdict_are_labelled(look_at):
     scene = lit(look_at(judged_run(DOG, SECOND_DOG, CAR)), Reason.AMBIGUOUS_OBJECT)
     labels = {label for label, _ in styles(scene)}
     assert labels == {"dog 0.81", "dog 0.78", "car 0.90"}
@@ -117,7 +117,7 @@ def test_small_changes_leave_traces(look_at):
     assert [mark.style for mark in scene.boxes].count(BoxStyle.TRACE) == 4
 
 
-def test_the_second_detectors_boxes_stand_beside_and_differ(look_at):
+def test_boxes_of_the_second_detector_are_drawn_differently(look_at):
     second = perception(seen("m1", 30, 50, 0.7), seen("m2", 70, 50))
     scene = lit(look_at(judged_run(DOG, CAR, second=second)), Reason.DETECTORS_DISAGREE)
     assert ("2nd: dog 0.70", BoxStyle.SECOND) in styles(scene)

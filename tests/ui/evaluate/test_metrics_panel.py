@@ -53,7 +53,7 @@ def test_disagreement_is_marked_and_said(panel, show):
     assert "Centre rule and PSE disagree." in texts(panel)
 
 
-def test_the_buttons_of_several_relations_have_names_of_their_own(panel, show):
+def test_the_buttons_of_several_relations_have_distinct_names(panel, show):
     show(judged_run(DOG, CAR, masks=MASKS))
     named = panel.findChild(QToolButton).accessibleName()
     assert named == "Other metrics of dog to the left of car"
@@ -72,7 +72,7 @@ def test_the_other_metrics_come_when_asked_for(qtbot, panel, show):
 def test_who_knows_no_depth_says_so(qtbot, panel, show):
     show(judged_run(DOG, CAR, relation_type=BEHIND))
     qtbot.keyClick(panel.findChild(QToolButton), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: texts(panel).count("relation not supported") == 3)
+    qtbot.waitUntil(lambda: texts(panel).count("unsupported relation") == 3)
 
 
 def test_before_a_picture_is_judged_it_says_what_comes_here(panel):

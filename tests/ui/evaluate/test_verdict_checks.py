@@ -27,7 +27,7 @@ def test_a_decided_verdict_tells_what_it_passed():
     checks = told(judged_run(DOG, CAR))
     assert [check.text for check in checks] == [
         "found 0.81 · 0.90",
-        "one instance each",
+        "one instance of each",
         "overlap 0.00",
         "offset 0.50 of 0.10",
     ]
@@ -50,7 +50,7 @@ def test_only_what_was_checked_has_held():
 
 def test_where_others_are_passed_over_the_surest_of_each_is_taken():
     weak_dog = seen("m1", 90, 20, 0.4)
-    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "the most confident of each"
+    assert texts(judged_run(DOG, weak_dog, CAR))[1] == "highest-scoring instance of each"
 
 
 @pytest.mark.parametrize(

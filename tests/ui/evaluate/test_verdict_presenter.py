@@ -48,8 +48,8 @@ def attended(done, pos):
 @pytest.mark.parametrize(
     ("outcome", "pos", "said"),
     [
-        (Outcome.FAIL, 0.98, "The attention is 98 % sure of the relation, but the picture shows"),
-        (Outcome.PASS, 0.02, "The attention is only 2 % sure of the relation, but the picture"),
+        (Outcome.FAIL, 0.98, "Attention PoS is 98 %, but the picture does not satisfy"),
+        (Outcome.PASS, 0.02, "Attention PoS is only 2 %, but the picture satisfies"),
     ],
 )
 def test_a_verdict_tells_that_the_attention_says_otherwise(done, outcome, pos, said):
@@ -106,8 +106,8 @@ def test_a_search_tells_how_many_it_compared_and_what_did_not_choose(done):
         for seed, second in ((7, 0.5), (8, 1.0))
     ]
     facts = dict(facts_of(replace(done, candidates=tuple(scores))))
-    assert facts["Search"] == "best of 2; the checker accepts 50% of its relations"
-    assert "Search" not in dict(facts_of(done))
+    assert facts["Noise search"] == "best of 2; 50% of its relations pass"
+    assert "Noise search" not in dict(facts_of(done))
 
 
 def test_a_foreign_picture_has_a_size_only(done):

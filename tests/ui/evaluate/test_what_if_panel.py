@@ -55,7 +55,7 @@ def drag(qtbot, panel, name, value):
     qtbot.waitUntil(lambda: len(tiles(panel)) == 2)
 
 
-def test_at_first_the_stored_verdict_stands_alone(panel, show):
+def test_at_first_only_the_stored_verdict_is_shown(panel, show):
     show(judged_run(DOG, CAR))
     assert [name.split(",")[0] for name in tiles(panel)] == ["Stored: PASS"]
 
@@ -87,7 +87,7 @@ def test_nothing_may_be_sure_enough(qtbot, panel, show):
 def test_levers_are_those_that_can_turn_the_verdict(panel, show):
     show(judged_run(DOG, CAR, relation_type=NEAR, perturbed=(perception(DOG, CAR),)))
     names = [each.accessibleName() for each in panel.findChildren(QSlider) if each.isVisible()]
-    assert names == ["Near up to", "Minimum score", "Minimum stability"]
+    assert names == ["Near: gap up to", "Minimum score", "Minimum stability"]
 
 
 def test_another_instance_can_be_chosen_by_keys(qtbot, panel, show):
@@ -120,7 +120,7 @@ def test_out_of_sight_nothing_is_drawn_but_commands_are_switched(qtbot, panel, s
     qtbot.waitUntil(lambda: len(tiles(panel)) == 2)
 
 
-def test_keeping_stores_it_beside_and_can_be_undone(qtbot, panel, show, context):
+def test_saving_an_adjusted_verdict_can_be_undone(qtbot, panel, show, context):
     show(judged_run(DOG, CAR))
     session = context.studio.session
     drag(qtbot, panel, "Margin", 100)
@@ -158,5 +158,5 @@ def test_what_cannot_be_written_is_told(qtbot, panel, show, context, tmp_path):
     drag(qtbot, panel, "Margin", 100)
     with qtbot.waitSignal(panel.problem_met) as problem:
         context.actions[commands.KEEP_ADJUSTED].trigger()
-    assert problem.args[0].title == "Storing the verdict"
+    assert problem.args[0].title == "Saving the verdict"
     assert context.studio.session.run.evaluation.adjusted == ()

@@ -31,7 +31,7 @@ def test_every_menu_has_actions(actions, menu):
     assert actions.of_menu(menu)
 
 
-def test_what_nobody_carries_out_is_switched_off(actions):
+def test_commands_without_a_handler_are_disabled(actions):
     assert not actions[QUIT].isEnabled()
 
 

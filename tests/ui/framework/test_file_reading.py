@@ -153,7 +153,7 @@ def test_the_latest_read_of_a_subject_wins():
     reading = FileReading(lambda: background_jobs)
     for number in (1, 2):
         reading.read(Subject.STAGE, str(number), int, shown.append, shown.append)
-    reading.read(Subject.BESIDE, "3", int, shown.append, shown.append)
+    reading.read(Subject.SECOND_RUN, "3", int, shown.append, shown.append)
     for number in (1, 2, 3):
         reading.handle(BackgroundJobEnded(job_id=number, result=number))
     assert shown == [2, 3]

@@ -12,7 +12,7 @@ def maps(qapp):
     return MapView()
 
 
-def test_words_are_pinned_beside_each_other_and_let_go(maps):
+def test_words_are_pinned_together_and_unpinned(maps):
     maps.toggle(DOG)
     maps.toggle(CAR)
     assert maps.pins == (DOG, CAR)

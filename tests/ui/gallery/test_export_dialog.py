@@ -42,7 +42,7 @@ def test_the_formats_are_those_of_the_kind(dialog, kind):
     assert dialog.choice.ending == kind.formats[0]
 
 
-MARK = "Mark the file as AI-generated"
+MARK = "Label the file as AI-generated"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_export_asks_with_the_choice(qtbot, dialog):
     assert asked.args[0].kind is EXPORT_KINDS["film"]
 
 
-def test_while_it_goes_on_cancel_stops_it_and_the_dialog_stays(qtbot, dialog):
+def test_cancel_stops_a_running_export_and_the_dialog_stays(qtbot, dialog):
     dialog.show_running(True)
     dialog.show_progress(1, 3)
     with qtbot.waitSignal(dialog.cancel_asked):

@@ -77,7 +77,7 @@ def test_a_tile_says_all_that_it_shows():
     marks = Marks(stars=3, is_rejected=True, tags=("a", "b"))
     words = in_words(replace(ENTRY, marks=marks, is_missing=True))
     assert words == (
-        "a dog left of a car; seed 7; FAIL; 3 of 5 stars; rejected; tags: a, b; the file is missing"
+        "a dog left of a car; seed 7; FAIL; 3 of 5 stars; rejected; tags: a, b; file is missing"
     )
 
 
@@ -134,15 +134,15 @@ def test_tags_are_divided_by_commas_each_once():
 @pytest.mark.parametrize(
     ("sameness", "mean", "largest", "words"),
     [
-        (Sameness.SAME, 0.0, 0, "Drawn again: identical pixels."),
+        (Sameness.SAME, 0.0, 0, "Reproduced: identical pixels."),
         (
             Sameness.CLOSE,
             0.125,
             3,
-            "Drawn again: differences are not visible. "
-            "Pixel differences: mean 0.12, maximum 3 of 255.",
+            "Reproduced with invisible differences. Pixel differences (0 to 255): mean 0.12, "
+            "maximum 3.",
         ),
-        (Sameness.DIFFERENT, None, None, "Drawn again: different."),
+        (Sameness.DIFFERENT, None, None, "Not reproduced: the pictures differ."),
     ],
     ids=lambda value: getattr(value, "value", ""),
 )

@@ -44,7 +44,7 @@ def test_t_writes_tags_and_return_goes_back_to_the_grid(qtbot, drawn, panel, det
     qtbot.waitUntil(lambda: studio.library.marks(path).tags == ("blue", "for Ada"))
 
 
-def test_tags_of_many_keep_what_each_has_of_its_own(qtbot, drawn, panel, details, studio):
+def test_tags_of_several_runs_keep_the_tags_of_each(qtbot, drawn, panel, details, studio):
     panel.grid.setFocus()
     qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
@@ -60,7 +60,7 @@ def test_tags_of_many_keep_what_each_has_of_its_own(qtbot, drawn, panel, details
     qtbot.waitUntil(
         lambda: sorted(len(studio.library.marks(entry.path).tags) for entry in entries) == [1, 2]
     )
-    assert "2 runs selected; marks apply to all of them" in texts(details)
+    assert "2 runs selected; rating, tags and note apply to all of them" in texts(details)
 
 
 def test_a_note_is_kept_and_can_be_undone(qtbot, drawn, details, studio):

@@ -69,12 +69,15 @@ def test_pictures_whose_names_are_no_text_are_told_once(qtbot, drawn, panel, stu
     for name in (b"caf\xe9.png", b"\xff.png"):
         (folder / os.fsdecode(name)).write_bytes(b"")
         studio.library.refresh()
-    shown = ["1 picture of the library is not listed.", "2 pictures of the library are not listed."]
-    qtbot.waitUntil(lambda: [each for each in told(drawn) if "not listed" in each] == shown)
+    shown = [
+        "1 picture in the library folder could not be listed.",
+        "2 pictures in the library folder could not be listed.",
+    ]
+    qtbot.waitUntil(lambda: [each for each in told(drawn) if "not be listed" in each] == shown)
     (folder / "another.png").write_bytes(b"")
     assert studio.library.refresh().nameless == 2
     qtbot.waitUntil(lambda: drawn.context.gallery.current is not None)
-    assert len([each for each in told(drawn) if "not listed" in each]) == 2
+    assert len([each for each in told(drawn) if "not be listed" in each]) == 2
 
 
 def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine):
@@ -83,7 +86,7 @@ def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine)
     qtbot.waitUntil(lambda: len(engine.jobs) > before)
     (job,) = engine.jobs[before:]
     engine.play(job)
-    qtbot.waitUntil(lambda: any(text.startswith("Drawn again: identical") for text in told(drawn)))
+    qtbot.waitUntil(lambda: any(text.startswith("Reproduced: identical") for text in told(drawn)))
     details = drawn.findChild(GalleryDetailsPanel)
     panel.use_line("is:guided")
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
@@ -91,9 +94,9 @@ def test_running_again_ends_with_a_word_on_sameness(qtbot, drawn, panel, engine)
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
     qtbot.keyClick(panel.grid, Qt.Key.Key_Home)
     first = drawn.context.gallery.current.summary.parent_run_id
-    assert says(details, f"Repeats {first}: identical pixels.")
+    assert says(details, f"Reproduces {first}: identical pixels.")
     qtbot.keyClick(panel.grid, Qt.Key.Key_End)
-    assert says(details, "Drawn again: identical pixels.")
+    assert says(details, "Reproduced: identical pixels.")
 
 
 def current_path(window):
@@ -182,7 +185,7 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
     lose(qtbot, drawn, studio)
     details = drawn.findChild(GalleryDetailsPanel)
     forget = next(
-        b for b in details.findChildren(QPushButton) if b.text() == "Remove from the list"
+        b for b in details.findChildren(QPushButton) if b.text() == "Remove from the library"
     )
     qtbot.mouseClick(forget, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(studio.library.list()) == 1)

@@ -23,13 +23,13 @@ def test_a_run_alone_is_compared_with_its_baseline(panel, studio):
     assert difference.remark == "white: difference of 0 of 255"  # of equal pictures
 
 
-def test_c_compares_m_goes_on_and_c_goes_back(qtbot, drawn, panel):
+def test_c_compares_m_changes_the_mode_and_c_returns(qtbot, drawn, panel):
     view = panel.findChild(CompareView)
     qtbot.keyClick(panel.grid, Qt.Key.Key_C)
     canvas = panel.findChild(CompareCanvas)
     qtbot.waitUntil(canvas.hasFocus)
     qtbot.keyClick(canvas, Qt.Key.Key_M)
-    assert view.way is CompareWay.BESIDE
+    assert view.way is CompareWay.SIDE_BY_SIDE
     qtbot.keyClick(canvas, Qt.Key.Key_C)
     assert panel.grid.hasFocus()
     assert not view.isVisible()

@@ -151,7 +151,7 @@ def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, 
     before = picture.read_bytes()
     answer(picture)
     trigger(drawn, commands.CLEAN_COPY)
-    qtbot.waitUntil(lambda: any("never replaced" in message for message in told(drawn)))
+    qtbot.waitUntil(lambda: any("never overwritten" in message for message in told(drawn)))
     assert picture.read_bytes() == before
 
 
@@ -210,7 +210,7 @@ def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch):
     assert told_in(url.toLocalFile()) == ({}, {})
 
 
-def test_a_bundle_comes_back_in(qtbot, drawn, panel, studio, out, answer):
+def test_a_bundle_is_imported_again(qtbot, drawn, panel, studio, out, answer):
     answer(out / "runs.zip")
     export(qtbot, drawn, EXPORT_KINDS["bundle"])
     qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))

@@ -38,6 +38,6 @@ def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
 
 def test_maps_take_the_room_there_is_and_ask_for_no_more(qtbot, live):
     """Else their meaning below them is pushed out of a low dock."""
-    qtbot.waitUntil(lambda: any("The attention is" in text for text in said(live)))
+    qtbot.waitUntil(lambda: any("Attention PoS" in text for text in said(live)))
     maps = live.findChild(MapStrip)
     assert live.heightForWidth(live.width()) < maps.sizeHint().height()

@@ -136,7 +136,7 @@ def test_blocks_are_averaged_alone_by_resolution_or_where_they_guide(qtbot, wind
     window.context.maps.average(frozenset())
     qtbot.mouseClick(button_of(kept, "8x8"), LEFT)
     assert window.context.maps.choice.layers == {OTHER}
-    qtbot.mouseClick(button_of(kept, "Guiding"), LEFT)
+    qtbot.mouseClick(button_of(kept, "Guidance layers"), LEFT)
     assert window.context.maps.choice.layers == frozenset()
 
 
@@ -216,7 +216,7 @@ def test_blocks_are_picked_before_the_first_run_and_captured_by_it(qtbot, to_com
 def test_a_head_is_picked_before_the_first_run(qtbot, to_come, window, engine):
     heads = to_come.findChild(ChoiceBox)
     assert [heads.itemText(place) for place in range(heads.count())] == [
-        *("Mean of all heads", "Head 1", "Head 2"),
+        *("Mean over heads", "Head 1", "Head 2"),
     ]
     heads.setFocus()
     qtbot.keyClick(heads, Qt.Key.Key_Down)

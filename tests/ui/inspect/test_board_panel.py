@@ -64,7 +64,7 @@ def test_a_frame_leads_back_to_its_step(qtbot, board, pin, studio):
     assert studio.session.step == 2
 
 
-def test_the_board_is_written_beside_the_window(qtbot, board, pin, tmp_path):
+def test_the_storyboard_is_exported_in_the_background(qtbot, board, pin, tmp_path):
     pin(1, 4)
     for path in (tmp_path / "board.svg", tmp_path / "board.csv"):
         board.export_to(path)
@@ -73,7 +73,7 @@ def test_the_board_is_written_beside_the_window(qtbot, board, pin, tmp_path):
         board.export_to(tmp_path / "board.doc")
 
 
-def test_what_cannot_be_written_is_told_once_beside_the_gallery(qtbot, drawn, board, pin, tmp_path):
+def test_a_failed_write_is_reported_once_with_an_open_gallery(qtbot, drawn, board, pin, tmp_path):
     drawn.use_workspace(GALLERY)
     pin(0)
     with qtbot.waitSignal(board.problem_met):

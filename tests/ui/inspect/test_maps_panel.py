@@ -46,18 +46,18 @@ def test_the_scale_is_printed(qtbot, panel, drawn):
 def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
     studio.session.pick_step(0)
     assert studio.session.run.steps[0].is_guided
-    qtbot.waitUntil(lambda: "Read after the step's updates." in said(panel))
+    qtbot.waitUntil(lambda: "Captured after the step's latent updates." in said(panel))
     before = next(b for b in panel.findChildren(QToolButton) if b.text() == "Before updates")
     qtbot.mouseClick(before, Qt.MouseButton.LeftButton)
     assert drawn.context.maps.look.moment is Moment.BEFORE
-    qtbot.waitUntil(lambda: "Read before the step's updates." in said(panel))
+    qtbot.waitUntil(lambda: "Captured before the step's latent updates." in said(panel))
 
 
 def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):
     qtbot.waitUntil(lambda: any("sure that the dog is" in text for text in said(panel)))
     assert any("The curves cross at" in text for text in said(panel))
     studio.session.pick_mention(studio.session.run.scene.mentions[0].id)  # one word alone
-    qtbot.waitUntil(lambda: any(text.startswith("Pin two words") for text in said(panel)))
+    qtbot.waitUntil(lambda: any(text.startswith("Pin both objects") for text in said(panel)))
 
 
 def test_the_view_of_a_stored_run_is_copied_as_python(qtbot, panel, drawn, studio):

@@ -60,7 +60,7 @@ def pos_column(numbers):
     return [row[column] for row in model.rows]
 
 
-def test_the_run_beside_and_the_difference_are_shown_as_well(qtbot, numbers, studio):
+def test_the_second_run_and_the_difference_are_shown(qtbot, numbers, studio):
     first = [step.pos["r1"] for step in studio.session.run.steps]
     second = [step.pos["r1"] for step in studio.session.baseline.steps]
     assert pos_column(numbers) == first
@@ -68,5 +68,5 @@ def test_the_run_beside_and_the_difference_are_shown_as_well(qtbot, numbers, stu
     assert pos_column(numbers) == second
     pick(qtbot, numbers, "Difference")
     assert pos_column(numbers) == [a - b for a, b in zip(first, second, strict=True)]
-    studio.session.set_beside(None)
+    studio.session.set_second_run(None)
     qtbot.waitUntil(lambda: not any(b.isVisible() for b in numbers.findChildren(QToolButton)))

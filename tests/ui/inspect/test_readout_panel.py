@@ -28,7 +28,7 @@ def test_the_place_under_the_pointer_is_read(qtbot, drawn):
     assert "% of its mass" in text(drawn)
 
 
-def test_beside_the_picture_nothing_is_read(qtbot, drawn):
+def test_outside_the_picture_nothing_is_read(qtbot, drawn):
     view = drawn.stage.findChildren(PictureView)[0]
     drawn.context.stage.place_pointed.emit(QPointF(0.5, 0.5))
     assert text(drawn)

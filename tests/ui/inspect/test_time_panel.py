@@ -97,7 +97,7 @@ def test_another_run_has_no_range_yet(qtbot, alone, studio, engine):
 
 
 def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engine):
-    window.context.actions[replay_commands.BESIDE_BASELINE].trigger()
+    window.context.actions[replay_commands.SECOND_BASELINE].trigger()
     (job,) = engine.jobs
     assert job.request.sampling.guidance.method_id == UNGUIDED
     engine.play(job)
@@ -107,7 +107,7 @@ def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engi
     assert not window.context.actions[replay_commands.LANES_TOGETHER].isChecked()
 
 
-def test_a_run_dropped_on_the_strip_stands_beside(qtbot, alone, studio, tmp_path):
+def test_a_run_dropped_on_the_strip_becomes_the_second_run(qtbot, alone, studio, tmp_path):
     (tmp_path / "no.strace").write_bytes(b"nothing")
     with qtbot.waitSignal(alone.problem_met):
         drop(alone, tmp_path / "no.strace")
@@ -122,7 +122,7 @@ def test_loop_and_speed_follow_their_keys(qtbot, alone, window):
     scrubber, bar = alone.findChild(StepScrubber), alone.findChild(ReplayBar)
     shift, actions = Qt.KeyboardModifier.ShiftModifier, window.context.actions
     assert not actions[replay_commands.LANES_DIFFERENCE].isEnabled()  # that needs a second run
-    assert not actions[replay_commands.BESIDE_NONE].isEnabled()
+    assert not actions[replay_commands.SECOND_NONE].isEnabled()
     qtbot.keyClick(scrubber, Qt.Key.Key_L, shift)
     assert actions[replay_commands.LOOP].isChecked()
     loop = next(
@@ -158,7 +158,7 @@ def test_the_keys_of_the_steps_work_while_the_curves_are_out_of_sight(
     engine.play(engine.jobs[0])
     qtbot.waitUntil(lambda: panel.findChild(StepScrubber).value() == STEPS - 1)
     assert not panel.isVisible()
-    assert window.context.actions[replay_commands.BESIDE_SEED].isEnabled()
+    assert window.context.actions[replay_commands.SECOND_SEED].isEnabled()
     window.context.actions[inspect_commands.FIRST].trigger()
     assert studio.session.step == 0
 

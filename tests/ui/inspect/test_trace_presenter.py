@@ -147,7 +147,7 @@ def test_the_time_left_is_said_roughly(run_of, seconds, words):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"state": RunState.DONE, "seconds": 2.5}, "Drawn in 2.5 s"),
+        ({"state": RunState.DONE, "seconds": 2.5}, "Generated in 2.5 s"),
         ({"state": RunState.DONE}, "Opened, not judged"),
         ({"state": RunState.CANCELLED}, "Cancelled"),
         ({"state": RunState.FAILED}, "Failed"),

@@ -94,7 +94,7 @@ def cell_tip(window):
     return window.stage.findChild(MapGrid).accessibleDescription()
 
 
-def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspected, studio):
+def test_the_grid_shows_the_second_run_and_the_difference(qtbot, inspected, studio):
     assert not choice(inspected, "Difference").isVisible()
     qtbot.keyClick(inspected, Qt.Key.Key_G)
     qtbot.waitUntil(choice(inspected, "Difference").isVisible)
@@ -108,8 +108,8 @@ def test_the_grid_shows_the_run_beside_and_the_difference_as_well(qtbot, inspect
     qtbot.waitUntil(lambda: f"peak {other.max():.4f}" in cell_tip(inspected))
     qtbot.keyClick(choice(inspected, "Second run"), Qt.Key.Key_Right)
     most = (own - other).max()
-    qtbot.waitUntil(lambda: f"to {most:+.4f} beside the other run" in cell_tip(inspected))
-    studio.session.set_beside(None)  # the grid is of the open run
+    qtbot.waitUntil(lambda: f"to {most:+.4f}" in cell_tip(inspected))
+    studio.session.set_second_run(None)  # the grid is of the open run
     qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
     assert not choice(inspected, "Difference").isVisible()
 
@@ -144,7 +144,7 @@ def test_lines_and_scale_follow_their_keys(qtbot, inspected):
     assert inspected.context.maps.look.scale is not before
 
 
-def test_words_have_lines_of_their_own_below_many_choices(qtbot, inspected):
+def test_words_wrap_to_separate_lines_below_many_choices(qtbot, inspected):
     bar, word = inspected.stage.words, chip(inspected, DOG)
     inspected.resize(1280, 800)
     qtbot.waitUntil(lambda: bar.isVisible() and bar.width() < 1280)

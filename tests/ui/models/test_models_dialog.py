@@ -193,7 +193,7 @@ def test_a_local_file_is_not_asked_for_on_the_hub(qtbot, dialog, transfers):
     qtbot.keyClick(named(dialog, QListWidget, "Models"), Qt.Key.Key_Return)
     assert not links(dialog)
     assert not dialog.asked
-    assert "Ask for size" not in [
+    assert "Check size" not in [
         each.text() for each in dialog.findChildren(QPushButton) if each.isVisible()
     ]
 

@@ -97,7 +97,7 @@ def test_a_prediction_type_is_chosen_with_a_note_and_stored_for_the_model(
     drop(window, checkpoint)
     field = prediction_of(window)
     notes = [each for each in window.generation.findChildren(QLabel) if each.text()]
-    (note,) = [each for each in notes if each.text().startswith("Not stated in the file")]
+    (note,) = [each for each in notes if each.text().startswith("The file does not state the type")]
     assert (field.currentData(), field.isHidden(), note.isHidden()) == (
         "v_prediction",
         False,
@@ -137,4 +137,7 @@ def test_models_of_the_folder_are_listed_with_family_and_size(window, studio, st
     QApplication.processEvents()
     models = models_of(window)
     assert any(each.startswith("portraits · Stable Diffusion 1.5 · ") for each in models)
-    assert 'The file "old.ckpt" is a pickle, which can run code and is never loaded.' in models
+    assert (
+        'The file "old.ckpt" is a pickle file, which can execute code and is never loaded.'
+        in models
+    )

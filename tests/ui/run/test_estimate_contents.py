@@ -27,15 +27,15 @@ class Estimates(RunEstimates):
         ),
         (
             RunEstimate(),
-            "Time not yet known · at least 28 MB · not guided",
+            "Time not yet known · at least 28 MB · unguided",
         ),
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
-            "About 4.2 s · 310 MB · not guided · best of 8",
+            "About 4.2 s · 310 MB · unguided · best of 8",
         ),
         (
             RunEstimate(leaves_depth=True),
-            "Time not yet known · at least 28 MB · not guided: depth needs a search",
+            "Time not yet known · at least 28 MB · unguided: depth relations need noise search",
         ),
     ],
     ids=["all is known", "nothing is known", "search", "depth alone"],

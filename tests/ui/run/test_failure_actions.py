@@ -49,10 +49,10 @@ def test_too_little_memory_brings_fixes_that_are_applied_at_one_click(
     first = engine.jobs[0].job_id
     engine.report(GenerationFailed(request_id=first, error=TOO_LITTLE))
     qtbot.waitUntil(lambda: len(offers(running)) > 1)
-    assert {"Tiled decoding: 3.1 GB", "Use the CPU"} <= set(offers(running))
+    assert {"Tiled VAE decoding: 3.1 GB", "Generate on the CPU"} <= set(offers(running))
     engine.play(engine.jobs[1])
     qtbot.waitUntil(lambda: studio.queue.entry(first).state.value == "failed")
-    offers(running)["Tiled decoding: 3.1 GB"].click()
+    offers(running)["Tiled VAE decoding: 3.1 GB"].click()
     (again,) = [entry for entry in studio.queue.entries if entry.id == first]
     assert again.requests[0].sampling.savings == (Saving.TILING,)
     assert running.generation.settings.sampling.savings == (Saving.TILING,)
@@ -63,7 +63,7 @@ def test_a_smaller_picture_is_drawn_at_one_click(qtbot, running, engine, studio)
     too_little = replace(TOO_LITTLE, fixes=(smaller,))
     for job in engine.jobs[:2]:
         engine.report(GenerationFailed(request_id=job.job_id, error=too_little))
-    words = "Draw 96 × 64 pixels: 900 MB"  # noqa: RUF001
+    words = "Generate 96 × 64 pixels: 900 MB"  # noqa: RUF001
     qtbot.waitUntil(lambda: words in offers(running))
     offers(running)[words].click()
     request = studio.queue.entry(engine.jobs[0].job_id).requests[0]
@@ -85,9 +85,9 @@ def test_a_fix_that_is_clicked_while_the_baseline_is_drawn_is_applied_after_it(
 ):
     guided, baseline = engine.jobs
     engine.report(GenerationFailed(request_id=guided.job_id, error=TOO_LITTLE))
-    qtbot.waitUntil(lambda: "Use the CPU" in offers(running))
+    qtbot.waitUntil(lambda: "Generate on the CPU" in offers(running))
     assert studio.queue.running.id == guided.job_id
-    offers(running)["Use the CPU"].click()
+    offers(running)["Generate on the CPU"].click()
     running.generation.generate()  # the next pictures use the CPU, too
     assert studio.queue.waiting[-1].requests[0].sampling.savings == (Saving.PROCESSOR,)
     engine.play(baseline)
@@ -101,10 +101,10 @@ def test_a_dead_engine_leaves_all_that_waits_and_what_it_drew_can_be_drawn_again
     guided, baseline = engine.jobs
     engine.report(EngineStopped(error=TROUBLE, lost=guided.job_id))
     engine.play(baseline)
-    qtbot.waitUntil(lambda: "Draw again" in offers(running))
+    qtbot.waitUntil(lambda: "Retry" in offers(running))
     qtbot.waitUntil(lambda: studio.queue.entry(guided.job_id).state.value == "failed")
     assert studio.queue.running is not None
-    offers(running)["Draw again"].click()
+    offers(running)["Retry"].click()
     assert [entry.id for entry in studio.queue.waiting] == [guided.job_id]
 
 
@@ -161,7 +161,7 @@ def test_a_picture_that_is_stored_nowhere_is_named_and_leads_to_the_setting(
     studio.bus.publish(StoreFailed(request_id=engine.jobs[0].job_id, error=FULL))
     qtbot.waitUntil(lambda: "Choose a folder…" in offers(running))
     (card,) = [card for card in running.findChildren(ToastCard) if card.isVisible()]
-    assert "not saved" in card.toast.hint
+    assert "not been saved" in card.toast.hint
     offers(running)["Choose a folder…"].click()
     assert shown_settings(running) == ("Pictures",)
 

@@ -21,7 +21,7 @@ def formats(field):
 
 def test_the_models_own_is_usual(field):
     assert formats(field) == ["", "float32", "bfloat16", "float16"]
-    assert field.currentText() == "Model default"
+    assert field.currentText() == "Model's default"
 
 
 def test_what_a_run_takes_is_asked_anew(qtbot, field, engine):

@@ -81,7 +81,7 @@ def test_while_it_runs_the_next_one_waits_as_it_was_set(qtbot, panel, engine, st
     assert studio.queue.waiting[0].requests == before
 
 
-def test_several_pictures_get_seeds_of_their_own(panel, studio):
+def test_several_pictures_get_separate_seeds(panel, studio):
     panel.use_seed(7)
     named(panel, QComboBox, "Seed of the next picture").setCurrentText("increment")
     named(panel, QSpinBox, "Pictures").setValue(3)
@@ -171,7 +171,7 @@ def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
     qtbot.waitUntil(lambda: estimate(panel).startswith("About"))
     assert "guided steps 1 to 3" in estimate(panel)
     qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
-    assert "not guided" in estimate(panel)
+    assert "unguided" in estimate(panel)
 
 
 def test_without_anything_to_draw_one_is_told_once(qtbot, window, panel, engine):

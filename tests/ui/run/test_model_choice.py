@@ -99,7 +99,7 @@ def messages(window):
 
 def fail(engine, error):
     """Let the newest job fail."""
-    report = report_on(error, "Drawing the picture")
+    report = report_on(error, "Generating the picture")
     engine.report(GenerationFailed(request_id=engine.jobs[-1].job_id, error=report))
 
 
@@ -120,7 +120,7 @@ def test_a_model_that_fails_leads_to_the_one_that_draws(qtbot, window, engine):
     window.generation.generate()
     fail(engine, BROKEN)
     qtbot.waitUntil(lambda: "Use Stickers (embedded)" in offers(window))
-    assert {"Choose a model…", "Show the models folder"} <= set(offers(window))
+    assert {"Choose a model…", "Open models folder"} <= set(offers(window))
     offers(window)["Use Stickers (embedded)"].click()
     assert window.generation.settings.model_id == "stickers"
     assert field_of(window).currentData() == "stickers"
@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_made_is_told(window, studio, opened):
     studio.paths.models.write_text("in the way")
     window.context.actions[MODELS_FOLDER].trigger()
     assert opened == []
-    assert messages(window)[-1].startswith("The folder for models cannot be made")
+    assert messages(window)[-1].startswith("The models folder cannot be created")
 
 
 def test_a_model_that_was_added_is_found(window, model_catalog):
@@ -210,7 +210,7 @@ def test_without_a_model_generate_says_why_and_leads_on(
     window.generation.generate()
     qtbot.waitUntil(lambda: "Refresh" in offers(window))
     assert messages(window) == ["No model is available."]
-    offers(window)["Show the models folder"].click()
+    offers(window)["Open models folder"].click()
     assert len(opened) == 1
     model_catalog.models = (STICKERS,)
     qtbot.waitUntil(lambda: "Refresh" in offers(window))
@@ -224,11 +224,11 @@ def test_without_a_model_generate_says_why_and_leads_on(
 def test_without_a_model_the_list_still_tells_of_damage_and_a_prompt_leads_on(qtbot, window):
     field = field_of(window)
     assert field.isEnabled()
-    assert field.currentText() == "No model found"
+    assert field.currentText() == "No model installed"
     assert field.itemText(1) == BROKEN.message
     window.prompt.use_prompt(PROMPT)
     window.generation.generate()
-    qtbot.waitUntil(lambda: "Show the models folder" in offers(window))
+    qtbot.waitUntil(lambda: "Open models folder" in offers(window))
 
 
 def test_models_that_have_all_gone_are_missed_only_when_one_is_needed(qtbot, window, model_catalog):

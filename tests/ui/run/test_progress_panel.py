@@ -50,11 +50,11 @@ def test_the_seconds_of_a_long_silence_are_told(qtbot, window, panel, engine, cl
 
 
 def test_when_all_is_done_nothing_beats(qtbot, drawn, panel, studio):
-    qtbot.waitUntil(lambda: any(text.startswith("Drawn") for text in seen(panel)))
+    qtbot.waitUntil(lambda: any(text.startswith("Generated") for text in seen(panel)))
     assert not panel._pulse.isActive()
 
 
 def test_the_first_word_names_the_keys_as_the_user_has_set_them(qtbot, window, panel):
-    assert seen(panel) == ["Ready. Write a prompt, then press Ctrl+Return."]
+    assert seen(panel) == ["Ready. Enter a prompt, then press Ctrl+Return."]
     window.context.actions.use_keys(GENERATE, QKeySequence("F5"))
-    qtbot.waitUntil(lambda: seen(panel) == ["Ready. Write a prompt, then press F5."])
+    qtbot.waitUntil(lambda: seen(panel) == ["Ready. Enter a prompt, then press F5."])

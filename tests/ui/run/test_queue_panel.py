@@ -57,7 +57,7 @@ def drop_on(rows, place, below):
     rows.dropEvent(QDropEvent(edge, move, data, left, none))
 
 
-def test_what_is_drawn_stands_first_and_what_waits_below(qtbot, ask, panel, rows):
+def test_the_running_entry_is_first_and_waiting_ones_follow(qtbot, ask, panel, rows):
     ask(1, 2, 3)
     qtbot.waitUntil(lambda: titles(rows) == ["seed 1", "seed 2", "seed 3"])
     assert [rows.item(place).data(ROLE).state for place in range(3)] == [

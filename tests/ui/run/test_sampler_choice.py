@@ -16,14 +16,14 @@ def field(panel):
 
 
 def test_the_models_own_is_usual(field):
-    assert field.currentText() == "DDPM (model default)"
+    assert field.currentText() == "DDPM (model's default)"
     assert field.currentData() == ""
     assert field.count() == 9
 
 
 def test_a_model_that_tells_nothing_offers_its_own():
     (own,) = sampler_choices(replace(STICKERS, samplers=()), "")
-    assert (own.id, own.title) == ("", "Model default")
+    assert (own.id, own.title) == ("", "Model's default")
 
 
 def test_what_was_chosen_elsewhere_stays_in_sight():

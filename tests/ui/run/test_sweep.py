@@ -30,7 +30,7 @@ def write(qtbot, dialog, axis, text):
 
 
 def draw_button(dialog):
-    return next(each for each in dialog.findChildren(QPushButton) if "Draw" in each.text())
+    return next(each for each in dialog.findChildren(QPushButton) if "Generate" in each.text())
 
 
 def told(dialog):
@@ -41,13 +41,13 @@ def test_it_begins_with_values_around_those_that_are_set(dialog):
     strength = STICKERS.strength
     values = named(dialog, QLineEdit, "Values of the columns").text()
     assert values == f"0, {strength / 2:g}, {strength:g}, {2 * strength:g}"
-    assert draw_button(dialog).text() == "Draw 12 pictures"
+    assert draw_button(dialog).text() == "Generate 12 pictures"
     assert "Time not yet known" in told(dialog)
     assert "at least" in told(dialog)
     choose(dialog, "Rows", "Updates")
     assert named(dialog, QLineEdit, "Values of the rows").text() == "1, 2, 4"
     choose(dialog, "Rows", "None")
-    assert draw_button(dialog).text() == "Draw 4 pictures"
+    assert draw_button(dialog).text() == "Generate 4 pictures"
     assert not named(dialog, QLineEdit, "Values of the rows").isEnabled()
 
 
@@ -65,7 +65,7 @@ def test_values_that_cannot_be_drawn_are_explained(qtbot, dialog):
     write(qtbot, dialog, "columns", "100")
     assert "multiple of 8" in told(dialog)
     write(qtbot, dialog, "columns", "64, 128")
-    assert draw_button(dialog).text() == "Draw 6 pictures"
+    assert draw_button(dialog).text() == "Generate 6 pictures"
 
 
 def test_every_picture_is_queued_with_its_place(qtbot, dialog, studio, engine):

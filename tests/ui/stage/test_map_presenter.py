@@ -75,19 +75,21 @@ def test_after_the_updates_is_shown_unless_before_is_wanted(run):
     event = run.steps[1]
     assert maps_at(run, 1, AFTER) == event.attention_after.maps
     assert maps_at(run, 1, BEFORE) == event.attention.maps
-    assert moment_note(run, 1, AFTER) == "Read after the step's updates."
-    assert moment_note(run, 1, BEFORE) == "Read before the step's updates."
+    assert moment_note(run, 1, AFTER) == "Captured after the step's latent updates."
+    assert moment_note(run, 1, BEFORE) == "Captured before the step's latent updates."
 
 
 def test_a_step_without_updates_is_read_once(run):
     assert maps_at(run, 3, AFTER) is maps_at(run, 3, BEFORE)
-    assert "no updates" in moment_note(run, 3, AFTER)
+    assert "no latent updates" in moment_note(run, 3, AFTER)
 
 
 def test_an_old_trace_is_shown_as_before_and_says_so(old):
     assert maps_at(old, 1, AFTER) == old.steps[1].attention.maps
     told = moment_note(old, 1, AFTER)
-    assert told == "Read before the step's updates. This run was read at this moment only."
+    assert told == (
+        "Captured before the step's latent updates. This run was recorded at this moment only."
+    )
     numbers = StepNumbers().table(old)
     assert numbers.moment is Moment.BEFORE
     assert pos_in(numbers) == [0.36, 0.36]
@@ -102,14 +104,14 @@ def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
     chosen = replace(BEFORE, averages=averaged, is_chosen=True)
     assert maps_at(run, 1, chosen)["m1"].max() == 9
     told = moment_note(run, 1, chosen)
-    assert told.startswith("Read after the step's updates. Recorded layers")
+    assert told.startswith("Captured after the step's latent updates. Layers")
 
 
 def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(run, averaged):
     guidance = replace(run.request.sampling.guidance, method_id="infsplign")
     run = replace(run, request=with_values(run.request, guidance=guidance))
     chosen = replace(AFTER, averages=averaged, is_chosen=True)
-    assert moment_note(run, 1, chosen).startswith("Read before the step's updates.")
+    assert moment_note(run, 1, chosen).startswith("Captured before the step's latent updates.")
 
 
 @pytest.mark.parametrize(("sight", "has_others"), [(AFTER, True), (BEFORE, False)])
@@ -134,7 +136,7 @@ def test_numbers_are_of_the_reading_in_their_names(run):
 
 def test_a_pinned_step_says_which_reading_it_shows(run):
     frame = pinned(run, 1, Moment.BEFORE)
-    assert frame.caption.endswith("read before the step's updates")
+    assert frame.caption.endswith("captured before the step's updates")
     assert frame.pos[0][1] == 0.36
     assert pinned(run, 1).pos[0][1] == 0.72
     assert "updates" not in pinned(run, 3).caption

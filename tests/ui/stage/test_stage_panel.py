@@ -46,7 +46,7 @@ def test_a_picture_that_stays_the_same_is_not_painted_while_the_other_moves(qtbo
 
     qtbot.waitUntil(rests)
     session = studio.session
-    session.set_beside(replace(session.baseline, image=None, steps=session.baseline.steps[:1]))
+    session.set_second_run(replace(session.baseline, image=None, steps=session.baseline.steps[:1]))
     qtbot.waitUntil(lambda: beside.count > counts[-1][1])
     assert guided.count == counts[-1][0]
 

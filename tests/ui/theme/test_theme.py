@@ -33,7 +33,7 @@ def test_text_can_be_read_on_every_ground(any_theme, text, ground):
 
 
 @pytest.mark.parametrize("hue", range(MENTION_COLOURS))
-def test_every_word_hue_stands_out_from_the_ground(any_theme, hue):
+def test_every_word_hue_contrasts_with_the_background(any_theme, hue):
     assert contrast(any_theme.mention(hue), any_theme.colour("raised")) >= VISIBLE
 
 

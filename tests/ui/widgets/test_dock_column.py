@@ -75,7 +75,7 @@ def test_small_content_asks_for_no_more_than_it_needs(qtbot):
     assert room.minimumSizeHint() == content.minimumSizeHint()
 
 
-def test_the_foot_stands_still_as_the_content_grows(qtbot, part):
+def test_the_footer_stays_in_place_as_the_content_grows(qtbot, part):
     foot = QLabel("foot")
     both = over(DockColumn(part), foot)
     qtbot.addWidget(both)

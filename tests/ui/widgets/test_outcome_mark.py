@@ -22,6 +22,6 @@ def test_the_three_shapes_differ(qtbot, theme):
 
 
 @pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
-def test_each_outcome_has_a_colour_of_its_own(theme, outcome):
+def test_each_outcome_has_a_distinct_colour(theme, outcome):
     others = [LOOKS[other].role for other in Outcome if other is not outcome]
     assert LOOKS[outcome].role not in others

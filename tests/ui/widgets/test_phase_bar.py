@@ -28,7 +28,7 @@ def meters(bar):
     return {meter.accessibleName(): meter for meter in bar.findChildren(QProgressBar)}
 
 
-def test_each_phase_has_a_bar_of_its_own(bar):
+def test_each_phase_has_a_separate_bar(bar):
     bar.show_progress(Progress(phases=PHASES, current=1, share=0.5))
     shares = [meter.value() / meter.maximum() for meter in meters(bar).values()]
     assert shares == pytest.approx([1.0, 0.5, 0.0])
@@ -43,8 +43,8 @@ def test_an_unknown_share_keeps_moving(bar):
 
 def test_when_nothing_runs_only_the_message_is_left(bar):
     bar.show_progress(Progress("Guided", PHASES, 1))
-    bar.show_progress(Progress(message="Drawn in 2.5 s"))
-    assert [text for text in seen(bar) if text] == ["Drawn in 2.5 s"]
+    bar.show_progress(Progress(message="Generated in 2.5 s"))
+    assert [text for text in seen(bar) if text] == ["Generated in 2.5 s"]
     assert not any(meter.isVisible() for meter in meters(bar).values())
 
 
@@ -60,7 +60,7 @@ def test_the_message_gives_way_to_the_time_left(bar):
     assert "about 3 s left" in seen(bar)
 
 
-def test_a_narrow_bar_names_the_phase_that_goes_on_and_widens_nothing(qtbot, bar):
+def test_a_narrow_bar_names_the_current_phase_without_widening(qtbot, bar):
     long = Progress("Guided", PHASES, 1, "7 of 16", 0.5, "about 3 s left", "3 waiting")
     bar.resize(em(80), bar.height())
     bar.show_progress(long)

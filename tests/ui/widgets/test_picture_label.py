@@ -27,14 +27,14 @@ def covering(labels):
     return [pair for pair in combinations(own, 2) if pair[0].intersects(pair[1])]
 
 
-def test_a_name_stands_over_the_left_corner_of_its_box(labels):
+def test_a_label_is_above_the_left_corner_of_its_box(labels):
     labels.add_name(BOX, "dog", COLOURS)
     place = places(labels)["dog"]
     assert place.bottom() == pytest.approx(BOX.top())
     assert place.left() == pytest.approx(BOX.left(), abs=2)
 
 
-def test_a_name_stands_within_a_box_that_touches_the_upper_border(labels):
+def test_a_label_is_inside_a_box_at_the_upper_border(labels):
     box = QRectF(40, FRAME.top(), 80, 60)
     labels.add_name(box, "dog", COLOURS)
     assert box.adjusted(-2, 0, 2, 0).contains(places(labels)["dog"])

@@ -19,7 +19,7 @@ def share_under(region, place):
     return region.left() + region.width() * (place.x() - FRAME.left()) / FRAME.width()
 
 
-def test_what_lies_under_the_pointer_stays_there():
+def test_the_point_under_the_pointer_stays_in_place():
     place = QPointF(150, 75)
     nearer = zoomed(WHOLE, NOTCH, place, FRAME)
     assert nearer.width() == pytest.approx(0.8)

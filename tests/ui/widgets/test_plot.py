@@ -253,7 +253,7 @@ def test_a_saved_picture_shows_no_line_of_the_pointer(plot):
     assert plot.place == 4
 
 
-def test_a_saved_drawing_is_made_of_lines_and_clips_what_is_out_of_view(plot, theme):
+def test_a_saved_plot_is_clipped_vector_graphics(plot, theme):
     plot.zoom(0.3)
     drawing = ElementTree.fromstring(plot.contents("svg"))
     assert not list(drawing.iter(f"{SVG}image"))

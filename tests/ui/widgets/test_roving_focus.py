@@ -31,7 +31,7 @@ def test_keys_lead_from_one_to_the_next_and_stop_at_the_ends(qtbot, column):
     assert reached == ["one", "two", "three", "three"]
 
 
-def test_tab_leaves_them_and_comes_back_where_it_left(qtbot, column):
+def test_tab_leaves_them_and_returns_to_the_last_one(qtbot, column):
     press(qtbot, column, Qt.Key.Key_Down)
     assert press(qtbot, column, Qt.Key.Key_Tab) == "after"
     assert press(qtbot, column, Qt.Key.Key_Backtab) == "two"

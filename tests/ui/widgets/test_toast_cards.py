@@ -133,7 +133,7 @@ def test_news_goes_by_itself_and_a_problem_stays(qtbot, stack, monkeypatch):
 
 
 @pytest.mark.parametrize("width", [900, 200])
-def test_a_message_is_never_wider_than_what_it_lies_on(ground, stack, width):
+def test_a_message_is_never_wider_than_its_parent(ground, stack, width):
     ground.resize(width, 600)
     stack.show_toast(problem("first"))
     (card,) = cards(stack)
@@ -143,12 +143,14 @@ def test_a_message_is_never_wider_than_what_it_lies_on(ground, stack, width):
 
 
 LOW = 150
-LONG = "It knows these objects: " + ", ".join(f"object {number}" for number in range(70)) + "."
+LONG = "It supports these objects: " + ", ".join(f"object {number}" for number in range(70)) + "."
 
 
 def test_a_long_hint_takes_a_few_lines_all_of_it_is_in_the_tip(stack):
     stack.show_toast(Toast(kind=ToastKind.PROBLEM, message="Unknown.", hint=LONG))
-    (hint,) = [label for label in stack.findChildren(QLabel) if label.text().startswith("It knows")]
+    (hint,) = [
+        label for label in stack.findChildren(QLabel) if label.text().startswith("It supports")
+    ]
     assert hint.text().endswith("…")
     assert hint.toolTip() == LONG
 

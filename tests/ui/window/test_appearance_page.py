@@ -38,7 +38,7 @@ def test_colours_chosen_elsewhere_are_shown(dialog, appearance):
     assert field(dialog, "Colours").currentText() == "Dark"
 
 
-def test_the_text_grows_and_the_dialog_comes_back(qtbot, qapp, window, dialog, settings):
+def test_the_text_grows_and_the_dialog_reopens(qtbot, qapp, window, dialog, settings):
     before = window.prompt
     choose(qtbot, field(dialog, "Text size"), "150 %")
     qtbot.waitUntil(lambda: window.prompt is not before)

@@ -63,7 +63,7 @@ def test_letters_find_a_command_and_return_carries_it_out(qtbot, palette, done):
     assert done == [OPEN_RUN]
 
 
-def test_the_best_match_stands_first_whatever_was_typed_before(qtbot, palette):
+def test_the_best_match_is_first_whatever_was_typed_before(qtbot, palette):
     field = palette.findChild(QLineEdit)
     qtbot.keyClicks(field, "q")
     field.clear()
@@ -92,7 +92,7 @@ def test_it_is_as_tall_as_what_was_found(qtbot, palette):
     qtbot.waitUntil(lambda: palette.height() < tall / 3)
 
 
-def test_it_stands_in_the_middle_of_the_window(window, palette):
+def test_it_is_centred_in_the_window(window, palette):
     middle = palette.geometry().center().x()
     assert abs(middle - window.geometry().center().x()) <= 1
 

@@ -104,7 +104,7 @@ def test_what_was_arranged_in_a_low_window_stays_there(qtbot, window):
     assert window.tabifiedDockWidgets(attention) == []
 
 
-def test_what_lies_behind_another_dock_is_out_of_sight_until_it_is_raised(qtbot, window):
+def test_a_dock_behind_another_is_hidden_until_it_is_raised(qtbot, window):
     window.use_density(Density.FULL)
     graph, verdict = (window.findChild(QDockWidget, name) for name in ("graph", VERDICT))
     qtbot.waitUntil(verdict.widget().isVisible)

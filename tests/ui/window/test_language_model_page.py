@@ -72,10 +72,10 @@ def test_a_server_brings_its_address(page):
 def test_another_address_is_another_server(qtbot, page):
     field(page, "Address").clear()
     qtbot.keyClicks(field(page, "Address"), "http://10.0.0.1/v1")
-    assert page.findChild(QComboBox).currentText() == "Another server"
+    assert page.findChild(QComboBox).currentText() == "Custom server"
 
 
-def test_the_window_goes_on_while_a_server_is_tried(qtbot, page, choices):
+def test_the_window_responds_while_a_server_is_tested(qtbot, page, choices):
     button = press(qtbot, page, "Test")
     assert not button.isEnabled()
     assert says(page, "Testing")
@@ -98,27 +98,27 @@ def test_a_server_that_does_not_work_says_why(qtbot, page, choices):
     choices.error = SettingsError("It is silent.")
     choices.may_answer.set()
     press(qtbot, page, "Test")
-    qtbot.waitUntil(lambda: says(page, "The test failed. It is silent."))
+    qtbot.waitUntil(lambda: says(page, "Test failed. It is silent."))
 
 
 def test_the_typed_key_is_used_kept_and_cleared(qtbot, page, choices):
-    qtbot.keyClicks(field(page, "Key"), "secret")
-    press(qtbot, page, "Use this server")
+    qtbot.keyClicks(field(page, "API key"), "secret")
+    press(qtbot, page, "Save and use")
     qtbot.waitUntil(lambda: says(page, "Saved."))
     assert choices.keys == {CHOICE.url: "secret"}
-    assert field(page, "Key").text() == ""
-    qtbot.waitUntil(lambda: "stored" in field(page, "Key").placeholderText())
+    assert field(page, "API key").text() == ""
+    qtbot.waitUntil(lambda: "stored" in field(page, "API key").placeholderText())
 
 
 def test_the_key_is_never_readable(page):
-    assert field(page, "Key").echoMode() is QLineEdit.EchoMode.Password
+    assert field(page, "API key").echoMode() is QLineEdit.EchoMode.Password
 
 
 def test_a_key_can_be_forgotten(qtbot, page, choices):
     choices.keys[CHOICE.url] = "secret"
     pick(page, "Near")
     button = next(
-        each for each in page.findChildren(QPushButton) if "Delete the key" in each.text()
+        each for each in page.findChildren(QPushButton) if "Delete API key" in each.text()
     )
     qtbot.waitUntil(button.isVisible)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -127,7 +127,7 @@ def test_a_key_can_be_forgotten(qtbot, page, choices):
 
 def test_the_grammar_alone_can_be_chosen_again(qtbot, page, choices):
     pick(page, "None: grammar only")
-    press(qtbot, page, "Use this server")
+    press(qtbot, page, "Save and use")
     qtbot.waitUntil(lambda: not choices.kept.is_complete)
 
 
@@ -158,15 +158,15 @@ def asked(monkeypatch):
 
 def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, choices, asked):
     field(page, "Address").setText("http://10.0.0.1/v1")
-    field(page, "Key").setText("sk-1")
+    field(page, "API key").setText("sk-1")
     press(qtbot, page, "Test")
-    press(qtbot, page, "Use this server")
+    press(qtbot, page, "Save and use")
     assert (choices.tried, choices.kept) == ([], CHOICE)
     asked.answer = True
-    press(qtbot, page, "Use this server")
+    press(qtbot, page, "Save and use")
     allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
     qtbot.waitUntil(lambda: choices.kept == allowed)
-    assert asked == ["Send the key to http://10.0.0.1/v1 unencrypted?"] * 3
+    assert asked == ["Send the API key to http://10.0.0.1/v1 unencrypted?"] * 3
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_key_is_sent_over_plain_http_only_when_the_user_agrees(qtbot, page, ch
 )
 def test_where_no_key_can_be_read_nothing_is_asked(qtbot, page, choices, asked, address, key):
     field(page, "Address").setText(address)
-    field(page, "Key").setText(key)
-    press(qtbot, page, "Use this server")
+    field(page, "API key").setText(key)
+    press(qtbot, page, "Save and use")
     qtbot.waitUntil(lambda: choices.kept.url == address)
     assert asked == []

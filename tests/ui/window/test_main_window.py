@@ -289,7 +289,7 @@ def test_a_workspace_shows_its_docks(qtbot, window):
 def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, appearance):
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
     word = next(label for label in shown(drawn, QLabel) if label.text() == "PASS")
-    qtbot.mouseClick(button(drawn, "Dark colours"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(drawn, "Dark theme"), Qt.MouseButton.LeftButton)
     assert appearance.theme.palette.is_dark
     view = drawn.findChild(PictureView)
     qtbot.waitUntil(lambda: beside(view).lightness() < 80)

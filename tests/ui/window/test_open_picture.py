@@ -63,14 +63,14 @@ def press(qtbot, dialog, text):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_every_field_stands_beside_what_is_set_now(dialog):
+def test_every_field_is_shown_with_its_current_value(dialog):
     shown = texts(dialog)
     assert "a cat above a boat" in shown
     assert BEFORE in shown
     assert "Euler a" in shown
     boxes = dialog.findChildren(QCheckBox)  # of what the form has
     names = {each.text() for each in boxes}
-    assert names == {"Prompt", "Negative prompt", "Seed", "Steps", "Guidance scale", "Width"}
+    assert names == {"Prompt", "Negative prompt", "Seed", "Steps", "CFG scale", "Width"}
     for each in boxes:
         each.click()
     take = next(b for b in dialog.findChildren(QPushButton) if b.text() == "Apply")

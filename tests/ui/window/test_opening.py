@@ -82,7 +82,7 @@ def claims(engine):
     return [job.scene.prompt.text for job in engine.jobs]
 
 
-def test_a_picture_is_judged_by_the_prompt_that_stands_there(context, engine, studio, plain):
+def test_a_picture_is_judged_by_the_current_prompt(context, engine, studio, plain):
     studio.use_prompt("a dog above a car")
     open_file(context, plain)
     assert claims(engine) == ["a dog above a car"]
@@ -111,7 +111,7 @@ def test_without_a_prompt_the_picture_is_shown_and_theirs_offered(
     assert offers[0].offers[0].text == "Judge with it"
 
 
-def test_what_nobody_can_judge_is_not_offered(context, tmp_path, offers):
+def test_unsupported_relations_are_not_offered(context, tmp_path, offers):
     open_file(context, saved(tmp_path / "odd.png", "masterpiece, best quality"))
     assert offers == []
 
@@ -166,7 +166,7 @@ def test_without_a_model_the_picture_is_shown_and_its_way_out_offered(
     assert np.array_equal(studio.session.run.image, PIXELS)
     (toast,) = told
     assert "No model" in toast.message
-    offers = ["Get a model…", "Show the models folder", "Refresh"]
+    offers = ["Get a model…", "Open models folder", "Refresh"]
     assert [each.text for each in toast.offers] == offers
 
 

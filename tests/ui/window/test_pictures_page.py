@@ -15,7 +15,7 @@ from tests.ui.scripted_engine import PROMPT
 def box(window):
     window.show_settings("Pictures")
     (page,) = (each for each in window.findChildren(SettingsDialog))
-    return next(b for b in page.findChildren(QCheckBox) if b.text().startswith("Mark new"))
+    return next(b for b in page.findChildren(QCheckBox) if b.text().startswith("Label new"))
 
 
 def drawn_picture(qtbot, window, studio, engine):

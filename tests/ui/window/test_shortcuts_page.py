@@ -39,22 +39,22 @@ def texts(page):
 
 def test_new_keys_are_taken(qtbot, page, context):
     type_keys(page, "F9")
-    press(qtbot, page, "Use these keys")
+    press(qtbot, page, "Assign shortcut")
     assert context.actions[QUIT].shortcut() == QKeySequence("F9")
 
 
 def test_keys_of_another_command_are_told_before_they_move(qtbot, page, context):
     type_keys(page, PALETTE.keys)
-    assert "These keys are assigned to “Find a command”." in texts(page)
+    assert "This shortcut is already assigned to “Find a command”." in texts(page)
     press(qtbot, page, "Reassign")
     assert context.actions[QUIT].shortcut() == QKeySequence(PALETTE.keys)
     assert context.actions[PALETTE].shortcut().isEmpty()
 
 
 def test_the_usual_keys_can_be_had_again(qtbot, page, context):
-    press(qtbot, page, "Remove the keys")
+    press(qtbot, page, "Remove shortcut")
     assert context.actions[QUIT].shortcut().isEmpty()
-    press(qtbot, page, "Default keys")
+    press(qtbot, page, "Restore default")
     assert context.actions[QUIT].shortcut() == QKeySequence(QUIT.keys)
 
 

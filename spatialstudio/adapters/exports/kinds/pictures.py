@@ -42,7 +42,7 @@ KINDS = (
     ExportKind(
         id="clean",
         label="Clean copy",
-        help="The pixels alone, without metadata.",
+        help="Pixels only, without metadata.",
         formats=tuple(PILLOW_FORMATS),
         write=_write_clean,
         order=80,

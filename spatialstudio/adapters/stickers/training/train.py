@@ -159,8 +159,8 @@ class StickerTrainer:
             StickerTraining(PRESETS[preset], work_folder, report).export(output_folder)
         except OSError as error:
             raise StoreError(
-                "The training cannot write its files.",
-                hint="Check that both folders can be written and the disk is not full.",
+                "The training files cannot be written.",
+                hint="Check that both folders are writable and that the disk is not full.",
             ) from error
 
 

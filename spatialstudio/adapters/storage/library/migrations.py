@@ -72,11 +72,11 @@ def _rewrite(folder: Path, root: Path, backup: Path) -> None:
     try:
         record, events = load_run_folder(folder)
     except StudioError as error:
-        log.info("A run of version 1 stays as it is: %s", error.message)
+        log.info("A version 1 run was not migrated: %s", error.message)
         return
     month = root / f"{record.created:%Y}" / f"{record.created:%m}"
     if not (is_inside(month, root) and is_inside(backup, root)):
-        log.info("A run of version 1 stays as it is: a link leads out of the library.")
+        log.info("A version 1 run was not migrated: a symbolic link points outside the library.")
         return
     with explained_writing(month):
         if not (month / f"{record.id}.png").exists():

@@ -103,8 +103,8 @@ def runs_in(folder: Path, root: Path) -> dict[str, str]:
     prefix = "" if inside == "." else f"{inside}/"
     for name, stat in seen.items():
         if name.endswith(PICTURE_ENDING) and _is_text(prefix + name):
-            beside = seen.get(name.removesuffix(PICTURE_ENDING) + SIDECAR_ENDING)
-            found[prefix + name] = "-".join(_mark(s) for s in (stat, beside) if s is not None)
+            sidecar = seen.get(name.removesuffix(PICTURE_ENDING) + SIDECAR_ENDING)
+            found[prefix + name] = "-".join(_mark(s) for s in (stat, sidecar) if s is not None)
     return found
 
 
@@ -234,7 +234,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-IN_MEMORY = "The library index is held in memory: its folder cannot be written."
+IN_MEMORY = "The library index is kept in memory because its folder is not writable."
 BATCH = 500
 """Runs per index transaction."""
 

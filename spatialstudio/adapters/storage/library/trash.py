@@ -41,7 +41,7 @@ MAX_RUNS = 200_000
 
 _GONE = "The deleted run is no longer in the trash."
 _GONE_HINT = "It was deleted permanently or restored."
-_OUTSIDE_HINT = "A link in the library leads to another place; remove it."
+_OUTSIDE_HINT = "A symbolic link in the library points outside it. Remove the link."
 
 
 class TrashedRun(NamedTuple):
@@ -182,7 +182,7 @@ class Trash:
 
     def _require_inside(self, folder: Path) -> None:
         if not is_inside(folder, self._root) or self._folder.is_symlink():
-            raise StoreError(f'"{folder}" lies outside the library.', hint=_OUTSIDE_HINT)
+            raise StoreError(f'"{folder}" is outside the library.', hint=_OUTSIDE_HINT)
 
     def _deletion(self, record: _Record) -> Deletion:
         folder = self._folder / record.id
@@ -225,7 +225,7 @@ def _read_record(folder: Path) -> _Record:
     if record.id != folder.name or len(record.paths) > MAX_RUNS:
         raise StoreError(f'The trash of "{folder.name}" is damaged.')
     if not all(map(_is_listed, record.paths)):
-        raise StoreError("The trash names a file outside the library.")
+        raise StoreError("The trash refers to a file outside the library.")
     return record
 
 

@@ -162,8 +162,8 @@ def _is_number(value: Any) -> bool:
 
 def _unusable(name: str, value: Any) -> SettingsError:
     return SettingsError(
-        f'The setting "{name}" cannot be {short_repr(value)}.',
-        hint="Shares lie between 0 and 1; see the release's checker_config.yaml.",
+        f'The value {short_repr(value)} is invalid for the setting "{name}".',
+        hint="Fractions must be between 0 and 1; see checker_config.yaml of the release.",
     )
 
 
@@ -498,12 +498,12 @@ def _counts_full_reasons(evaluation: Path) -> bool:
 def _too_large(path: Path) -> StoreError:
     return StoreError(
         f'The file "{path.name}" is too large, or nested too deeply, to open safely.',
-        hint="Choose a folder that SpatialBench-UC has written.",
+        hint="Choose an output folder of SpatialBench-UC.",
     )
 
 
 def _damaged(path: Path) -> StoreError:
     return StoreError(
         f'The file "{path.name}" is damaged or cannot be read.',
-        hint="Restore it from the release, or remove the lines that are cut.",
+        hint="Restore it from the release, or remove truncated lines.",
     )

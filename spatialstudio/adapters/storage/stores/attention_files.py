@@ -11,7 +11,7 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import is_path_component, is_regular
 
-_HINT = "Draw the picture again and capture every word."
+_HINT = "Generate the picture again with the attention of every word."
 
 
 def build(surroundings: Surroundings) -> "AttentionFolders":

@@ -98,11 +98,11 @@ def unpack_arrays(
     except ArchiveTooLarge as error:
         raise StoreError(
             f'The arrays in "{name}" are too large to open safely.',
-            hint="Restore the run from a copy.",
+            hint="Restore the run from a backup.",
         ) from error
     except BROKEN as error:
         raise StoreError(
-            f'The arrays in "{name}" cannot be read.', hint="Restore the run from a copy."
+            f'The arrays in "{name}" cannot be read.', hint="Restore the run from a backup."
         ) from error
 
 
@@ -111,7 +111,7 @@ T = TypeVar("T")
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Reader: TypeAlias = "Callable[[Any, Json, Place], object]"
 
-_DAMAGED = "The file was changed or is damaged; restore it from a copy."
+_DAMAGED = "The file was modified or is damaged. Restore it from a backup."
 _NOT_FINITE = ("nan", "inf", "-inf")
 
 
@@ -230,7 +230,7 @@ def _read_tuple(hint: Any, plain: Json, place: Place) -> object:
     if kinds[-1] is Ellipsis:
         kinds = kinds[:1] * len(items)
     if len(kinds) != len(items):
-        raise place.complaint(f"holds {len(items)} items instead of {len(kinds)}")
+        raise place.complaint(f"has {len(items)} items instead of {len(kinds)}")
     pairs = zip(kinds, items, strict=True)
     return tuple(_read(kind, item, place.inside(i)) for i, (kind, item) in enumerate(pairs))
 
@@ -246,23 +246,23 @@ def _read_array(hint: Any, plain: Json, place: Place) -> object:
     wanted = get_args(get_args(hint)[1])[0]
     array = place.arrays.get(name)
     if array is None:
-        raise place.complaint("names an array that is not there")
+        raise place.complaint("refers to a missing array")
     if array.dtype != wanted:
-        raise place.complaint(f"holds an array of {array.dtype} instead of {np.dtype(wanted)}")
+        raise place.complaint(f"has an array of {array.dtype} instead of {np.dtype(wanted)}")
     return array
 
 
 def _read_relation_type(_: Any, plain: Json, place: Place) -> object:
     type_id = _expect(str, plain, place)
     if type_id not in relation_types:
-        raise place.complaint(f'names the relation type "{type_id}", which is not known')
+        raise place.complaint(f'has the unknown relation type "{type_id}"')
     return relation_types[type_id]
 
 
 def _read_sweep_field(_: Any, plain: Json, place: Place) -> object:
     field_id = _expect(str, plain, place)
     if not field_id.isidentifier():
-        raise place.complaint(f'holds "{field_id}", which is no SweepField')
+        raise place.complaint(f'has the unknown sweep field "{field_id}"')
     return sweep_field(field_id)
 
 
@@ -301,7 +301,9 @@ def _read_enum(hint: Any, plain: Json, place: Place) -> object:
     try:
         return hint(plain)
     except ValueError as error:
-        raise place.complaint(f'holds "{plain}", which is no {hint.__name__}') from error
+        raise place.complaint(
+            f'has the value "{plain}", which is not a valid {hint.__name__}'
+        ) from error
 
 
 def _read_time(_: Any, plain: Json, place: Place) -> object:
@@ -309,10 +311,10 @@ def _read_time(_: Any, plain: Json, place: Place) -> object:
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
-            raise place.complaint("holds a time without its zone")
+            raise place.complaint("contains a time without a time zone")
         return moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise place.complaint(f'holds "{text}", which is no time') from error
+        raise place.complaint(f'has the value "{text}", which is not a valid time') from error
 
 
 def _read_float(_: Any, plain: Json, place: Place) -> object:
@@ -330,7 +332,7 @@ def _read_leaf(hint: Any, plain: Json, place: Place) -> object:
 
 def _whole(number: int, place: Place) -> int:
     if abs(number) > sys.float_info.max:
-        raise place.complaint("holds a number that is too large")
+        raise place.complaint("contains a number that is too large")
     return number
 
 
@@ -399,8 +401,8 @@ _READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
 )
 
 
-COPY_HINT = "Restore the run from a copy; its picture may still be good."
-RESTORE_HINT = "Restore the run from a copy; its other files may still be good."
+COPY_HINT = "Restore the run from a backup. Its picture may be intact."
+RESTORE_HINT = "Restore the run from a backup. Its other files may be intact."
 MAX_RECORD_BYTES = 16 * MEBIBYTE
 """Limit for JSON without arrays; the record of a run of a thousand steps takes half a mebibyte."""
 

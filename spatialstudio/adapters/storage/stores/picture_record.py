@@ -162,7 +162,7 @@ def read_picture_record(record: str) -> PictureRecord:
         raise _damaged()
     for part, digest in _hashes_of_request(request, record_json["request"]).items():
         if hashes.get(part, digest) != digest:
-            raise StoreError(f"The {part} in the picture's record has been changed.")
+            raise StoreError(f"The {part} in the picture's metadata has been modified.")
     return PictureRecord(
         request=request, verdicts=record_json.get("verdicts"), hashes=hashes, plain=record_json
     )
@@ -178,13 +178,14 @@ def _parsed(record: str) -> dict[str, Json]:
         raise _damaged()
     if version > VERSION:
         raise StoreError(
-            "The picture was written by a newer Spatial Studio.", hint="Update to open it."
+            "The picture was written by a newer Spatial Studio.",
+            hint="Update Spatial Studio to open it.",
         )
     return record_json
 
 
 def _damaged() -> StoreError:
-    return StoreError("The picture's record is damaged.", hint="Take its prompt.")
+    return StoreError("The picture's record is damaged.", hint="Only its prompt can be used.")
 
 
 def _hashes_of_request(request: GenerationRequest, plain: Json) -> dict[str, str]:

@@ -43,20 +43,20 @@ TRACE = "trace.npz"
 EVALUATION = "evaluation.json"
 PERCEPTION = "perception.npz"
 
-_BESIDE = (PICTURE, TRACE, EVALUATION, PERCEPTION)
-_FILES = frozenset({RECORD, *_BESIDE})
+_PARTS = (PICTURE, TRACE, EVALUATION, PERCEPTION)
+_FILES = frozenset({RECORD, *_PARTS})
 _PREVIEW = "/preview"
 _MOST_DIGITS = 9
 _LONGEST_ENDING = "_999999.strace.part"
 """Longest suffix of a file named by a run id, with a number and while it is written."""
 MAX_RUN_BYTES = 128 * MEBIBYTE
 """Limit for all files of a run together; version 1 stored maps and previews without a budget."""
-_DISTRUST = "Do not open runs from people whom you do not trust."
+_DISTRUST = "Only open runs from sources that you trust."
 
 
 def is_run_folder(path: Path) -> bool:
     """Return True if a folder holds a run of version 1: its record and one of its other files."""
-    return any(is_regular(path / name) for name in _BESIDE) and _tells_version(path / RECORD)
+    return any(is_regular(path / name) for name in _PARTS) and _tells_version(path / RECORD)
 
 
 def run_folder_of(path: Path) -> Path | None:
@@ -127,7 +127,7 @@ def _read_record(folder: Path) -> RunRecord:
     record = decode(RunRecord, plain, {})
     if record.id[:1] in ("", ".") or not is_path_component(f"{record.id}{_LONGEST_ENDING}"):
         raise StoreError(
-            f'The run "{folder.name}" is damaged: its id cannot name a file.', hint=_DISTRUST
+            f'The run "{folder.name}" is damaged: its id is not a valid file name.', hint=_DISTRUST
         )
     return record
 
@@ -150,7 +150,7 @@ def _hashes(folder: Path, record: RunRecord) -> dict[str, str]:
     for artifact in chain(record.artifacts, (ref for ref in steps if ref is not None)):
         if not is_path_component(artifact.path):
             raise StoreError(
-                f'The run "{folder.name}" names a file outside its folder.', hint=_DISTRUST
+                f'The run "{folder.name}" refers to a file outside its folder.', hint=_DISTRUST
             )
         if hashes.setdefault(artifact.path, artifact.sha256) != artifact.sha256:
             raise _damaged(folder, artifact.path)

@@ -122,7 +122,7 @@ REPETITION = "repetition"
 MAX_SIDECAR_BYTES = 48 * MEBIBYTE
 """Masks and depth of a four-megapixel picture take about twenty."""
 
-_HINT = "Restore it from a copy, or delete it to judge the picture again."
+_HINT = "Restore it from a backup, or delete it and judge the picture again."
 
 
 @frozen(eq=False)
@@ -298,7 +298,7 @@ def _dicts(found: Json) -> Iterator[dict[str, Json]]:
 def _checked(content: bytes, name: str) -> dict[str, Json]:
     plain = parse_json(content, name, MAX_SIDECAR_BYTES)
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise StoreError(f'The file "{name}" tells of no run.', hint=_HINT)
+        raise StoreError(f'The file "{name}" does not describe a run.', hint=_HINT)
     arrays = plain.get("arrays")
     packed_bytes = len(arrays) if isinstance(arrays, str) and arrays.isascii() else 0
     if len(content) - packed_bytes > MAX_RECORD_BYTES:

@@ -310,7 +310,7 @@ def read_members(content: bytes, name: str) -> dict[str, bytes]:
         raise StoreError(f'The trace "{name}" is damaged.', hint=COPY_HINT) from error
     head = parse_json(members.get(FORMAT_MEMBER, b""), name)
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise StoreError(f'The file "{name}" is no trace.', hint="Choose another file.")
+        raise StoreError(f'The file "{name}" is not a trace.', hint="Choose another file.")
     version = head.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise StoreError(

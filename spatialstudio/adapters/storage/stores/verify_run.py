@@ -186,13 +186,16 @@ def read_part(path: Path, max_bytes: int | None = None) -> bytes:
         ) from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreError(
-            f'There is no complete run: "{path}" is missing.',
-            hint="Choose a picture that lies beside its trace, or a folder with a whole run.",
+            f'The run is incomplete: "{path}" is missing.',
+            hint=(
+                "Choose a picture in the same folder as its trace, or a folder that "
+                "contains a complete run."
+            ),
         ) from error
     except OSError as error:
         raise StoreError(
             f'The file "{path}" cannot be read: {error.strerror or error}.',
-            hint="Check that you may read it and that the disk is there.",
+            hint="Check your read permission and that the drive is connected.",
         ) from error
 
 
@@ -226,10 +229,10 @@ class _Parts:
     def __init__(self, picture: Path) -> None:
         self.faults: list[Fault] = []
         self._picture = picture
-        self._beside = picture.with_suffix(SIDECAR_ENDING)
+        self._sidecar_path = picture.with_suffix(SIDECAR_ENDING)
         self._record = self._read("trace", lambda: read_trace(picture)[0])
         self._image = self._read("picture", lambda: PillowImages().read(picture))
-        self._content = self._read("evaluation", self._read_beside)
+        self._content = self._read("evaluation", self._read_sidecar)
         self._sidecar = self._read("evaluation", self._parsed)
         self._picture_record = None
         if self._image is not None:
@@ -242,7 +245,7 @@ class _Parts:
         hashes = {artifact.sha256 for artifact in self._record.artifacts}
         _require(
             not hashes or pixel_hash(self._image) in hashes,
-            f'The picture "{self._picture.name}" is not the one that was drawn.',
+            f'The picture "{self._picture.name}" has been modified or replaced.',
         )
 
     def check_trace(self) -> None:
@@ -252,29 +255,29 @@ class _Parts:
         digest = trace_hash(self._picture)
         _require(
             self._picture_record.hashes.get(TRACE, digest) == digest,
-            f'The trace of "{self._picture.name}" has been changed.',
+            f'The trace of "{self._picture.name}" has been modified.',
         )
 
     def check_evaluation(self) -> None:
         """Check that the evaluation belongs to this picture and matches its hash."""
         if self._content is None or self._sidecar is None:
             return
-        name, evaluation = self._beside.name, self._sidecar.evaluation
+        name, evaluation = self._sidecar_path.name, self._sidecar.evaluation
         if evaluation is not None and self._image is not None:
             _require(
                 evaluation.perception.image_sha256 == pixel_hash(self._image),
-                f'The evaluation "{name}" is that of another picture.',
+                f'The evaluation "{name}" belongs to another picture.',
             )
         if self._picture_record is not None:
             digest = evaluation_hash(self._content, name)
             is_same = self._picture_record.hashes.get(EVALUATION, digest) == digest
             _require(
                 is_same and self._picture_record.verdicts == recorded_verdicts(evaluation),
-                f'The evaluation "{name}" is not the one that the picture tells.',
+                f'The evaluation "{name}" does not match the hash in the picture\'s metadata.',
             )
             _require(
                 is_stated(self._picture_record, self._sidecar.repetition),
-                f'The comparison in "{name}" is not the one that the picture tells.',
+                (f'The comparison in "{name}" does not match the hash in the picture\'s metadata.'),
             )
         self._check_summary(self._sidecar)
 
@@ -287,7 +290,7 @@ class _Parts:
         fields = differing_fields(self._picture_record, texts, self._record, (height, width))
         _require(
             not fields,
-            f'The picture "{self._picture.name}" tells otherwise than its trace: '
+            f'The metadata of the picture "{self._picture.name}" differs from its trace: '
             f"{', '.join(fields)}.",
         )
 
@@ -299,16 +302,18 @@ class _Parts:
         due = summarise(self._record, sidecar.evaluation, (height, width))
         _require(
             encode(sidecar.summary, {}) == encode(due, {}),
-            f'The summary in "{self._beside.name}" is not that of the run.',
+            f'The summary in "{self._sidecar_path.name}" does not match the run.',
         )
 
-    def _read_beside(self) -> bytes:
-        if not lexists(self._beside):
-            raise StoreError(f'The evaluation "{self._beside.name}" is missing.')
-        return read_part(self._beside)
+    def _read_sidecar(self) -> bytes:
+        if not lexists(self._sidecar_path):
+            raise StoreError(f'The evaluation "{self._sidecar_path.name}" is missing.')
+        return read_part(self._sidecar_path)
 
     def _parsed(self) -> Sidecar | None:
-        return None if self._content is None else read_sidecar(self._content, self._beside.name)
+        return (
+            None if self._content is None else read_sidecar(self._content, self._sidecar_path.name)
+        )
 
     def _read(self, part: str, read: Callable[[], T]) -> T | None:
         try:
@@ -357,14 +362,16 @@ def picture_record_of(picture: Path) -> PictureRecord:
     """
     settings = settings_in(read_part(picture))
     if settings is None or not settings.record:
-        raise StoreError(f'The picture "{picture.name}" does not say how it was made.')
+        raise StoreError(f'The picture "{picture.name}" contains no generation metadata.')
     return read_picture_record(settings.record)
 
 
 def _read_members(picture: Path) -> tuple[RunRecord, Mapping[str, bytes]]:
     path = picture.with_suffix(TRACE_ENDING)
     if not is_regular(picture) and not is_regular(path):
-        raise StoreError(f'There is no file "{picture}".', hint="Choose the picture of a run.")
+        raise StoreError(
+            f'There is no file "{picture}".', hint=("Choose the picture file of a run.")
+        )
     members = read_members(read_part(path), path.name)
     record = decode(RunRecord, parse_json(members.get(RECORD, b""), RECORD), {})
     steps = (ref for step in record.trace for ref in (step.attention, step.preview))

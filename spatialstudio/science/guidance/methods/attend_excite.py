@@ -40,7 +40,7 @@ class AttendExciteLoss:
 METHOD = GuidanceMethod(
     id="attend-excite",
     label="Attend-and-Excite",
-    description="Raises the attention to the mention that has least.",
+    description="Increases the attention to the object with the least attention.",
     order=3,
     presets={
         Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=20)},

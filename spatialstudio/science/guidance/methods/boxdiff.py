@@ -96,7 +96,7 @@ def _cells(start: float, stop: float, count: int) -> slice:
 METHOD = GuidanceMethod(
     id="boxdiff",
     label="BoxDiff",
-    description="Draws the attention to each mention into a box made from the relations.",
+    description="Concentrates the attention to each object in a box derived from the relations.",
     order=5,
     presets={
         Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=20)},

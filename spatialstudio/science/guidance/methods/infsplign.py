@@ -156,7 +156,7 @@ _PUBLISHED = GuidanceSettings(strength=1000, decay=1, last_step=EVERY_STEP)
 METHOD = GuidanceMethod(
     id="infsplign",
     label="InfSplign",
-    description="Corrects the predicted noise by the order and the spread of the objects' maps.",
+    description="Corrects the noise prediction using the order and spread of the objects' maps.",
     order=6,
     presets={
         Preset.RECOMMENDED: {ANY_FAMILY: _PUBLISHED},

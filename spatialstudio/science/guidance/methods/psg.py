@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 PAPER_LOSS = Option(
     id="paper_loss",
-    label="Loss of the paper",
-    help="Use the paper's -PoS^2 instead of the squared inverse PoS of the authors' code.",
+    label="Loss from the paper",
+    help="Use -PoS² from the paper instead of the squared inverse PoS from the authors' code.",
     kind=OptionKind.BOOL,
     default=False,
 )
@@ -41,7 +41,7 @@ def make_loss(settings: GuidanceSettings) -> "PsgLoss":
 METHOD = GuidanceMethod(
     id=PSG,
     label="PoS guidance",
-    description="Lowers the chance that objects stand in the reverse order.",
+    description="Minimises the probability that the objects are in the reverse order.",
     order=1,
     options=(PAPER_LOSS,),
     presets={

@@ -55,7 +55,7 @@ class WeightedPresenceLoss:
 METHOD = GuidanceMethod(
     id="weighted-presence",
     label="Weighted presence",
-    description="Raises the attention to every mention, each by its weight.",
+    description="Increases the attention to every object by its weight.",
     order=4,
     presets={
         Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=2)},

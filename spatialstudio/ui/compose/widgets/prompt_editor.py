@@ -344,7 +344,7 @@ class PromptEditor(QPlainTextEdit):
         if cursor.positionInBlock() == len(block):
             self._rest = rest_of(block, self._vocabulary)
             is_beyond = self._rest != rest_of(block, self._known)
-            self.remark = tr("unknown to this model") if is_beyond else ""
+            self.remark = tr("not supported by this model") if is_beyond else ""
             said = tr("Tab completes: {rest}").format(rest=self._rest) if self._rest else ""
             self.setAccessibleDescription(f"{said} {self.remark}".strip())
             self.viewport().update()

@@ -31,9 +31,9 @@ class NoteKind(Enum):
 
     CUT = "Not understood"
     CONTRADICTION = "Contradiction"
-    OFFER = "Read differently"
+    OFFER = "Interpreted differently"
     REDUNDANCY = "Repeated"
-    FAILURE = "Second reading"
+    FAILURE = "Alternative interpretation"
     REMARK = "Note"
 
 

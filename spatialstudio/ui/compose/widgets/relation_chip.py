@@ -390,7 +390,7 @@ class RelationChip(QFrame):
         swap = tr("Swap: {claim}").format(claim=claim.said(claim.chosen, swapped))
         menu.addAction(swap).triggered.connect(self.swap_asked)
         menu.addSeparator()
-        mute = checkable(menu.addAction(tr("Mute: guidance ignores it")), claim.is_muted)
+        mute = checkable(menu.addAction(tr("Mute (ignored by guidance)")), claim.is_muted)
         mute.triggered.connect(self.mute_picked)
         self._add_weights(menu)
         for name, ranks, is_end in (

@@ -62,7 +62,7 @@ class RelationGraph(PaintedWidget):
         super().__init__(
             theme,
             accessibleName=tr("Relation graph"),
-            toolTip=tr("Drag one object onto another to relate them"),
+            toolTip=tr("Drag one object onto another to add a relation"),
             focusPolicy=Qt.FocusPolicy.StrongFocus,
             sizePolicy=EXPANDING,
             minimumHeight=em(8),
@@ -172,7 +172,7 @@ class RelationGraph(PaintedWidget):
             if not any(thing.key in link.ends for link in self._links)
         ]
         if lone:
-            said.append(tr("Without a relation: {things}.").format(things=", ".join(lone)))
+            said.append(tr("Objects without relations: {things}.").format(things=", ".join(lone)))
         self.setAccessibleDescription(" ".join(said))
 
     def _in_words(self, link: Link) -> str:

@@ -109,7 +109,9 @@ class CheckChip(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         state = tr(check.state.value)
         self.setAccessibleName(f"{check.text}: {state}")
-        self.setToolTip(plain_tip(f"{check.tip}\n{tr('Click to highlight it on the picture.')}"))
+        self.setToolTip(
+            plain_tip(f"{check.tip}\n{tr('Click to highlight the evidence in the picture.')}")
+        )
         theme.changed.connect(self._dress)
         self._dress()
 

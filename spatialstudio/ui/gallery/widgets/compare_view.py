@@ -44,7 +44,7 @@ class CompareWay(Enum):
     """How two pictures are compared; the value is its name, untranslated."""
 
     SLIDER = "Slider"
-    BESIDE = "Side by side"
+    SIDE_BY_SIDE = "Side by side"
     BLINK = "Blink"
     DIFFERENCE = "Difference"
 
@@ -133,7 +133,7 @@ class CompareCanvas(PaintedWidget):
 
     def frames(self) -> tuple[QRectF, ...]:
         """Return the rectangles of the pictures: one, or two side by side."""
-        if self._way is not CompareWay.BESIDE:
+        if self._way is not CompareWay.SIDE_BY_SIDE:
             return (self._fitted(QRectF(self.rect())),)
         half = (self.width() - em(1)) / 2
         left = QRectF(0, 0, half, self.height())
@@ -214,7 +214,7 @@ class CompareCanvas(PaintedWidget):
         half = QRectF(0, 0, (self.width() - em(1)) / 2, self.height())
         other = half.translated(half.width() + em(1), 0)
         match self._way:
-            case CompareWay.BESIDE:
+            case CompareWay.SIDE_BY_SIDE:
                 for frame, room, picture in zip(
                     frames, (half, other), (first, second), strict=True
                 ):

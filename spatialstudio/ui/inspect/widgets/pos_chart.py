@@ -401,9 +401,9 @@ def ties_in_words(bounds: tuple[float, float] | None) -> str:
 def mark_in_words(mark: GuidanceMark) -> str:
     """Describe what guidance did on a step."""
     if mark.length is None:
-        return tr("Guidance paused: every relation reached the PoS goal")
-    label = [tr("latent update {length:.2f}").format(length=mark.length)]
+        return tr("Guidance paused: every relation has reached the PoS goal")
+    label = [tr("latent update norm {length:.2f}").format(length=mark.length)]
     if mark.loss is not None:
         label.append(tr("loss {loss:.3g}").format(loss=mark.loss))
-    label.append(tr("passes: {count}").format(count=mark.passes))
+    label.append(tr("refinement passes: {count}").format(count=mark.passes))
     return ", ".join(label)

@@ -111,8 +111,8 @@ def share_field(name: str, largest: float, **properties: Any) -> DecimalBox:
 
 MODES = {
     SeedMode.RANDOM: ("random", "A random seed for each picture"),
-    SeedMode.FIXED: ("fixed", "The same seed for the next picture"),
-    SeedMode.INCREMENT: ("increment", "The following seed for the next picture"),
+    SeedMode.FIXED: ("fixed", "Keep the seed for the next picture"),
+    SeedMode.INCREMENT: ("increment", "Increment the seed for each picture"),
     SeedMode.REUSE: ("reuse", "The seed of the open picture"),
 }
 
@@ -279,9 +279,9 @@ FULL = 100
 RECOMMENDED = 50
 CAPTIONS = (
     (0, "Off: no guidance. Fastest."),
-    (1, "Loose: weak guidance; close to the unguided picture."),
-    (34, "Balanced: most layouts succeed, the style is preserved."),
-    (67, "Strict: layout has priority; image quality may suffer."),
+    (1, "Loose: weak guidance, close to the unguided picture."),
+    (34, "Balanced: satisfies most layouts and preserves the style."),
+    (67, "Strict: prioritises the layout; picture quality may suffer."),
 )
 """The description that applies from each position."""
 

@@ -33,23 +33,26 @@ PRESETS = {
     Preset.SPATIALBENCH_UC: "As in SpatialBench-UC, no refinement",
 }
 DETAILS = {
-    AttentionDetail.RELATION_WORDS: ("Words of relations", "About 1 kB per word and step."),
-    AttentionDetail.EVERY_WORD: ("Every word", "Every layer, mean over heads; stored on disk."),
-    AttentionDetail.EVERYTHING: ("Everything", "Every head of every layer; stored on disk."),
+    AttentionDetail.RELATION_WORDS: ("Words in relations", "About 1 kB per word and step."),
+    AttentionDetail.EVERY_WORD: ("All words", "Every layer, mean over heads; stored on disk."),
+    AttentionDetail.EVERYTHING: (
+        "Every layer and head",
+        "Every head of every layer; stored on disk.",
+    ),
 }
 SAVINGS = {
     (): "No limit",
     (Saving.CHECKPOINTING,): "Gradient checkpointing",
     (Saving.EVERY_SECOND_STEP,): "Guide every second step",
-    (Saving.SMALLER_MAPS,): "Lower attention resolution",
+    (Saving.SMALLER_MAPS,): "Lower-resolution attention",
     (Saving.SEARCH,): "Noise search instead of gradients",
-    (Saving.TILING,): "Tiled decoding",
-    (Saving.OFFLOAD,): "Offload parts to RAM",
+    (Saving.TILING,): "Tiled VAE decoding",
+    (Saving.OFFLOAD,): "CPU offload",
     (Saving.OFFLOAD_LAYERS,): "Offload every layer to RAM (slow)",
-    (Saving.PROCESSOR,): "Use the CPU",
+    (Saving.PROCESSOR,): "Generate on the CPU",
 }
 FORMATS = {
-    "": "Model default",
+    "": "Model's default",
     "float32": "float32, highest precision",
     "bfloat16": "bfloat16, half the memory",
     "float16": "float16, half the memory",
@@ -87,29 +90,27 @@ class GuidanceForm(QWidget):
         self._methods: dict[str, MethodCard] = {}
         self._options: dict[Option, OptionField] = {}
         self._method = ChoiceBox(tr("Guidance method"))
-        self._preset = ChoiceBox(tr("Parameter set"))
+        self._preset = ChoiceBox(tr("Preset"))
         self._strength = share_field(
             tr("Step size"), LARGEST_STEP_SIZE, toolTip=tr("Step size of the latent update")
         )
         self._scale = share_field(
-            tr("Guidance scale"),
+            tr("CFG scale"),
             LARGEST_SCALE,
             singleStep=0.5,
-            specialValueText=tr("model default"),
-            toolTip=tr("Classifier-free guidance (CFG) scale; 1 is off"),
+            specialValueText=tr("model's default"),
+            toolTip=tr("Classifier-free guidance scale; 1 turns it off"),
         )
-        self._last = count_field(tr("Guided steps"), 1, prefix=tr("the first "))
+        self._last = count_field(tr("Guided steps"), 1, prefix=tr("first "))
         self._updates = count_field(
             tr("Inner updates"), MOST_UPDATES, toolTip=tr("Latent updates per guided step")
         )
         self._candidates = count_field(
-            tr("Candidates"),
+            tr("Noise search"),
             MOST_CANDIDATES,
             specialValueText=tr("off"),
             prefix=tr("best of "),
-            toolTip=tr(
-                "Generates consecutive seeds and keeps the best picture; supports depth relations"
-            ),
+            toolTip=tr("Keeps the best of consecutive seeds; supports depth relations"),
         )
         self._goal = share_field(
             tr("Pause at PoS"),
@@ -123,7 +124,7 @@ class GuidanceForm(QWidget):
         self._memory = ChoiceBox(tr("Memory"))
         self._device = ChoiceField(tr("Device"))
         self._format = ChoiceBox(tr("Precision"))
-        self._format.setToolTip(tr("Precision of the weights; changes the picture slightly"))
+        self._format.setToolTip(tr("Data type of the weights; changes the picture slightly"))
         self._fields = QWidget()
         self._disclosure = Disclosure(tr("Method parameters"), self._fields)
         self._lay_out()
@@ -273,7 +274,7 @@ class GuidanceForm(QWidget):
             lambda count: self._edit(tr("change search"), candidates=count)
         )
         self._scale.valueChanged.connect(
-            lambda scale: self._edit(tr("change guidance scale"), guidance_scale=scale or None)
+            lambda scale: self._edit(tr("change CFG scale"), guidance_scale=scale or None)
         )
         self._preview.valueChanged.connect(
             lambda every: self._edit(tr("change previews"), preview_every=every)
@@ -316,19 +317,19 @@ class GuidanceForm(QWidget):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for name, field in (
             (tr("Method"), self._method),
-            (tr("Settings"), self._preset),
+            (tr("Preset"), self._preset),
             (tr("Step size"), self._strength),
-            (tr("Guided"), self._last),
-            (tr("Updates"), self._updates),
+            (tr("Guided steps"), self._last),
+            (tr("Inner updates"), self._updates),
             (tr("Pause at PoS"), self._goal),
-            (tr("Search"), self._candidates),
-            (tr("Scale"), self._scale),
+            (tr("Noise search"), self._candidates),
+            (tr("CFG scale"), self._scale),
             (tr("Preview"), self._preview),
             (tr("Device"), self._device),
-            (tr("Numbers"), self._format),
+            (tr("Precision"), self._format),
             (tr("Memory"), self._memory),
             *((tr(option.label), field) for option, field in self._run_options.items()),
-            (tr("Keep"), self._detail),
+            (tr("Recorded attention"), self._detail),
         ):
             form.addRow(_label(name, field), field)
         form.addRow(self._size)

@@ -57,7 +57,7 @@ class RunForm(QWidget):
         self._settings: RunSettings | None = None
         self._model = ChoiceField(tr("Model"))
         self._prediction = ChoiceField(tr("Prediction type"))
-        self._prediction.setToolTip(tr("What the checkpoint was trained to predict"))
+        self._prediction.setToolTip(tr("Whether the checkpoint predicts noise or velocity"))
         self._note = TextLabel(tone=Tone.MUTED, small=True)
         self._size = SizeField(theme, SIDE_UNIT, LONGEST_SIDE)
         narrowest = em(COUNT_EM)
@@ -68,17 +68,17 @@ class RunForm(QWidget):
         self._pictures = count_field(
             tr("Pictures"),
             MOST_PICTURES,
-            toolTip=tr("Batch size; each picture has its own seed"),
+            toolTip=tr("Number of pictures; each has its own seed"),
             minimumWidth=narrowest,
         )
         self._negative = EditLine(
-            accessibleName=tr("Negative prompt"), placeholderText=tr("for example: fog, text")
+            accessibleName=tr("Negative prompt"), placeholderText=tr("For example: blurry, text")
         )
         self._loras = LoraList()
-        self._loras.setToolTip(tr("Change the model for these pictures; also <lora:name:0.8>"))
+        self._loras.setToolTip(tr("LoRAs for the next pictures; in a prompt: <lora:name:0.8>"))
         self._strength = StrengthSlider()
-        self._baseline = QCheckBox(tr("Also draw the baseline"))
-        self._baseline.setToolTip(tr("The same seed without guidance, for comparison (Ctrl+B)"))
+        self._baseline = QCheckBox(tr("Also generate the baseline"))
+        self._baseline.setToolTip(tr("Same seed without guidance, for comparison (Ctrl+B)"))
         self.guidance = GuidanceForm()
         self._rows = QWidget()
         self._parts: tuple[QWidget, ...] = ()
@@ -180,7 +180,7 @@ class RunForm(QWidget):
         )
         self._seed.seed_picked.connect(lambda seed: self._edit(tr("change seed"), seed=seed))
         self._seed_mode.mode_picked.connect(
-            lambda mode: self._edit(tr("change seed mode"), seed_mode=mode)
+            lambda mode: self._edit(tr("change seed control"), seed_mode=mode)
         )
         self._pictures.valueChanged.connect(
             lambda count: self._edit(tr("change batch size"), pictures=count)

@@ -36,8 +36,9 @@ EXAMPLES = (
     Example(prompt="a clock to the right of a couch", seed=1),
 )
 WELCOME = (
-    "Spatial Studio generates your prompt, guides the layout, shows the attention and "
-    "judges the picture. Start with an example, or drop a picture here to judge it."
+    "Spatial Studio generates a picture from your prompt, guides its layout, shows the "
+    "attention and judges the result. Start with an example, or drop a picture here to "
+    "judge it."
 )
 DRAWING_EM = (13, 6.5)
 COLUMN_EM, EDGE_EM = 26, 0.6
@@ -125,8 +126,8 @@ class EmptyStage(QScrollArea):
         self._column.setContentsMargins(0, edge, 0, edge)
         room = self.viewport().width()
         spare = max(room - self._column.minimumSize().width(), 0)
-        beside = max((room - em(COLUMN_EM)) // 2, min(edge, spare // 2))
-        self._column.setContentsMargins(beside, edge, beside, edge)
+        side = max((room - em(COLUMN_EM)) // 2, min(edge, spare // 2))
+        self._column.setContentsMargins(side, edge, side, edge)
         self._drawing.hide()
         words = self._column.heightForWidth(self.viewport().width())
         spare = self.viewport().height() - words
@@ -136,8 +137,8 @@ class EmptyStage(QScrollArea):
         choices = Segments(
             tr("Window"),
             {
-                False: (tr("Simple"), tr("Prompt, relations, one slider, Generate")),
-                True: (tr("All controls"), tr("All settings, queue, graphs and tables")),
+                False: (tr("Simple"), tr("Prompt, relations, one strength slider and Generate")),
+                True: (tr("All controls"), tr("All settings, queue, charts and tables")),
             },
         )
         choices.show_choice(False)

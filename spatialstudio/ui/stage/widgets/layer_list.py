@@ -33,7 +33,7 @@ SWATCH_SIDE = 48
 LEAST_OPACITY_EM, OPACITY_EM = 1.7, 2.6
 OPACITY_STEP = 10
 GAP_EM = 0.1
-KEYS = "Arrows: other layers, opacity. Space: show. S: alone. H: colour."
+KEYS = "Up/Down: select. Left/Right: opacity. Space: show or hide. S: solo. H: colour."
 
 
 class LayerRow(QWidget):
@@ -163,7 +163,7 @@ class LayerRow(QWidget):
 
     def _opacity_slider(self) -> Slider:
         slider = Slider(
-            accessibleName=tr("Opacity of {layer}").format(layer=self._name.lower()),
+            accessibleName=tr("{layer} opacity").format(layer=self._name.lower()),
             maximum=FULL,
             value=FULL,
             minimumWidth=em(LEAST_OPACITY_EM),
@@ -173,7 +173,7 @@ class LayerRow(QWidget):
         return slider
 
     def _hue_button(self, layer: Layer) -> QToolButton:
-        name = tr("Colour of {layer}").format(layer=self._name.lower())
+        name = tr("{layer} colour").format(layer=self._name.lower())
         button = tool_button(name=name, tip=name, icon_em=1)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
@@ -192,7 +192,7 @@ class LayerRow(QWidget):
         return button
 
     def _solo_button(self) -> QToolButton:
-        name = tr("Show {layer} alone").format(layer=self._name.lower())
+        name = tr("Show only {layer}").format(layer=self._name.lower())
         button = tool_button(name=name, tip=name, icon_em=1)
         button.setCheckable(True)
         button.toggled.connect(self.solo_picked)

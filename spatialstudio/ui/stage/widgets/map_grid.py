@@ -255,7 +255,9 @@ class MapGrid(PaintedWidget):
             return tr("{word} at step {step}: not captured").format(word=shown.text, step=step + 1)
         weights = shown.maps[step]
         if shown.is_signed:
-            template = tr("{word} at step {step}: {least:+.4f} to {most:+.4f} beside the other run")
+            template = tr(
+                "{word} at step {step}: difference from the second run {least:+.4f} to {most:+.4f}"
+            )
         else:
             template = tr("{word} at step {step}: peak {most:.4f}")
         least, most = float(weights.min()), float(weights.max())

@@ -104,12 +104,12 @@ class BandCurves(pg.GraphicsObject):  # type: ignore[misc]
 
 
 class MarginalPlot(Plot):
-    """Shows the marginals along the x axis under a picture, or along the y axis beside it.
+    """Shows the marginals along the x axis under a picture, or along the y axis next to it.
 
-    All curves share one scale, so that their heights can be compared. Cumulative curves stand over
-    them, from nothing at the picture to all at the far side. The view is the picture's: emits
-    ``range_asked`` with the ``PlotRange`` to show when the user zooms or pans, and shows it only
-    when it is told.
+    All curves share one scale, so that their heights can be compared. Cumulative curves are drawn
+    over them, from 0 at the picture to 1 at the far side. The picture owns the view: emits
+    ``range_asked`` with the requested ``PlotRange`` when the user zooms or pans, and changes the
+    view only through ``show_range``.
 
     Args:
         theme: Its colours.
@@ -150,7 +150,7 @@ class MarginalPlot(Plot):
         self.paint_soon()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
-        """Ask for another view of the picture; it comes back by ``show_range``."""
+        """Ask for another view of the picture; it is returned through ``show_range``."""
         place = self.place if around is None else around
         middle = self.range.first + self.range.length / 2
         self.range_asked.emit(self.range.zoomed(factor, middle if place is None else place))
@@ -199,7 +199,7 @@ class MarginalPlot(Plot):
         """Return each word's share of its attention in a bin, and its cumulative shares there."""
         if not self._profiles:
             return ""
-        side = tr("from the top") if self._axis is Axis.Y else tr("from the left")
+        side = tr("from the top edge") if self._axis is Axis.Y else tr("from the left edge")
         lines = [f"{self.snapped(place):.0%} {side}"]
         number = self._bin_at(place)
         lines += [f"{each.name}: {self._weights(each)[number]:.2%}" for each in self._profiles]
@@ -209,8 +209,12 @@ class MarginalPlot(Plot):
                 for curve in (crossing.rising, crossing.falling)
             )
             one, other = (self._name_of(hue) for hue in crossing.hues)
-            lines.append(tr("{name} up to here: {share:.0%}").format(name=one, share=first))
-            lines.append(tr("{name} from here on: {share:.0%}").format(name=other, share=second))
+            lines.append(
+                tr("{name}: {share:.0%} before this position").format(name=one, share=first)
+            )
+            lines.append(
+                tr("{name}: {share:.0%} after this position").format(name=other, share=second)
+            )
         return "\n".join(lines)
 
     def keys(self) -> Sequence[PlotKey]:

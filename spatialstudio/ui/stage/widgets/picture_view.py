@@ -230,10 +230,10 @@ class PictureView(QWidget):
     def _margins(self) -> QSizeF:
         """Return the width and height of the marginals, including the gaps, in pixels."""
         deep = {crossing.axis for crossing in self._scene.crossings}
-        beside, under = (
+        width, height = (
             em(GAP_EM) + em(DEEP_BAND_EM if axis in deep else BAND_EM) for axis in (Axis.Y, Axis.X)
         )
-        return QSizeF(beside, under).boundedTo(QSizeF(self.size()) * DEEPEST_SHARE)
+        return QSizeF(width, height).boundedTo(QSizeF(self.size()) * DEEPEST_SHARE)
 
     def _pick_view(self, view: QRectF) -> None:
         self.show_view(view)

@@ -25,7 +25,7 @@ PAD_EM = 0.55
 DOT_EM = 0.5
 GAP_EM = 0.3
 TINT = 0.2
-HELP = "Click pins its map, Shift+click compares, double click shows it alone"
+HELP = "Click to pin the map, Shift+click to compare, double-click to show only this map"
 KEYBOARD_REASONS = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,

@@ -101,7 +101,7 @@ def test_an_index_on_a_full_disk_goes_on_in_memory(library, found, root, picture
     library._index._connection.execute(f"PRAGMA max_page_count = {size}")
     note = "a long note " * 50_000
     library.mark(pictures[1], Marks(stars=5, note=note))
-    assert "held in memory" in caplog.text
+    assert "kept in memory" in caplog.text
     assert found("stars:5") == [2]
     assert found("cat") == [1, 2]
     assert library.refresh().is_nothing

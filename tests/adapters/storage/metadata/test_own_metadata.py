@@ -143,8 +143,8 @@ def test_a_record_of_version_1_is_read():
         ({"version": 3}, "written by a newer Spatial Studio"),
         ({"version": "2"}, "is damaged"),
         ({"hashes": []}, "is damaged"),
-        ({"hashes": {"prompt": "0"}}, "The prompt in the picture's record has been changed"),
-        ({"hashes": {"request": "0"}}, "The request in the picture's record has been changed"),
+        ({"hashes": {"prompt": "0"}}, "The prompt in the picture's metadata has been modified"),
+        ({"hashes": {"request": "0"}}, "The request in the picture's metadata has been modified"),
     ],
     ids=["newer", "odd version", "odd hashes", "other prompt", "other request"],
 )

@@ -122,13 +122,13 @@ def changed(plain, path, value):
         ("seed", None, 'The field "seed" is of the wrong type: NoneType, not int.'),
         ("guidance_scale", [], 'The field "guidance_scale" is of the wrong type: list, not float.'),
         ("guidance_scale", False, "is of the wrong type: bool, not float."),
-        ("seed", 10**400, 'The field "seed" holds a number that is too large.'),
-        ("guidance_scale", -(10**400), "holds a number that is too large."),
+        ("seed", 10**400, 'The field "seed" contains a number that is too large.'),
+        ("guidance_scale", -(10**400), "contains a number that is too large."),
         ("width", 1.5, 'The field "width" is of the wrong type: float, not int.'),
         ("scene", [], 'The field "scene" is of the wrong type: list, not dict.'),
         ("scene.mentions", {}, 'The field "scene.mentions" is of the wrong type: dict, not list.'),
         ("scene.colour", 1, 'The field "scene.colour" is not known.'),
-        ("scene.relations.0.type", "atop", 'names the relation type "atop", which is not known.'),
+        ("scene.relations.0.type", "atop", 'has the unknown relation type "atop".'),
         ("scene.relations.0.subject", "m9", 'The field "scene" contradicts itself'),
         ("scene.mentions.1.span.stop", 0, 'The field "scene.mentions.1.span" contradicts itself'),
     ],
@@ -174,14 +174,16 @@ def test_weights_and_loras_survive_json(request_of_a_cat):
 
 
 def test_an_answer_that_does_not_exist_is_refused():
-    with pytest.raises(StoreError, match='The field "outcome" holds "MAYBE", which is no Outcome'):
+    with pytest.raises(
+        StoreError, match='The field "outcome" has the value "MAYBE", which is not a valid Outcome'
+    ):
         decode(Verdict, encode(a_verdict(), {}) | {"outcome": "MAYBE"}, {})
 
 
 def test_a_tuple_of_fixed_length_is_counted():
     plain = encode(CheckerSettings(), {})
     plain["weights"] = [1.0, 2.0]
-    with pytest.raises(StoreError, match="holds 2 items instead of 4"):
+    with pytest.raises(StoreError, match="has 2 items instead of 4"):
         decode(CheckerSettings, plain, {})
 
 
@@ -193,8 +195,8 @@ def test_a_whole_number_may_stand_for_a_decimal_one():
 @pytest.mark.parametrize(
     ("arrays", "trouble"),
     [
-        ({}, "names an array that is not there"),
-        ({"pixels": np.ones((2, 2))}, "holds an array of float64 instead of bool"),
+        ({}, "refers to a missing array"),
+        ({"pixels": np.ones((2, 2))}, "has an array of float64 instead of bool"),
     ],
     ids=["absent", "of another kind"],
 )
@@ -210,7 +212,7 @@ def test_an_array_must_be_there_and_of_its_kind(arrays, trouble):
     ids=["words", "no zone", "before all years"],
 )
 def test_a_time_needs_its_zone(text):
-    with pytest.raises(StoreError, match='The field "created" holds'):
+    with pytest.raises(StoreError, match=r'The field "created" (has|contains)'):
         decode(RunRecord, record_json(created=text), {})
 
 

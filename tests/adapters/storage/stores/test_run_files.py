@@ -174,8 +174,8 @@ def test_a_truncated_file_is_noticed(picture, suffix):
     ("name", "content", "message"),
     [
         ("format.json", b'{"format": "spatialstudio-trace", "version": 99}', "by a newer Spatial"),
-        ("format.json", b'{"format": "other", "version": 1}', "is no trace"),
-        ("format.json", b"[]", "is no trace"),
+        ("format.json", b'{"format": "other", "version": 1}', "is not a trace"),
+        ("format.json", b"[]", "is not a trace"),
         ("run.json", b"{}", "is missing"),
         ("run.json", b"[" * 100_000, "is nested too deeply"),
         ("maps.npz", b"", '"maps.npz" in the trace .* is damaged'),
@@ -191,13 +191,13 @@ def test_a_spoilt_member_of_the_trace_is_named(picture, name, content, message):
 
 
 def test_a_folder_without_a_run_is_told(tmp_path):
-    with pytest.raises(StudioError, match="holds no complete run"):
+    with pytest.raises(StudioError, match="contains no complete run"):
         RunFiles().load(tmp_path)
 
 
 def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(StudioError, match="belongs to no run"):
+    with pytest.raises(StudioError, match="does not belong to a run"):
         RunFiles().load(tmp_path / "notes.txt")
 
 

@@ -46,7 +46,7 @@ def test_a_damaged_file_is_noticed(run_folder, name):
 @pytest.mark.parametrize("name", PARTS)
 def test_a_missing_file_is_noticed(run_folder, name):
     (run_folder / name).unlink()
-    with pytest.raises(StoreError, match=f'no complete run: ".*{name}" is missing'):
+    with pytest.raises(StoreError, match=f'run is incomplete: ".*{name}" is missing'):
         RunFiles().load(run_folder)
 
 
@@ -60,7 +60,7 @@ def test_a_run_names_no_files_outside_its_folder(run_folder):
     edit_record(
         run_folder, artifacts=[{"kind": "image", "path": "../secret", "sha256": "", "bytes": 1}]
     )
-    with pytest.raises(StoreError, match="names a file outside its folder"):
+    with pytest.raises(StoreError, match="refers to a file outside its folder"):
         RunFiles().load(run_folder)
 
 

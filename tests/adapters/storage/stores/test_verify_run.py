@@ -183,7 +183,7 @@ def test_what_a_picture_tells_otherwise_than_its_trace_is_named(picture, forge, 
 def test_forged_parameters_and_a_taken_mark_are_named(picture):
     retold(picture, parameters="a horse\nSteps: 3, Sampler: x, Seed: 99", **{XMP: "<x/>"})
     [fault] = RunFiles().verify(picture)
-    assert fault.message.endswith("tells otherwise than its trace: parameters, XMP.")
+    assert fault.message.endswith("differs from its trace: parameters, XMP.")
 
 
 def test_an_environment_that_cannot_be_read_is_a_fault(picture):
@@ -208,7 +208,8 @@ def test_a_forged_comparison_is_noticed(picture, was_compared):
     [fault] = RunFiles().verify(picture)
     assert (fault.part, fault.message) == (
         "evaluation",
-        f'The comparison in "{picture.stem}.json" is not the one that the picture tells.',
+        f'The comparison in "{picture.stem}.json" does not match '
+        "the hash in the picture's metadata.",
     )
 
 

@@ -55,7 +55,7 @@ def test_a_thing_stays_in_the_picture(qtbot, sketch):
     assert 0 < dropped.args[1].y() < 0.1
 
 
-def test_nothing_is_pushed_beside_the_things(qtbot, sketch):
+def test_no_object_is_moved_off_the_sketch(qtbot, sketch):
     with qtbot.assertNotEmitted(sketch.blob_picked), qtbot.assertNotEmitted(sketch.blob_dropped):
         qtbot.mouseClick(sketch, Qt.MouseButton.LeftButton, pos=sketch.rect().center())
 

@@ -134,8 +134,8 @@ def test_what_the_model_knows_is_offered_before_the_rest(qtbot, editor):
     qtbot.keyClicks(editor, "a catt")
     assert (editor.completion, editor.remark) == ("le", "")
     qtbot.keyClicks(editor, "le and a gir")
-    assert (editor.completion, editor.remark) == ("affe", "unknown to this model")
-    assert editor.accessibleDescription() == "Tab completes: affe unknown to this model"
+    assert (editor.completion, editor.remark) == ("affe", "not supported by this model")
+    assert editor.accessibleDescription() == "Tab completes: affe not supported by this model"
 
 
 def test_the_remark_goes_with_the_completion(qtbot, editor):

@@ -38,7 +38,7 @@ def test_each_kind_is_told_by_a_word_and_the_graver_first(notes):
     notes.show_notes((REMARK, OFFER, CLASH))
     assert texts(notes) == [
         "Contradiction: Both cannot be.",
-        "Read differently: It may say more.",
+        "Interpreted differently: It may say more.",
         "Note: I read a slip.",
     ]
 
@@ -56,11 +56,11 @@ def test_a_long_note_is_cut_and_told_whole_in_its_tip(notes):
 def test_other_notes_take_the_place_of_those_before(qtbot, notes):
     notes.show_notes((REMARK, CLASH))
     notes.show_notes((OFFER,))
-    qtbot.waitUntil(lambda: texts(notes) == ["Read differently: It may say more."])
+    qtbot.waitUntil(lambda: texts(notes) == ["Interpreted differently: It may say more."])
 
 
 @pytest.mark.parametrize(("answer", "number"), [("Accept", 0), ("Dismiss", 1)])
-def test_an_answer_comes_back_with_its_note(qtbot, notes, answer, number):
+def test_an_answer_is_decoded_with_its_note(qtbot, notes, answer, number):
     notes.show_notes((CLASH, OFFER))
     button = next(each for each in notes.findChildren(QPushButton) if each.text() == answer)
     with qtbot.waitSignal(notes.answer_picked) as picked:
@@ -102,4 +102,4 @@ def test_the_mouse_points_at_the_words_of_a_note_until_it_leaves(qtbot, notes, r
     with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == AGAIN.spans):
         qtbot.mouseMove(row)
     with qtbot.waitSignal(notes.words_pointed, check_params_cb=lambda spans: spans == ()):
-        qtbot.mouseMove(rows["Read differently: It may say more."])
+        qtbot.mouseMove(rows["Interpreted differently: It may say more."])

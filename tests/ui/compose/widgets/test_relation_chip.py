@@ -154,7 +154,7 @@ def test_an_unusual_weight_is_shown(make):
     assert "Weight 2." in chip.accessibleDescription()
 
 
-def test_why_stands_on_the_chip_once_asked_for(make, menu_of):
+def test_the_reason_is_shown_on_the_chip_on_request(make, menu_of):
     chip = make(why="The grammar read it.")
     before = chip.sizeHint().height()
     entry(menu_of(chip), "Why").trigger()

@@ -62,7 +62,7 @@ def test_tab_goes_round_the_window(qtbot, chips):
     assert reached == ["after", "before", f"Relation type: {LEFT.phrase}"]
 
 
-def test_tab_comes_back_to_where_the_keyboard_was(qtbot, chips):
+def test_tab_returns_to_the_last_focus(qtbot, chips):
     press(qtbot, chips, DOWN, RIGHT_KEY, Qt.Key.Key_Tab)
     assert press(qtbot, chips, Qt.Key.Key_Backtab) == "Object: cat"
 

@@ -90,12 +90,12 @@ def test_a_double_click_asks_for_another_relation(qtbot, graph):
     assert asked.args == ["r1"]
 
 
-def test_the_graph_is_told_in_words(graph):
+def test_the_graph_has_an_accessible_description(graph):
     graph.show_graph(THINGS, LINKS)
     graph.show_link("r1")
     assert graph.accessibleDescription() == (
-        "dog to the left of car (selected). car near dog (muted, contradictory). Without a "
-        "relation: bird."
+        "dog to the left of car (selected). car near dog (muted, contradictory). Objects "
+        "without relations: bird."
     )
 
 

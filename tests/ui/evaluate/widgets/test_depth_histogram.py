@@ -25,7 +25,7 @@ def colours(histogram, x):
     return {image.pixelColor(x, y).name() for y in range(30, 80)}
 
 
-def test_the_near_thing_stands_left_and_the_far_one_right(histogram, theme):
+def test_the_near_object_is_left_and_the_far_one_right(histogram, theme):
     profiles = DepthProfile("cat", 0, NEAR), DepthProfile("dog", 1, FAR)
     histogram.show_profiles(profiles, "The cat is in front.")
     ground = theme.colour("sunken").name()

@@ -75,7 +75,7 @@ def test_dragging_an_edge_asks_for_another_margin(qtbot, view, overlay, mark, ed
         qtbot.mouseMove(view, at(view, 50, 50))
 
 
-def test_beside_the_edges_the_picture_is_dragged(qtbot, view, overlay):
+def test_dragging_away_from_the_edges_moves_the_picture(qtbot, view, overlay):
     show(overlay, bands=(ACROSS,))
     qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=at(view, 50, 50))
     with qtbot.waitSignal(view.view_picked), qtbot.assertNotEmitted(overlay.margin_picked):

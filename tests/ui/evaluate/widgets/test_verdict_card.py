@@ -69,7 +69,7 @@ def texts(card):
 
 
 @pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
-def test_the_outcome_stands_there_as_a_word_and_a_mark(card_of, outcome):
+def test_the_outcome_is_shown_as_a_word_and_a_mark(card_of, outcome):
     card = card_of(outcome)
     assert outcome.value in texts(card)
     assert card.findChild(OutcomeMark).accessibleName() == outcome.value
@@ -89,7 +89,7 @@ def test_the_card_says_relation_sentence_confidence_and_pse(qtbot, card_of):
     assert {"dog to the left of car", "It is so.", "0.94"} <= set(said)
 
 
-def test_the_confidence_shows_what_it_is_made_of(qtbot, card_of):
+def test_the_confidence_shows_its_components(qtbot, card_of):
     card = opened(qtbot, card_of(Outcome.FAIL))
     assert {"0.91", "0.82", "1.00", "0.73"} <= set(texts(card))
 
@@ -149,7 +149,7 @@ def test_the_lever_can_be_pulled(qtbot, card_of):
         qtbot.keyClick(card.findChild(QPushButton), Qt.Key.Key_Space)
 
 
-def test_what_a_person_made_of_it_stands_there(card_of):
+def test_the_adjusted_verdict_is_shown(card_of):
     assert "Human-adjusted: PASS" in texts(card_of(Outcome.UNDECIDABLE))
 
 

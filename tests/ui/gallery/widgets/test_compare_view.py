@@ -70,7 +70,7 @@ def test_keys_move_the_slider(qtbot, canvas):
 
 
 def test_side_by_side_both_are_whole(view, canvas):
-    view.show_way(CompareWay.BESIDE)
+    view.show_way(CompareWay.SIDE_BY_SIDE)
     assert (colour_at(canvas, 0.9, 0), colour_at(canvas, 0.1, 1)) == (RED, BLUE)
 
 
@@ -94,14 +94,14 @@ def test_pictures_of_different_sizes_have_no_difference(view, canvas):
 
 
 def test_one_zoom_for_both(view, canvas):
-    view.show_way(CompareWay.BESIDE)
+    view.show_way(CompareWay.SIDE_BY_SIDE)
     wheel(canvas, canvas.frames()[1].center())
     assert canvas.region.width() == pytest.approx(1 / 1.25**2)
     assert canvas.region.center() == WHOLE.center()
 
 
 def test_a_drag_moves_and_a_double_click_shows_the_whole(qtbot, view, canvas):
-    view.show_way(CompareWay.BESIDE)
+    view.show_way(CompareWay.SIDE_BY_SIDE)
     middle = canvas.frames()[0].center()
     wheel(canvas, middle)
     before = canvas.region

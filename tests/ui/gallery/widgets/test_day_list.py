@@ -52,7 +52,7 @@ def test_a_bar_is_drawn_for_each_day(days):
     assert days.viewport().grab().toImage() != before
 
 
-def test_no_empty_frame_stands_under_the_days(qtbot, theme):
+def test_no_empty_frame_is_below_the_days(qtbot, theme):
     room, days = QWidget(), DayList(theme)
     qtbot.addWidget(room)
     days.show_days(DAYS)

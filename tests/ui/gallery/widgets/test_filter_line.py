@@ -51,12 +51,12 @@ def test_typing_is_told_and_showing_is_not(qtbot, line, field):
     assert told == ["dogs"]
 
 
-def test_down_goes_on_to_what_was_found(qtbot, line, field):
+def test_down_moves_to_the_results(qtbot, line, field):
     with qtbot.waitSignal(line.left_downwards):
         qtbot.keyClick(field, Qt.Key.Key_Down)
 
 
-def test_a_problem_stands_beneath_until_it_is_mended(line, field):
+def test_an_error_is_shown_below_until_it_is_fixed(line, field):
     line.show_problem('"colour" is not a filter field.')
     assert line.problem.isVisible()
     assert "colour" in field.accessibleDescription()

@@ -19,7 +19,7 @@ def test_picking_one_lets_go_of_the_others(selection):
     assert (selection.current, selection.chosen) == (40, {40})
 
 
-def test_stretching_goes_on_from_where_the_choice_began(selection):
+def test_extending_a_selection_starts_at_its_anchor(selection):
     selection.stretch(KEYS, 40)
     selection.stretch(KEYS, 10)
     assert (selection.current, selection.chosen) == (10, {10, 20})

@@ -48,7 +48,7 @@ def colour_at(grid, row, column):
     return grid.viewport().grab().toImage().pixelColor(place).name()
 
 
-def test_a_picture_stands_in_its_cell(grid):
+def test_a_picture_is_shown_in_its_cell(grid):
     grid.show_face(16, face_in("#ff0000"))
     assert colour_at(grid, 1, 2) == "#ff0000"
     assert colour_at(grid, 0, 2) != "#ff0000"
@@ -94,7 +94,7 @@ def test_a_double_click_opens(qtbot, grid):
     assert opened.args == [13]
 
 
-def test_a_click_beside_the_cells_changes_nothing(qtbot, grid):
+def test_a_click_outside_the_cells_changes_nothing(qtbot, grid):
     qtbot.keyClick(grid, Qt.Key.Key_Right)
     qtbot.mouseClick(grid.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
     assert grid.current == 12

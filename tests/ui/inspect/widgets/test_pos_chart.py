@@ -174,7 +174,7 @@ def test_the_values_can_be_heard(chart):
     assert f"{NAME}, Baseline: 0.40" in said
 
 
-def test_the_values_at_the_playhead_stand_beside_it(chart):
+def test_the_values_at_the_playhead_are_shown_next_to_it(chart):
     chart.show_step(10)
     assert written(chart) == ["0.40", "1.00"]
     chart.show_step(3)
@@ -231,7 +231,7 @@ def test_what_guidance_did_can_be_heard(chart, step, told):
     [(Lanes.TOGETHER, False), (Lanes.APART, False), (Lanes.DIFFERENCE, True)],
     ids=lambda each: getattr(each, "value", ""),
 )
-def test_the_difference_has_a_lane_of_its_own(chart, theme, lanes, shows_difference):
+def test_the_difference_has_a_separate_plot(chart, theme, lanes, shows_difference):
     chart.show_lanes(lanes)
     assert (theme.mention(2).name() in colours_of(chart)) is shows_difference
 

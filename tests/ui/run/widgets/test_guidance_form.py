@@ -148,7 +148,7 @@ def checkboxes(form):
 
 def test_another_method_takes_the_place_of_the_options(qtbot, many):
     many.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
-    qtbot.waitUntil(lambda: checkboxes(many) == ["Loss of the paper"])
+    qtbot.waitUntil(lambda: checkboxes(many) == ["Loss from the paper"])
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_is_kept_is_told_with_its_price(qtbot, form):
 
 def test_where_nothing_was_published_there_is_no_choice(form):
     form.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
-    assert not named(form, QComboBox, "Parameter set").isEnabled()
+    assert not named(form, QComboBox, "Preset").isEnabled()
 
 
 def test_showing_settings_does_not_echo_them(qtbot, form):
@@ -208,12 +208,12 @@ def test_showing_settings_does_not_echo_them(qtbot, form):
 @pytest.mark.parametrize(
     ("name", "typed", "change"),
     [
-        ("Guidance scale", "2.5", {"guidance_scale": 2.5}),
+        ("CFG scale", "2.5", {"guidance_scale": 2.5}),
         ("Preview interval", "5", {"preview_every": 5}),
     ],
     ids=["scale", "previews"],
 )
-def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
+def test_a_strength_without_a_method_is_shown(qtbot, form, name, typed, change):
     form.findChild(Disclosure).show_open(True)
     box = named(form, QAbstractSpinBox, name)
     box.selectAll()
@@ -223,8 +223,8 @@ def test_a_number_beside_the_method_is_told(qtbot, form, name, typed, change):
     assert edited.args[1] == with_values(SETTINGS, **change)
 
 
-def test_without_a_scale_of_ones_own_it_is_the_models(form):
-    assert named(form, QDoubleSpinBox, "Guidance scale").text() == "model default"
+def test_without_a_chosen_scale_it_is_the_models(form):
+    assert named(form, QDoubleSpinBox, "CFG scale").text() == "model's default"
 
 
 def test_a_setting_of_a_run_that_an_option_describes_has_a_field(qtbot):

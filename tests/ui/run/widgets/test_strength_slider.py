@@ -23,7 +23,7 @@ def said(widget):
     return " ".join(label.text() for label in widget.findChildren(QLabel))
 
 
-def test_the_recommended_step_size_stands_in_the_middle(slider):
+def test_the_recommended_step_size_is_in_the_middle(slider):
     assert slider.value() == 50
 
 

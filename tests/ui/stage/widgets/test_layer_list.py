@@ -62,7 +62,7 @@ def test_all_rows_are_one_stop_of_tab(qtbot, layers):
     assert layers.focusWidget().text() == "Smooth scaling"
 
 
-def test_arrows_lead_from_row_to_row_and_tab_comes_back_there(qtbot, layers):
+def test_arrows_move_between_rows_and_tab_returns_to_the_last(qtbot, layers):
     button(layers, "Show picture").setFocus()
     for _ in range(2):
         qtbot.keyClick(layers.focusWidget(), Qt.Key.Key_Down)
@@ -114,7 +114,7 @@ def test_smoothing_can_be_switched_off(qtbot, layers):
     assert picked.args == [False]
 
 
-def test_the_eyes_can_stand_alone_and_the_rest_comes_back(layers):
+def test_a_layer_can_be_shown_alone_and_the_others_restored(layers):
     layers.show_all(False)
     assert button(layers, "Show masks").isVisible()
     assert not button(layers, "Colour of masks").isVisible()

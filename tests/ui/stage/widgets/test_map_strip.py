@@ -107,9 +107,7 @@ def beside_baseline(strip):
     return strip
 
 
-def test_in_a_narrow_dock_the_baseline_stands_under_the_maps_and_all_are_seen(
-    qtbot, beside_baseline
-):
+def test_in_a_narrow_dock_the_baseline_is_below_the_maps(qtbot, beside_baseline):
     narrow = em(20)
     beside_baseline.resize(narrow, em(11))
     last = tiles(beside_baseline)[2]
@@ -118,7 +116,7 @@ def test_in_a_narrow_dock_the_baseline_stands_under_the_maps_and_all_are_seen(
     assert beside_baseline.minimumSizeHint().width() <= narrow
 
 
-def test_in_a_wide_dock_the_baseline_stands_beside_the_maps(qtbot, beside_baseline):
+def test_in_a_wide_dock_the_baseline_is_next_to_the_maps(qtbot, beside_baseline):
     beside_baseline.resize(em(80), em(11))
     last = tiles(beside_baseline)[2]
     qtbot.waitUntil(lambda: last.width() > last.height())

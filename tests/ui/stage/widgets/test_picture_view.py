@@ -181,8 +181,8 @@ def test_a_marginal_reads_each_words_share(qtbot, marginals):
     under, _ = marginals
     under.read(0.1)
     said = under.accessibleDescription().splitlines()
-    assert said[:3] == ["12% from the left", "dog: 70.00%", "car: 0.00%"]
-    assert "dog up to here: 12%" in said[3]
+    assert said[:3] == ["12% from the left edge", "dog: 70.00%", "car: 0.00%"]
+    assert "dog: 12% before this position" in said[3]
     under.setFocus()
     qtbot.keyClick(under, Qt.Key.Key_Right)
     assert under.place == pytest.approx(0.375)

@@ -118,7 +118,7 @@ def test_the_same_words_keep_their_chips(words):
     assert chip(words, "m1") is before
 
 
-def test_what_does_not_fit_stands_on_the_next_line(qtbot, words):
+def test_words_that_do_not_fit_wrap_to_the_next_line(qtbot, words):
     words.resize(chip(words, "m1").width() + 30, 200)
     qtbot.waitUntil(lambda: chip(words, "m2").y() > chip(words, "m1").y())
     assert words.heightForWidth(60) > words.heightForWidth(400)
