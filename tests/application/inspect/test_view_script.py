@@ -83,7 +83,7 @@ def test_two_words_are_shown_with_their_relation(stored, tmp_path):
     said = shown(view_script(stored, ["m1", "m2"], 1, MapScale.SHARED), tmp_path)
     assert "The map of dog peaks at" in said
     assert "The map of car peaks at" in said
-    assert "sure that the dog is to the left of the car." in said
+    assert ": the dog is to the left of the car." in said
     assert "@" in said
 
 
