@@ -108,7 +108,7 @@ def _sampler_faults(sampler: str, model: ModelCard) -> Iterator[RequestError]:
 def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
     if not (isfinite(guidance.strength) and guidance.strength >= 0):
         yield RequestError(
-            f"The guidance step size {guidance.strength:g} is invalid.",
+            f"The strength {guidance.strength:g} (guidance step size) is invalid.",
             hint="Choose 0 for no guidance, or a positive step size.",
         )
     if not CHANCE < guidance.goal <= 1:

@@ -72,5 +72,5 @@ def test_an_address_is_told_from_what_is_none(url, is_usable):
 
 
 def test_an_unknown_name_is_told_with_those_that_are_known(user):
-    with pytest.raises(ServerFailure, match="known by name are openai, ollama, llamacpp"):
+    with pytest.raises(ServerFailure, match="known server names are openai, ollama, llamacpp"):
         ChatClient(user("olama", "m")).ask(ChatQuestion(instruction="", text=""))

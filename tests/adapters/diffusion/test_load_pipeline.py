@@ -200,7 +200,7 @@ def test_pickled_weights_in_the_hubs_cache_are_told_of_by_their_makers_name(cach
         file.rename(file.with_suffix(".bin"))
     ((name, damage),) = ModelFolders([], [cache]).damaged().items()
     assert name == "maker/tiny"
-    assert '"maker/tiny" holds pickled weights' in damage.message
+    assert '"maker/tiny" contains pickle files' in damage.message
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

@@ -161,7 +161,7 @@ def test_the_reasons_stand_behind():
         reasons=("device (cpu then, cuda:0 now)", "weights (ab then, cd now)"),
     )
     assert reproduction_in_words(comparison).endswith(
-        "different. Differences: device (cpu then, cuda:0 now); weights (ab then, cd now)."
+        "differ. Differences: device (cpu then, cuda:0 now); weights (ab then, cd now)."
     )
 
 

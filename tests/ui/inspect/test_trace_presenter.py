@@ -116,7 +116,7 @@ def test_judging_counts_its_looks(run_of):
 def test_refinement_is_told(run_of):
     run = run_of(phase=Phase.DENOISING)
     refined = replace(run, steps=(*run.steps[:-1], replace(run.steps[-1], guiding_passes=7)))
-    assert progress_of(refined, "", None).detail == f"4 of {STEPS}, refined 7 times"
+    assert progress_of(refined, "", None).detail == f"4 of {STEPS}, 7 refinement passes"
 
 
 @pytest.mark.parametrize(("silent_s", "detail"), [(1.9, ""), (2.0, "2 s"), (14.4, "14 s")])

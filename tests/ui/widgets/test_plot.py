@@ -292,7 +292,7 @@ def test_a_plot_that_cannot_be_written_is_reported(plot, tmp_path, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     save_plot(toasts, plot)
     (toast,) = toasts.earlier
-    assert "mine.png cannot be written." in toast.message
+    assert "mine.png cannot be saved." in toast.message
 
 
 def test_a_strange_ending_writes_nothing(plot, tmp_path):

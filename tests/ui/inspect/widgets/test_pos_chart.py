@@ -217,7 +217,7 @@ def test_where_ties_matter_the_variants_are_named(chart):
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [(0, "latent update 5.00, loss 0.9, passes: 2"), (1, "Guidance paused")],
+    [(0, "latent update norm 5.00, loss 0.9, refinement passes: 2"), (1, "Guidance paused")],
     ids=["acted", "rested"],
 )
 def test_what_guidance_did_can_be_heard(chart, step, told):

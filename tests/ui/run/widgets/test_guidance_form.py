@@ -75,7 +75,7 @@ def test_a_number_that_is_typed_is_told(qtbot, form, name, typed, change):
 
 def test_how_many_pictures_are_searched_is_told(qtbot, form):
     form.findChild(Disclosure).show_open(True)
-    box = named(form, QAbstractSpinBox, "Candidates")
+    box = named(form, QAbstractSpinBox, "Noise search")
     assert box.text() == "off"
     with qtbot.waitSignal(form.settings_edited) as edited:
         qtbot.keyClick(box, Qt.Key.Key_Up)
