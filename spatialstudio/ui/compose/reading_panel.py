@@ -187,7 +187,7 @@ def _cut_off(phrases: tuple[str, ...]) -> tuple[ReadingNote, ...]:
         return ()
     names = ", ".join(phrases)
     said = tr(
-        "{names}: beyond the text encoder's token limit. Shorten the prompt, or move this "
+        "The text encoder cannot read {names}. Shorten the prompt, or move this "
         "object towards its start."
     )
     return (ReadingNote(names, NoteKind.CUT, said.format(names=names)),)

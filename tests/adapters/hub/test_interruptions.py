@@ -39,10 +39,16 @@ constants.HF_HUB_OFFLINE = False
 url, cache, name = sys.argv[1:]
 places = Surroundings(resources=resources_folder(), model_folders=())
 hub = HuggingFaceHub(places, Path(cache), url)
+said = []
+
+def report(progress):
+    if not said:
+        said.append(print("fetching", flush=True))
+
 try:
     plan = hub.plan(name)
     print("ready", flush=True)
-    hub.download(plan, lambda progress: None, CancelFlag())
+    hub.download(plan, report, CancelFlag())
 except StudioError as error:
     print(error.message, error.hint)
     sys.exit(1)
@@ -120,7 +126,7 @@ def test_two_programs_at_once_fetch_each_file_once(hub, fake, cache):
     fake.pause_s = 0.01
     programs = [start(fake, cache) for _ in range(2)]
     answers = [process.communicate(timeout=PATIENCE_S)[0] for process in programs]
-    assert answers == ["ready\ndone\n"] * 2
+    assert answers == ["ready\nfetching\ndone\n"] * 2
     fetched = [path for path, _, _ in fake.requests if "/storage/" in path]
     large = [name for name in WANTED if name.endswith("safetensors")]
     assert len(fetched) == len(set(fetched)) == len(large)
@@ -159,6 +165,7 @@ def test_a_volume_that_fills_up_is_named_and_the_download_resumes(fake, volume, 
     fake.pause_s = 0.1
     process = start(fake, volume / "hub")
     assert process.stdout.readline() == "ready\n"
+    assert process.stdout.readline() == "fetching\n"  # the free space is checked before
     space = shutil.disk_usage(volume).free
     (volume / "films").write_bytes(bytes(space - 300_000))
     answer, _ = process.communicate(timeout=PATIENCE_S)

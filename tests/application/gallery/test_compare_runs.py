@@ -41,7 +41,7 @@ def record_with(setup):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"dtype": "bfloat16"}, "number format (float16 then, bfloat16 now)"),
+        ({"dtype": "bfloat16"}, "precision (float16 then, bfloat16 now)"),
         ({"attention": "XFormers"}, "attention (AttnProcessor2_0 then, XFormers now)"),
         ({"weights_sha256": "b" * 64}, "weights (aaaaaaaaaa then, bbbbbbbbbb now)"),
     ],

@@ -243,7 +243,7 @@ def test_a_thing_beyond_the_limit_blocks_the_run_until_the_prompt_is_shorter(
     qtbot, panel, engine, window
 ):
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: any("is reached before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: any("cannot read car." in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs == []
     window.generation.use_seed(11)  # settings can be changed
@@ -255,7 +255,7 @@ def test_a_thing_beyond_the_limit_blocks_the_run_until_the_prompt_is_shorter(
     assert all(each.isHidden() for each in estimates)
     panel.use_prompt("a dog left of a car")
     engine.answer(limit=8)
-    qtbot.waitUntil(lambda: not any("is reached before car" in text for text in labels(panel)))
+    qtbot.waitUntil(lambda: not any("cannot read car." in text for text in labels(panel)))
     window.generation.generate()
     assert engine.jobs
 

@@ -86,7 +86,7 @@ def test_a_missing_thing_has_its_best_ghost(look_at):
 
 def test_a_thing_that_is_nowhere_has_an_empty_frame(look_at):
     scene = lit(look_at(judged_run(CAR)), Reason.MISSING_OBJECT)
-    assert styles(scene)[0] == ("no dog anywhere", BoxStyle.EMPTY)
+    assert styles(scene)[0] == ("dog: not found", BoxStyle.EMPTY)
 
 
 def test_what_is_missing_is_told_without_being_asked(look_at):

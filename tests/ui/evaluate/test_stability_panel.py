@@ -41,12 +41,12 @@ def test_every_small_change_has_its_picture_and_verdict(qtbot, panel, context):
     context.studio.session.open(run)
     qtbot.waitUntil(lambda: len(tiles(panel)) == 4)
     assert tiles(panel) == [
-        "light +10 %: PASS",
-        "light -10 %: PASS",
+        "brightness +10 %: PASS",
+        "brightness -10 %: PASS",
         "blur 1 px: FAIL",
         "size 90 %: not found",
     ]
-    assert texts(panel) == ["2 of 4 perturbations: PASS."]
+    assert texts(panel) == ["PASS under 2 of 4 perturbations."]
 
 
 def test_what_was_not_tested_is_said(qtbot, panel, context):

@@ -130,7 +130,7 @@ def test_saving_an_adjusted_verdict_can_be_undone(qtbot, panel, show, context):
     assert session.run.evaluation.verdicts[0].outcome is Outcome.PASS
     follow(panel, session)
     qtbot.waitUntil(lambda: len(tiles(panel)) == 3)
-    assert tiles(panel)[2].startswith("Human-adjusted: UNDECIDABLE")
+    assert tiles(panel)[2].startswith("Adjusted by hand: UNDECIDABLE")
     context.edits.undo()
     assert session.run.evaluation.adjusted == ()
 

@@ -20,7 +20,7 @@ def test_a_run_alone_is_compared_with_its_baseline(panel, studio):
         assert [entry.summary.method_id for entry in pair] == ["psg", "none"]
     first, second, difference = pictures_of(studio.library, pair)
     assert (first.title, second.title) == ("Guided", "Baseline")
-    assert difference.remark == "white: difference of 0 of 255"  # of equal pictures
+    assert difference.remark == "white: difference of 0 (of 255)"  # of equal pictures
 
 
 def test_c_compares_m_changes_the_mode_and_c_returns(qtbot, drawn, panel):

@@ -25,7 +25,7 @@ def test_the_place_under_the_pointer_is_read(qtbot, drawn):
     qtbot.mouseMove(view, view.frame().center().toPoint())
     qtbot.waitUntil(lambda: text(drawn).startswith("x 6"))
     assert "dog 0." in text(drawn)
-    assert "% of its mass" in text(drawn)
+    assert "% of the map's mass" in text(drawn)
 
 
 def test_outside_the_picture_nothing_is_read(qtbot, drawn):

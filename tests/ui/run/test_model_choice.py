@@ -161,14 +161,14 @@ def test_a_model_that_was_added_is_found(window, model_catalog):
     model_catalog.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
     window.context.actions[FIND_MODELS].trigger()
     assert field_of(window).findData("new") == 2
-    assert messages(window)[-1] == "Found: New one."
+    assert messages(window)[-1] == "New models: New one."
 
 
 def test_a_downloaded_model_is_in_the_model_field_at_once(window, model_catalog):
     model_catalog.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
     window.generation.handle(ModelsChanged())
     assert field_of(window).findData("new") == 2
-    assert messages(window)[-1] == "Found: New one."
+    assert messages(window)[-1] == "New models: New one."
     window.generation.handle(ModelsChanged())
     assert len(messages(window)) == 1
 

@@ -181,7 +181,7 @@ def test_a_usual_picture_takes_back_what_was_set_by_hand(qtbot, window, studio, 
     dialog = offered(window, path)
     assert (
         box(dialog, "Negative prompt").accessibleDescription()
-        == "current fog, in the picture nothing"
+        == "current fog, in the picture empty"
     )
     press(qtbot, dialog, "Apply")
     assert window.generation.settings.negative == ""

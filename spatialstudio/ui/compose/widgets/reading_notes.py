@@ -29,7 +29,7 @@ Span = tuple[int, int]
 class NoteKind(Enum):
     """Kind of a note, in descending severity."""
 
-    CUT = "Not understood"
+    CUT = "Token limit"
     CONTRADICTION = "Contradiction"
     OFFER = "Interpreted differently"
     REDUNDANCY = "Repeated"

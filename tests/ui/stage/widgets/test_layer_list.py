@@ -43,7 +43,7 @@ def test_a_layer_can_be_made_fainter_by_keys(qtbot, layers):
 
 def test_a_layer_can_be_made_fainter_by_hand(qtbot, layers):
     slider = next(
-        each for each in layers.findChildren(QSlider) if each.accessibleName() == "Opacity of masks"
+        each for each in layers.findChildren(QSlider) if each.accessibleName() == "masks opacity"
     )
     with qtbot.waitSignal(layers.look_picked) as picked:
         slider.setValue(99)
@@ -79,7 +79,7 @@ def test_arrows_stay_within_the_rows(qtbot, layers):
 
 
 def test_the_hues_are_seen_where_they_are_chosen(layers):
-    menu = button(layers, "Colour of boxes").menu()
+    menu = button(layers, "boxes colour").menu()
     menu.popup(QPoint())
     assert all(not action.icon().isNull() for action in menu.actions())
     menu.close()
@@ -87,7 +87,7 @@ def test_the_hues_are_seen_where_they_are_chosen(layers):
 
 def test_a_layer_can_have_one_hue(qtbot, layers):
     layers.row(Layer.BOXES).show_look(LayerLook(opacity=0.5))
-    menu = button(layers, "Colour of boxes").menu()
+    menu = button(layers, "boxes colour").menu()
     pink = next(action for action in menu.actions() if action.text() == "Pink")
     with qtbot.waitSignal(layers.look_picked) as picked:
         pink.trigger()
@@ -100,11 +100,11 @@ def test_showing_a_look_emits_nothing(qtbot, layers):
 
 
 def test_one_layer_at_most_is_alone(qtbot, layers):
-    for name in ("Show masks alone", "Show boxes alone"):
+    for name in ("Show only masks", "Show only boxes"):
         qtbot.mouseClick(button(layers, name), Qt.MouseButton.LeftButton)
-    assert not button(layers, "Show masks alone").isChecked()
+    assert not button(layers, "Show only masks").isChecked()
     with qtbot.waitSignal(layers.solo_picked) as picked:
-        qtbot.mouseClick(button(layers, "Show boxes alone"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(button(layers, "Show only boxes"), Qt.MouseButton.LeftButton)
     assert picked.args == [None]
 
 
@@ -117,14 +117,14 @@ def test_smoothing_can_be_switched_off(qtbot, layers):
 def test_a_layer_can_be_shown_alone_and_the_others_restored(layers):
     layers.show_all(False)
     assert button(layers, "Show masks").isVisible()
-    assert not button(layers, "Colour of masks").isVisible()
+    assert not button(layers, "masks colour").isVisible()
     layers.show_all(True)
-    assert button(layers, "Colour of masks").isVisible()
-    assert not button(layers, "Colour of picture").isVisible()
+    assert button(layers, "masks colour").isVisible()
+    assert not button(layers, "picture colour").isVisible()
 
 
 def test_a_narrow_list_keeps_the_eyes(qtbot, layers):
-    eye, solo = button(layers, "Show masks"), button(layers, "Show masks alone")
+    eye, solo = button(layers, "Show masks"), button(layers, "Show only masks")
     slider = layers.findChildren(QSlider)[0]
     qtbot.waitUntil(lambda: slider.isVisible() and solo.isVisible())
     layers.resize(layers.minimumSizeHint().width(), layers.height())
