@@ -15,6 +15,7 @@ from spatialstudio.application.compose.read_prompt import (
 )
 from spatialstudio.application.compose.token_counter import TokenCounter
 from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_choices
+from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
@@ -42,7 +43,6 @@ from spatialstudio.application.plugins import Plugins, installed_plugins, open_r
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.run.choose_settings import request_of, seeds_of
 from spatialstudio.application.run.estimates import RunEstimates
-from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.models.blip import BlipAnswerer, find_blip
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
-from spatialstudio.adapters.questions.blip import BlipAnswerer, find_blip
 from spatialstudio.domain.errors import DetectorError, ModelNotFound
 from spatialstudio.domain.ports import PerceptionRole
 from tests.adapters.questions.tiny_blip import save_tiny_blip

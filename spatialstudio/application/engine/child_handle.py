@@ -1,14 +1,14 @@
 """Parent side of the engine's child process."""
 
 import multiprocessing
-import os
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING
 
 from spatialstudio.application.engine.child_main import main, send
+from spatialstudio.application.jobs.child_environment import environment_for_children
 from spatialstudio.application.jobs.messages import (
     Command,
     EngineStopped,
@@ -16,7 +16,6 @@ from spatialstudio.application.jobs.messages import (
     Stop,
 )
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.search_paths import safe_variables, set_variables
 
 if TYPE_CHECKING:
     from spatialstudio.application.engine.worker import BuildRegistry
@@ -95,16 +94,6 @@ class ChildProcess:
         if not self._is_closing:
             self._process.join()
             self._stopped(EngineStopped(error=_report_on_exit(self._process.exitcode)))
-
-
-@contextmanager
-def environment_for_children() -> Iterator[None]:
-    """Keep Python from adding the current folder to the search path of a new process."""
-    before = set_variables(safe_variables(os.environ))
-    try:
-        yield
-    finally:
-        set_variables(before)
 
 
 def _report_on_exit(exit_code: int | None) -> ErrorReport:

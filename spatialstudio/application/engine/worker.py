@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TypeAlias
 
+from spatialstudio.application.engine.generate_image import search_image
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import make_judge_set, used_judge_set
@@ -31,7 +32,6 @@ from spatialstudio.application.jobs.messages import (
     TokensRead,
 )
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.run.generate_image import search_image
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,

@@ -6,9 +6,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from threading import Thread
 
-from spatialstudio.application.engine.child_handle import environment_for_children
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.jobs.child_environment import environment_for_children
 from spatialstudio.application.models.downloads import HUB_ID, Report
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.domain.errors import ErrorReport

@@ -3,8 +3,8 @@
 import secrets
 from dataclasses import replace
 
+from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.models.model_lists import choose_guidance
-from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from spatialstudio.application.engine.generate_image import check_scene
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import (
     Engine,
@@ -10,7 +11,6 @@ from spatialstudio.application.jobs.messages import (
     GenerateJob,
 )
 from spatialstudio.application.run.check_request import check_request
-from spatialstudio.application.run.generate_image import check_scene
 from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import ModelNotFound, StudioError
 from spatialstudio.domain.generation import (

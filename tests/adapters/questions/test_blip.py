@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from transformers import AutoProcessor, BlipForQuestionAnswering
 
-from spatialstudio.adapters.questions.blip import BlipAnswerer, find_blip
+from spatialstudio.adapters.models.blip import BlipAnswerer, find_blip
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from tests.adapters.questions.tiny_blip import WORDS, save_tiny_blip
 from tests.fakes import CountingToken
@@ -25,7 +25,7 @@ def models(tmp_path_factory):
 def empty_cache(monkeypatch):
     """A Hugging Face cache that holds nothing."""
     monkeypatch.setattr(
-        "spatialstudio.adapters.questions.blip.try_to_load_from_cache", lambda *_: None
+        "spatialstudio.adapters.models.blip.try_to_load_from_cache", lambda *_: None
     )
 
 
@@ -66,7 +66,7 @@ def test_a_missing_model_is_told(empty_cache, tmp_path):
 def test_the_cache_is_looked_into_last(models, tmp_path, monkeypatch):
     cached = models / "my-blip" / "config.json"
     monkeypatch.setattr(
-        "spatialstudio.adapters.questions.blip.try_to_load_from_cache", lambda *_: str(cached)
+        "spatialstudio.adapters.models.blip.try_to_load_from_cache", lambda *_: str(cached)
     )
     assert find_blip([tmp_path]) == models / "my-blip"
 

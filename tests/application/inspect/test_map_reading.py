@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.map_reading import (
     difference_of,
     isolines_of,
@@ -9,7 +10,6 @@ from spatialstudio.application.inspect.map_reading import (
     reading_at,
     top_of,
 )
-from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import MapScale
 from tests.fakes import scene_of

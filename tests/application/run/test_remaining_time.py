@@ -1,7 +1,7 @@
 import pytest
 
+from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.run.estimates import RemainingTime
-from spatialstudio.application.run.generate_image import new_request
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, step_of
 

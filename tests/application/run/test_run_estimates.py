@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudged
 from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
-from spatialstudio.application.run.generate_image import new_request
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.generation import (

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from spatialstudio.application.engine.generate_image import search_image
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
-from spatialstudio.application.run.generate_image import search_image
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
     MAX_SEED,

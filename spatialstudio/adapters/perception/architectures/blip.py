@@ -6,7 +6,7 @@ from spatialstudio.domain.ports import PerceptionCard, PerceptionRole, QuestionA
 
 def build(card: PerceptionCard) -> QuestionAnswerer:
     """Create the answerer of a model folder."""
-    from spatialstudio.adapters.questions.blip import BlipAnswerer
+    from spatialstudio.adapters.models.blip import BlipAnswerer
 
     return BlipAnswerer(lambda: card.folder, card.ref.id)
 
