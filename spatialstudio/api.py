@@ -306,8 +306,8 @@ def _block(
     has_layers: bool,
 ) -> Iterator[Run]:
     from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
-    from spatialstudio.application.engine.generate_image import check_scene
     from spatialstudio.application.plugins import installed_plugins
+    from spatialstudio.application.run.check_request import check_scene
     from spatialstudio.domain.generation import UNGUIDED
 
     installed_plugins()  # they register relation types and guidance methods

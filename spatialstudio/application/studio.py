@@ -15,7 +15,6 @@ from spatialstudio.application.compose.read_prompt import (
 )
 from spatialstudio.application.compose.token_counter import TokenCounter
 from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_choices
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.adjusting import Adjusting
@@ -41,7 +40,7 @@ from spatialstudio.application.models.model_lists import DeviceList, LayerList, 
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.plugins import Plugins, installed_plugins, open_registry
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.run.choose_settings import request_of, seeds_of
+from spatialstudio.application.run.choose_settings import new_request, request_of, seeds_of
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun

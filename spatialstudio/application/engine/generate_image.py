@@ -1,94 +1,26 @@
-"""Stage 2: conversion of a scene to a request, and of a request to a stream of events."""
+"""Generation of an image, or of several from which the best is kept."""
 
 from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
-from spatialstudio.application.models.model_lists import choose_guidance
-from spatialstudio.domain.errors import PromptError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
-    PSG,
     CandidateJudged,
     CandidateScore,
     GenerationEvent,
     GenerationFinished,
     GenerationRequest,
-    GuidanceSettings,
-    ModelRef,
     ReportEvent,
-    SamplingSettings,
-    new_request_id,
 )
 from spatialstudio.domain.ports import (
     CancelToken,
     GenerationBackend,
     ModelCard,
 )
-from spatialstudio.domain.prompt_syntax import drawn_scene
 from spatialstudio.domain.run_settings import with_values
-from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE
-from spatialstudio.science.guidance.methods import has_work
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
-from spatialstudio.science.scenes.consistency import contradictions_of
-
-
-def new_request(
-    scene: SceneGraph,
-    model: ModelCard,
-    *,
-    seed: int,
-    steps: int | None = None,
-    strength: float | None = None,
-    guided: bool = True,
-) -> GenerationRequest:
-    """Create a request for a scene; omitted values come from the model's card.
-
-    Weights and LoRAs written in the prompt become values of the request.
-
-    Args:
-        scene: Scene of the prompt as typed.
-        model: Card of the model.
-        seed: 0 to ``MAX_SEED``.
-        steps: Number of denoising steps.
-        strength: PSG step size, in the unit of the recommended settings.
-        guided: False for no guidance.
-
-    Raises:
-        PromptError: The prompt names only LoRAs.
-    """
-    scene, loras = drawn_scene(scene)
-    steps = model.steps if steps is None else steps
-    guidance = GuidanceSettings()
-    if guided and has_work(scene, PSG):
-        guidance = choose_guidance(PSG, model, steps, strength=strength)
-    return GenerationRequest(
-        id=new_request_id(),
-        scene=scene,
-        backend_id=model.backend_id,
-        model=ModelRef(id=model.id, revision=model.revision),
-        sampling=SamplingSettings(
-            seed=seed,
-            steps=steps,
-            guidance=guidance,
-            loras=loras,
-            prediction_type=model.prediction_type,
-        ),
-        guidance_scale=model.guidance_scale,
-    )
-
-
-def check_scene(scene: SceneGraph) -> None:
-    """Reject a contradictory scene.
-
-    Raises:
-        PromptError: Its relations contradict each other.
-    """
-    for contradiction in contradictions_of(scene):
-        raise PromptError(
-            contradiction.message, hint="Change or remove one of the relations, then try again."
-        )
 
 
 @frozen(eq=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import inf, isfinite
 
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
     SAMPLING_OPTIONS,
@@ -16,8 +16,9 @@ from spatialstudio.domain.generation import (
     sampler_title,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.scene import is_text
+from spatialstudio.domain.scene import SceneGraph, is_text
 from spatialstudio.science.guidance.methods import method_named
+from spatialstudio.science.scenes.consistency import contradictions_of
 
 CHANCE = 0.5
 """PoS of indistinguishable objects."""
@@ -26,6 +27,18 @@ MAX_SIDE = 4096
 MAX_CANDIDATES = 1000
 MAX_UPDATES = 100
 SIDE_UNIT = 8
+
+
+def check_scene(scene: SceneGraph) -> None:
+    """Reject a contradictory scene.
+
+    Raises:
+        PromptError: Its relations contradict each other.
+    """
+    for contradiction in contradictions_of(scene):
+        raise PromptError(
+            contradiction.message, hint="Change or remove one of the relations, then try again."
+        )
 
 
 def check_request(request: GenerationRequest, model: ModelCard) -> None:

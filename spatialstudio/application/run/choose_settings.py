@@ -3,7 +3,6 @@
 import secrets
 from dataclasses import replace
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
@@ -12,10 +11,13 @@ from spatialstudio.domain.generation import (
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
+    ModelRef,
     NoiseSearch,
+    SamplingSettings,
+    new_request_id,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.prompt_syntax import drawn_prompt
+from spatialstudio.domain.prompt_syntax import drawn_prompt, drawn_scene
 from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
@@ -31,6 +33,51 @@ USUAL_STRENGTH = 1.0
 """Middle of the slider, used where no preset states a step size."""
 
 _STATED = (Preset.PUBLISHED, Preset.SPATIALBENCH_UC)
+
+
+def new_request(
+    scene: SceneGraph,
+    model: ModelCard,
+    *,
+    seed: int,
+    steps: int | None = None,
+    strength: float | None = None,
+    guided: bool = True,
+) -> GenerationRequest:
+    """Create a request for a scene; omitted values come from the model's card.
+
+    Weights and LoRAs written in the prompt become values of the request.
+
+    Args:
+        scene: Scene of the prompt as typed.
+        model: Card of the model.
+        seed: 0 to ``MAX_SEED``.
+        steps: Number of denoising steps.
+        strength: PSG step size, in the unit of the recommended settings.
+        guided: False for no guidance.
+
+    Raises:
+        PromptError: The prompt names only LoRAs.
+    """
+    scene, loras = drawn_scene(scene)
+    steps = model.steps if steps is None else steps
+    guidance = GuidanceSettings()
+    if guided and has_work(scene, PSG):
+        guidance = choose_guidance(PSG, model, steps, strength=strength)
+    return GenerationRequest(
+        id=new_request_id(),
+        scene=scene,
+        backend_id=model.backend_id,
+        model=ModelRef(id=model.id, revision=model.revision),
+        sampling=SamplingSettings(
+            seed=seed,
+            steps=steps,
+            guidance=guidance,
+            loras=loras,
+            prediction_type=model.prediction_type,
+        ),
+        guidance_scale=model.guidance_scale,
+    )
 
 
 def with_method(

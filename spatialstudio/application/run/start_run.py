@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
-from spatialstudio.application.engine.generate_image import check_scene
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.jobs.messages import (
     Engine,
     EstimateMemory,
     GenerateJob,
 )
-from spatialstudio.application.run.check_request import check_request
+from spatialstudio.application.run.check_request import check_request, check_scene
 from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import ModelNotFound, StudioError
 from spatialstudio.domain.generation import (

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.evaluate.adjusting import Adjusting, verdict_on
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import (
     OpenRun,
     RunChanged,

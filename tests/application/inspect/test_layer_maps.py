@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.compose.prompt_words import words_of
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.layer_maps import (
     LayerMaps,
     LayersAveraged,
@@ -12,6 +11,7 @@ from spatialstudio.application.inspect.layer_maps import (
     peak_of_averages,
     places_of,
 )
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionFile, LayerChoice
 from spatialstudio.domain.errors import StoreError

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.map_reading import (
     difference_of,
     isolines_of,
@@ -10,6 +9,7 @@ from spatialstudio.application.inspect.map_reading import (
     reading_at,
     top_of,
 )
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import MapScale
 from tests.fakes import scene_of

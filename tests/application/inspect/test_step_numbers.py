@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.step_numbers import (
     Measure,
     StepNumbers,
     difference,
     tab_separated,
 )
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent

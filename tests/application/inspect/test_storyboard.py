@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.storyboard import (
     BoardChanged,
     Storyboard,
     pinned,
 )
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ExportError
 from tests.fakes import scene_of

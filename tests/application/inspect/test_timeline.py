@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
@@ -11,6 +10,7 @@ from spatialstudio.application.inspect.step_numbers import (
     name_second,
     pos_bounds,
 )
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent, unguided

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import spatialstudio
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.view_script import view_script
 from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, after
 from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import (

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.jobs.messages import DevicesListed, ListDevices
 from spatialstudio.application.models.model_lists import DeviceList
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.domain.run_settings import with_values
 from tests.fakes import PROCESSOR, scene_of
 from tests.ui.scripted_engine import STICKERS

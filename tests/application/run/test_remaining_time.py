@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.run.estimates import RemainingTime
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, step_of

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudged
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import MemoryEstimate

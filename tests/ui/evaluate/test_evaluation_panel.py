@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QPushButton
 
-from spatialstudio.application.engine.generate_image import new_request
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate import commands as commands

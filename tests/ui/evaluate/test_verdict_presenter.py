@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.domain.generation import CandidateScore

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.jobs.messages import ListLayers
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.attention import (
     ATTENTION_FOLDER,

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.jobs.messages import Phase
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.attention import Moment
 from spatialstudio.ui.inspect.trace_presenter import (

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
 from spatialstudio.application.inspect.layer_maps import LayersAveraged
 from spatialstudio.application.inspect.map_reading import peak_of
 from spatialstudio.application.inspect.step_numbers import (
@@ -15,6 +14,7 @@ from spatialstudio.application.inspect.step_numbers import (
 )
 from spatialstudio.application.inspect.storyboard import pinned
 from spatialstudio.application.inspect.view_script import view_script
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import (
     AttentionSnapshot,

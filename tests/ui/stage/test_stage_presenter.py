@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.application.engine.generate_image import new_request
+from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
