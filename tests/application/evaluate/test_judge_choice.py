@@ -121,19 +121,19 @@ def test_a_registered_detector_is_named_by_its_id(registry):
     assert names == {"detector": "of-a-plugin", "depth": "sticker-depth"}
 
 
-def test_other_models_come_from_the_catalog(registry):
+def test_other_models_are_found_in_the_catalog(registry):
     choice = JudgeSetChoice(detector_id="a", second_id="b", segmenter_id="c", depth_id="d", cut=0.3)
     made = make_judge_set(registry, choice)
     assert (made.detector, made.second) == ("detector a", "detector b")
     assert (made.segmenter, made.depth, made.cut) == ("segmenter c", "depth d", 0.3)
 
 
-def test_the_depth_of_stickers_is_not_taken_for_that_of_other_pictures(registry):
+def test_sticker_depth_is_not_used_for_other_pictures(registry):
     assert make_judge_set(registry, JudgeSetChoice(detector_id="a")).depth is None
 
 
 @pytest.mark.parametrize("cut", [-0.1, 1.1, float("nan")])
-def test_a_cut_that_is_no_share_is_refused(cut):
+def test_a_threshold_outside_0_to_1_is_rejected(cut):
     with pytest.raises(SettingsError):
         JudgeSetChoice(cut=cut)
 
