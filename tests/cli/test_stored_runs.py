@@ -16,7 +16,7 @@ def picture(terminal, tmp_path):
     ]
 
 
-def test_a_stored_run_is_judged_by_other_settings(terminal, picture, tmp_path):
+def test_a_stored_run_is_judged_with_other_settings(terminal, picture, tmp_path):
     config = tmp_path / "strict.yaml"
     config.write_text("geometry: {margin: 0.6}\n")
     (strict,) = json.loads(terminal("judge-again", picture, "--checker", config, "--json").out)[
@@ -28,7 +28,7 @@ def test_a_stored_run_is_judged_by_other_settings(terminal, picture, tmp_path):
     assert plain["checker"] == "reproduce"
 
 
-def test_people_read_what_became_of_it(terminal, picture):
+def test_the_new_verdict_is_printed(terminal, picture):
     done = terminal("judge-again", picture, "--checker", "recommended")
     assert done.code == 0
     assert done.out.startswith("PASS: dog to the left of car\n")
@@ -42,7 +42,7 @@ def folder(terminal, tmp_path):
     return tmp_path / "many"
 
 
-def test_all_runs_of_a_folder_are_judged_again_and_added_up(terminal, folder):
+def test_all_runs_of_a_folder_are_judged_again_and_summed_up(terminal, folder):
     done = terminal("judge-again", folder, "--json")
     answer = json.loads(done.out)
     assert done.code == 0
@@ -51,13 +51,13 @@ def test_all_runs_of_a_folder_are_judged_again_and_added_up(terminal, folder):
     assert answer["errors"] == []
 
 
-def test_people_read_how_many_runs_were_judged_again(terminal, folder):
+def test_the_number_of_runs_judged_again_is_printed(terminal, folder):
     lines = terminal("judge-again", folder).out.splitlines()
     assert sum(line.startswith("PASS: ") for line in lines) == 3
     assert lines[-2:] == ["3 of 3 runs judged again: 3 PASS", "Mean PSE 1.00 (n = 3 relations)"]
 
 
-def test_a_run_that_cannot_be_judged_again_hides_no_other(terminal, folder):
+def test_a_run_that_cannot_be_judged_again_does_not_affect_others(terminal, folder):
     damaged, *_ = folder.glob("*.strace")
     damaged.write_bytes(b"no trace")
     done = terminal("judge-again", folder, "--json")
@@ -68,7 +68,7 @@ def test_a_run_that_cannot_be_judged_again_hides_no_other(terminal, folder):
     assert [error["run"] for error in answer["errors"]] == [str(damaged.with_suffix(".png"))]
 
 
-def test_a_run_that_was_never_judged_is_counted_out(terminal, folder):
+def test_a_run_without_verdicts_is_not_counted(terminal, folder):
     unjudged, *_ = folder.glob("*.json")
     unjudged.unlink()
     done = terminal("judge-again", folder)
@@ -90,7 +90,7 @@ def test_deleted_and_hidden_runs_are_left_alone(terminal, folder):
     assert len(json.loads(terminal("judge-again", folder, "--json").out)["runs"]) == 1
 
 
-def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
+def test_the_study_corrupts_the_masks_of_stored_runs(terminal, picture):
     answer = json.loads(terminal("corruption-study", picture, picture, "--json").out)
     assert answer["pictures"] == 2
     assert [row["name"] for row in answer["rows"]][:2] == ["none", "dropout"]
@@ -99,7 +99,7 @@ def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
     assert lines[1].split() == ["none", "0", "100.00"]
 
 
-def test_a_folder_without_a_run_is_told(terminal, tmp_path):
+def test_a_folder_without_a_run_is_reported(terminal, tmp_path):
     done = terminal("judge-again", tmp_path)
     assert done.code == 1
     assert done.err
