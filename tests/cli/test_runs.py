@@ -69,7 +69,7 @@ def test_a_filter_may_begin_with_a_minus(terminal, runs, picture, words, found):
     ("words", "unknown"),
     [(("list", "dog", "--mots=3", "cat"), "--mots=3"), (("reindex", "dog"), "dog")],
 )
-def test_unknown_names_are_refused(terminal, capsys, words, unknown):
+def test_unknown_names_are_rejected(terminal, capsys, words, unknown):
     with pytest.raises(SystemExit):
         terminal("runs", *words)
     assert f"unrecognized arguments: {unknown}\n" in capsys.readouterr().err

@@ -104,7 +104,7 @@ def test_ranges_include_both_ends(fine):
     ],
     ids=str,
 )
-def test_an_invalid_request_is_refused_with_a_hint(faulty, told):
+def test_an_invalid_request_is_rejected_with_a_hint(faulty, told):
     with pytest.raises(RequestError, match=told) as refusal:
         check_request(with_values(GOOD, **faulty), STICKERS)
     assert refusal.value.hint

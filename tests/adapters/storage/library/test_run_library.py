@@ -213,7 +213,7 @@ def test_deleted_runs_are_listed_with_their_marks_and_names(library, pictures):
     assert library.refresh().is_nothing
 
 
-def test_deleted_runs_are_still_listed_when_the_index_is_built_anew(library, pictures):
+def test_deleted_runs_are_still_listed_after_a_rebuild_of_the_index(library, pictures):
     library.throw(pictures[:2])
     before = trashed(library)
     assert library.reindex() == 2
