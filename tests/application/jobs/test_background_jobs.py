@@ -1,4 +1,4 @@
-"""Errands are done in order, can be stopped, and always end with a word."""
+"""Background jobs run in order, can be cancelled, and always report their end."""
 
 import threading
 
