@@ -27,37 +27,9 @@ from spatialstudio.domain.sweep import (
     SweepPoint,
 )
 from spatialstudio.domain.verdict import Outcome
-from tests.ui.scripted_engine import PROMPT, ScriptedEngine, picture_of, studio_around
+from tests.ui.scripted_engine import ScriptedEngine, picture_of
 
 TROUBLE = ErrorReport(title="Drawing", message="It failed.")
-
-
-@pytest.fixture
-def engine():
-    return ScriptedEngine()
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Start one more program of the same user; all are closed at the end."""
-    started = []
-
-    def start(engine):
-        studio = studio_around(engine, tmp_path)
-        studio.bus.subscribe(studio.apply_event)
-        studio.start()
-        studio.use_prompt(PROMPT)
-        started.append(studio)
-        return studio
-
-    yield start
-    for studio in started:
-        studio.close()
-
-
-@pytest.fixture
-def studio(opened, engine):
-    return opened(engine)
 
 
 @pytest.fixture

@@ -11,23 +11,6 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
 )
 from spatialstudio.domain.run_settings import with_values
-from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
-
-
-@pytest.fixture
-def engine():
-    return ScriptedEngine()
-
-
-@pytest.fixture
-def studio(engine, tmp_path):
-    """A studio whose session hears everything."""
-    studio = studio_around(engine, tmp_path)
-    studio.bus.subscribe(studio.apply_event)
-    studio.start()
-    studio.use_prompt(PROMPT)
-    yield studio
-    studio.close()
 
 
 @pytest.fixture
