@@ -520,7 +520,7 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "judge set",
         "Models that judge a picture: a named set, and models that replace its members. Pass "
-        'model names as listed by "spatialstudio doctor", or model folders.',
+        'ids or short names as listed by "spatialstudio models list", or model folders.',
     )
     group.add_argument(
         "--judge-set",

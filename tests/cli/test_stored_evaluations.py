@@ -11,12 +11,12 @@ from PIL import Image
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.judge_choice import UNSUITED as WARNING
 from spatialstudio.domain.verdict import Outcome
 from tests.fakes import FakeDetector
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
-WARNING = "The detector supports sticker pictures only, and this is not one."
 WITHOUT_TAGS = re.compile(r"<[^>]*>")
 
 
@@ -107,8 +107,11 @@ def test_the_corruption_study_reads_evaluated_pictures(terminal, photo, library)
 
 def test_the_library_lists_and_shows_them(terminal, photo, library):
     path = stored_run(terminal, photo, library)
-    (run,) = json.loads(terminal("runs", "list", "--library", library, "--json").out)["runs"]
+    words = "runs", "list", "--library", library, "--json"
+    (run,) = json.loads(terminal(*words).out)["runs"]
     assert (run["picture"], run["outcome"]) == (str(path), "PASS")
+    assert json.loads(terminal(*words, "is:imported").out)["found"] == 1
+    assert json.loads(terminal(*words, "-is:imported").out)["found"] == 0
     (shown,) = json.loads(terminal("runs", "show", path, "--library", library, "--json").out)[
         "runs"
     ]

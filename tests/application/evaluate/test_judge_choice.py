@@ -155,6 +155,19 @@ def test_sticker_models_chosen_for_other_pictures_are_marked_unsuited():
     assert not judges(STICKER_JUDGES, DINO, stickers=True).is_unsuited
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        JudgeSetChoice(second_id="sticker-segmenter"),
+        JudgeSetChoice(detector_id="a", second_id="sticker-segmenter"),
+        JudgeSetChoice(detector_id="a", depth_id="sticker-depth"),
+    ],
+)
+def test_any_sticker_model_chosen_for_another_picture_marks_it(choice):
+    assert judges(choice).is_unsuited
+    assert not judges(choice, stickers=True).is_unsuited
+
+
 def test_the_second_detector_judges_alone_where_no_set_is_installed():
     alone = judges(JudgeSetChoice(second_id="b"))
     assert (alone.detector_id, alone.second_id) == ("b", None)
@@ -179,13 +192,17 @@ def test_a_set_that_does_not_know_an_object_is_no_default():
     assert judges(JudgeSetChoice(set_id="coco"), DETR, unknown=unknown).detector_id == "my-detr"
 
 
-def test_sticker_models_are_never_the_default_of_other_pictures():
-    own = JudgeSetCard(
-        id="mine",
-        label="Mine",
-        tasks={JudgeTask.DETECTOR: Candidates(models=("sticker-segmenter",))},
-    )
-    assert sets_of(own=[own]).suitable(SCENE) is None
+@pytest.mark.parametrize(
+    "names",
+    [
+        {JudgeTask.DETECTOR: "sticker-segmenter"},
+        {JudgeTask.DETECTOR: "org/own", JudgeTask.DEPTH: "sticker-depth"},
+    ],
+)
+def test_sticker_models_are_never_the_default_of_other_pictures(names):
+    tasks = {task: Candidates(models=(name,)) for task, name in names.items()}
+    own = JudgeSetCard(id="mine", label="Mine", tasks=tasks)
+    assert sets_of(card("org/own", "Own"), own=[own]).suitable(SCENE) is None
     assert judges(DEFAULT_JUDGE_SET, SAM, DEPTH).detector_id is None
 
 
