@@ -55,6 +55,7 @@ NEAR = Reproduction(
         ("model:sticker", [1, 2, 3, 4]),
         ("method:none", [1]),
         ("is:guided", [2, 3, 4]),
+        ("is:imported", []),
         ("seed:2", [2]),
         ("seed>2 seed<=4", [3, 4]),
         ("date>=2020-01", [1, 2, 3, 4]),
