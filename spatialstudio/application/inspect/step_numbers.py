@@ -183,14 +183,14 @@ def pos_bounds(
         Both in [0, 1], lower first; None without maps, or if the difference is not visible.
     """
     attention = event.attention_at(moment)
-    if attention is None or not can_guide(relation.type):
+    if attention is None:
         return None
     return _bounds(attention, relation)
 
 
 @lru_cache(maxsize=BOUNDS_KEPT)
 def _bounds(attention: AttentionSnapshot, relation: Relation) -> tuple[float, float] | None:
-    if any(end not in attention.maps for end in relation.ends):
+    if not can_guide(relation.type) or any(end not in attention.maps for end in relation.ends):
         return None
     maps = [attention.maps[end] for end in relation.ends]
     if not all(weights.any() for weights in maps):

@@ -1,5 +1,7 @@
 """Converts an open run into curves over its steps and a progress report."""
 
+from functools import lru_cache
+
 from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
@@ -40,6 +42,8 @@ ENDED = {
 A_MINUTE = 60
 SILENT_S = 2.0
 """Minimum time since the last event that is reported."""
+RUNS_KEPT = 2
+"""Size of the cache of curves: only the running one of two runs is read again at each step."""
 REFINED = 2
 """Minimum passes of a refined step; a plain guided step makes fewer."""
 
@@ -92,6 +96,7 @@ def _reading_in_words(run: OpenRun, wanted: Moment) -> str:
     return tr("PoS {when}").format(when=text[:1].lower() + text[1:]) if text else ""
 
 
+@lru_cache(maxsize=RUNS_KEPT)
 def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
     by_step = {event.step: event for event in run.steps}
     marks = (

@@ -176,11 +176,8 @@ class GenerationPanel(Panel):
                     self._run_id = run.id
                     self._reuse_seed(run)
                 self._follow()
-            case BaselineChanged():
+            case BaselineChanged() | QueueChanged():
                 self._follow()
-            case QueueChanged():
-                self._follow()
-                self._estimate()
             case MemoryEstimated():
                 self._estimate()
             case DevicesListed():
@@ -201,6 +198,7 @@ class GenerationPanel(Panel):
         self._foot.show_running(running)
         self._context.actions[commands.CANCEL].setEnabled(running)
         self.running_changed.emit(running)
+        self._estimate()
 
     def _connect(self) -> None:
         self._form.settings_edited.connect(self._edit)

@@ -140,6 +140,11 @@ class StagePanel(Panel):
         parts = (self._empty, self.sketch, self._grid, self._picture)
         next(part for part in parts if not part.isHidden()).setFocus()
 
+    def make_plots(self) -> None:
+        """Create the plots next to the pictures, so that the first step need not wait for it."""
+        for view in (self._picture, self._second_picture):
+            view.make_marginals()
+
     def handle(self, event: object) -> None:
         """Follow the run, picked step and word; warn about pictures that were not evaluated."""
         match event:

@@ -201,11 +201,15 @@ class Plot(QFrame):
             self.setAccessibleDescription(text)
 
     def refresh(self) -> None:
-        """Lay the rows out anew and take the theme's colours: after another set of values."""
+        """Lay out the rows and apply the theme's colours."""
+        self.arrange()
+        self._dress()
+
+    def arrange(self) -> None:
+        """Lay out the rows in the widget."""
         self.surface.setGeometry(self.contentsRect())
         self.lay_out(QRectF(self.surface.rect()))
         self.show_range(self.range)
-        self._dress()
 
     def paint_soon(self) -> None:
         """Have the plot painted with all else that changed in this turn of the event loop."""
@@ -284,9 +288,7 @@ class Plot(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.surface.setGeometry(self.contentsRect())
-        self.lay_out(QRectF(self.surface.rect()))
-        self.show_range(self.range)
+        self.arrange()
 
     def event(self, event: QEvent) -> bool:
         """Claim the plot's keys; show no tip of Qt's, as the pointer reads already."""

@@ -303,13 +303,14 @@ class MainWindow(QMainWindow):
         self._due = self._makers()
 
     def _makers(self) -> list[Callable[[], object]]:
-        """Return functions that create all docks and centres, visible ones first."""
+        """Return functions that create docks, centres and plots, visible docks first."""
         in_order = (self._workspace, *self._workspaces)
         docks: list[Callable[[], object]] = []
         for each in in_order:
             docks += [partial(prepare, self.context) for prepare in each.prepare]
             docks += [partial(self._dock_layout.make, plan) for plan in each.docks]
-        return [*docks, *(partial(self._centre_of, each) for each in self._workspaces)]
+        centres = (partial(self._centre_of, each) for each in self._workspaces)
+        return [*docks, *centres, self.stage.make_plots]
 
     def _make_next(self) -> None:
         """Create one dock per turn of the event loop, to keep the window responsive."""

@@ -80,6 +80,7 @@ class PosChart(Plot):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._arrangement: tuple[object, ...] = ()
         self._show_lanes()
+        self.refresh()
 
     def sizeHint(self) -> QSize:
         return QSize(em(26), em(9))
@@ -312,7 +313,7 @@ class PosChart(Plot):
         for lane in (self._upper, self._lower, self._differing):
             lane.show(is_shown=lane in names, name=names.get(lane, ""))
             lane.hide_values()
-        self.refresh()
+        self.arrange()
 
     def _curves_of(self, lane: PosLane) -> list[LaneCurve]:
         """Return the curves of a lane, in back-to-front order."""

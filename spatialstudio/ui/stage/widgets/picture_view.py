@@ -118,6 +118,20 @@ class PictureView(QWidget):
         self._show_marginals()
         self._redraw()
 
+    def make_marginals(self) -> None:
+        """Create the plots of the marginals, unless there are some: early or on demand."""
+        if self._marginals:
+            return
+        from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
+
+        for axis in (Axis.X, Axis.Y):
+            plot = self._marginals[axis] = MarginalPlot(self._theme, axis)
+            plot.setParent(self)
+            plot.setCursor(Qt.CursorShape.ArrowCursor)
+            plot.save_asked.connect(self.save_asked)
+            plot.range_asked.connect(partial(self._follow_range, axis))
+            plot.installEventFilter(self)
+
     def show_view(self, view: QRectF) -> None:
         """Set the visible region, as fractions of the picture's sides."""
         self._view = QRectF(view)
@@ -289,26 +303,14 @@ class PictureView(QWidget):
                 painter.drawLine(*ends)
 
     def _show_marginals(self) -> None:
-        """Show the marginals in plots that are created on demand."""
         scene = self._scene
-        if scene.profiles and not self._marginals:
-            self._make_marginals()
+        if scene.profiles:
+            self.make_marginals()
         for plot in self._marginals.values():
             plot.setVisible(bool(scene.profiles))
             if scene.profiles:
                 plot.show_profiles(scene.profiles, scene.crossings)
         self._place_marginals()
-
-    def _make_marginals(self) -> None:
-        from spatialstudio.ui.stage.widgets.marginal_plot import MarginalPlot
-
-        for axis in (Axis.X, Axis.Y):
-            plot = self._marginals[axis] = MarginalPlot(self._theme, axis)
-            plot.setParent(self)
-            plot.setCursor(Qt.CursorShape.ArrowCursor)
-            plot.save_asked.connect(self.save_asked)
-            plot.range_asked.connect(partial(self._follow_range, axis))
-            plot.installEventFilter(self)
 
     def _place_marginals(self) -> None:
         """Lay out the marginals next to the picture, with the same visible range."""
