@@ -235,6 +235,13 @@ class LoraCatalog(Protocol):
             ModelNotFound: There is no such LoRA, or its file cannot be used.
         """
 
+    def file_hash(self, name: str) -> str:
+        """Return the sha256 of the file of a LoRA; reads the whole file once.
+
+        Raises:
+            ModelNotFound: There is no such LoRA, or its file cannot be used.
+        """
+
 
 class GenerationBackend(Protocol):
     """Generates images. Loads its model on first use, and reuses it for later requests."""

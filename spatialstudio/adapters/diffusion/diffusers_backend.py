@@ -151,7 +151,8 @@ def build(surroundings: Surroundings) -> "DiffusersBackend":
     """Create the backend and import its libraries; the first request loads a model."""
     import_libraries()
     cache = surroundings.cache or Path(tempfile.gettempdir())
-    return DiffusersBackend(cache / ATTENTION_FOLDER, LoraFolders(surroundings.model_folders))
+    loras = LoraFolders(surroundings.model_folders, surroundings.settings)
+    return DiffusersBackend(cache / ATTENTION_FOLDER, loras)
 
 
 class DiffusersBackend:

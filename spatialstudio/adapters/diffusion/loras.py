@@ -31,6 +31,11 @@ OLDER = {f".to_{each}_lora.": f".to_{each}.lora." for each in "qkv"} | {
 OLDER_TEXT = {f".to_{each}_lora.": f".{each}_proj.lora." for each in ("q", "k", "v", "out")}
 """Former names of layers in diffusers, in denoisers and in text encoders."""
 
+TEXT_ENCODER = "text_encoder"
+DENOISER_NAMES = (".lora_A.weight", ".lora_B.weight")
+TEXT_NAMES = (".lora_linear_layer.down.weight", ".lora_linear_layer.up.weight")
+"""Ends of the names of A and B in denoisers and in text encoders."""
+
 METADATA = "lora_adapter_metadata"
 """Entry in which diffusers stores the configuration of peft."""
 
@@ -138,21 +143,25 @@ def _other_family(card: LoraCard, own: str) -> RequestError:
 
 def _load(loaded: LoadedPipeline, name: str, card: LoraCard) -> None:
     try:
-        weights = _read(card, loaded.family.kind.denoiser)
+        weights = _by_layer(loaded, _read(card, loaded.family.kind.denoiser))
         _check_layers(loaded, card, weights)
+        named = {_stored_name(key): value for key, value in weights.items()}
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a second LoRA
-            loaded.pipeline.load_lora_weights(weights, adapter_name=name)
+            loaded.pipeline.load_lora_weights(named, adapter_name=name)
     except (*SIGNS_OF_DAMAGE, SafetensorError) as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise
         raise BackendError(
-            f'The LoRA "{card.name}" cannot be loaded.',
-            hint="Download it again, or choose another LoRA.",
+            f'The LoRA "{card.name}" is damaged, or of a form that diffusers cannot load.',
+            hint="Choose another LoRA, or download it again.",
         ) from error
 
 
 def _read(card: LoraCard, denoiser: str) -> dict[str, torch.Tensor]:
-    """Read the weights in names that diffusers reads, with alpha / r multiplied into B."""
+    """Read the weights in names that diffusers reads, with alpha / r multiplied into B.
+
+    All are read in 32 bits, so that the product is not rounded to the 16 or 8 bits of a file.
+    """
     with safe_open(card.file, framework="pt") as content:
         weights = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         metadata = content.metadata() or {}
@@ -162,6 +171,7 @@ def _read(card: LoraCard, denoiser: str) -> dict[str, torch.Tensor]:
     for name, value in weights.items():
         if name in alphas:
             continue
+        value = value.float() if value.is_floating_point() else value
         up = UP.search(name)
         module = name[: up.start()] if up else ""
         if up is not None:
@@ -205,6 +215,27 @@ def _known_name(name: str, denoiser: str) -> str:
     return name if name.startswith((*KOHYA, *COMPONENTS)) else f"{denoiser}.{name}"
 
 
+def _by_layer(
+    loaded: LoadedPipeline, weights: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Rename weights after the model's layers, and give them the number of axes of the layer.
+
+    Matrices of a convolution of 1 x 1 are stored in both forms, by the program that trained them.
+    """
+    converted = loaded.pipeline.lora_state_dict(dict(weights), **_for_conversion(loaded))
+    converted = converted[0] if isinstance(converted, tuple) else converted
+    renamed = {_layer_name(name): value for name, value in converted.items()}
+    return {name: _shaped(loaded.pipeline, name, value) for name, value in renamed.items()}
+
+
+def _shaped(pipeline: Any, name: str, value: torch.Tensor) -> torch.Tensor:
+    found = DOWN.search(name) or UP.search(name)
+    layer = _layer_weight(pipeline, name[: found.start()]) if found else None
+    if layer is None or layer.ndim == value.ndim or value.shape[2:].numel() != 1:
+        return value
+    return value.reshape(*value.shape[:2], *(1,) * (layer.ndim - 2))
+
+
 def _check_layers(
     loaded: LoadedPipeline, card: LoraCard, weights: Mapping[str, torch.Tensor]
 ) -> None:
@@ -213,49 +244,65 @@ def _check_layers(
     Raises:
         RequestError: The model lacks it, or it is of another size.
     """
-    converted = loaded.pipeline.lora_state_dict(dict(weights), **_for_conversion(loaded))
-    converted = converted[0] if isinstance(converted, tuple) else converted
-    converted = {_layer_name(name): value for name, value in converted.items()}
     wrong = [
         name
-        for name, value in converted.items()
+        for name, value in weights.items()
         for pattern, axis in ((DOWN, 1), (UP, 0))
         if (found := pattern.search(name))
-        and not _fits(loaded.pipeline, name[: found.start()], value, axis)
+        and not _fits(_layer_weight(loaded.pipeline, name[: found.start()]), value, axis)
     ]
-    if wrong or not converted:
+    if wrong or not weights:
         own = family_name(loaded)
         if card.family and card.family != own:
             raise _other_family(card, own)
         raise RequestError(
             f'The LoRA "{card.name}" does not fit the model: {len(wrong)} of its '
-            f"{len(converted)} weights are of other layers or sizes.",
+            f"{len(weights)} weights are of other layers or sizes.",
             hint="Choose a LoRA that was trained for this model.",
         )
 
 
 def _layer_name(name: str) -> str:
     """Return a name with the layer as the model calls it; kohya's are converted to older ones."""
-    layers = OLDER_TEXT if name.startswith("text_encoder") else OLDER
+    layers = OLDER_TEXT if name.startswith(TEXT_ENCODER) else OLDER
     for older, layer in layers.items():
         name = name.replace(older, layer)
     return name.replace(".processor.", ".").replace(".lora_linear_layer.", ".lora.")
+
+
+def _stored_name(name: str) -> str:
+    """Return the name of a layer's weight in the one form that diffusers reads for all layers.
+
+    WORKAROUND: diffusers 0.42 recognizes text encoders in other forms by single layers, such as
+    "out_proj", which a LoRA need not have.
+    """
+    is_text = name.startswith(TEXT_ENCODER)
+    down, up = TEXT_NAMES if is_text else DENOISER_NAMES
+    return UP.sub(up, DOWN.sub(down, name))
 
 
 def _for_conversion(loaded: LoadedPipeline) -> dict[str, Any]:
     return {"unet_config": loaded.denoiser.config} if loaded.is_unet else {}
 
 
-def _fits(pipeline: Any, path: str, value: torch.Tensor, axis: int) -> bool:
+def _layer_weight(pipeline: Any, path: str) -> torch.Tensor | None:
+    """Return the weight of a layer of the pipeline; None if there is no such layer."""
     component, _, name = path.partition(".")
     part = getattr(pipeline, component, None)
     if not isinstance(part, torch.nn.Module):
-        return False
+        return None
     for each in (name, name.removeprefix("text_model.")):
         try:
             layer = part.get_submodule(each)
         except AttributeError:
             continue
         weight = getattr(layer, "weight", None)
-        return weight is not None and weight.shape[axis] == value.shape[axis]
-    return False
+        return weight if isinstance(weight, torch.Tensor) else None
+    return None
+
+
+def _fits(layer: torch.Tensor | None, value: torch.Tensor, axis: int) -> bool:
+    """Compare an axis of A or B, and the kernel of A, with the weight of the layer."""
+    if layer is None or layer.ndim != value.ndim or layer.shape[axis] != value.shape[axis]:
+        return False
+    return axis == 0 or layer.shape[2:] == value.shape[2:]

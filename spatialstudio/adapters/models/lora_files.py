@@ -7,11 +7,12 @@ peft's ("unet.….to_q.lora_A.weight") and kohya's ("lora_unet_…_to_q.lora_dow
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 
 from spatialstudio.adapters.models.identify_file import (
+    INTEGERS_ONLY,
     SD_1,
     SD_2,
     SDXL,
@@ -24,6 +25,8 @@ from spatialstudio.adapters.models.model_settings import (
     read_header,
     unusable,
 )
+from spatialstudio.adapters.models.program_folders import stored_folders
+from spatialstudio.adapters.models.weight_hashes import hash_of_weights
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.ports import LoraCard, Surroundings
 from spatialstudio.domain.safe_files import is_regular
@@ -42,7 +45,14 @@ PICKLES = (".pt", ".ckpt", ".bin", ".pth")
 DOWN = re.compile(r"\.(lora_A(?:\.default)?|lora_down|lora\.down)\.weight\Z")
 UP = re.compile(r"\.(lora_B(?:\.default)?|lora_up|lora\.up)\.weight\Z")
 ALPHA = re.compile(r"\.alpha\Z")
-OTHER_KINDS = {"hada_w": "a LoHa", "lokr_w": "a LoKr", "dora_scale": "a DoRA"}
+OTHER_KINDS = {
+    "hada_w": "a LoHa",
+    "lokr_w": "a LoKr",
+    "dora_scale": "a DoRA",
+    "lora_magnitude_vector": "a DoRA",
+    "lora_mid": "a LoCon in Tucker decomposition",
+    "oft_": "an OFT",
+}
 
 SD_3, FLUX, FLUX_2 = "Stable Diffusion 3", "FLUX.1", "FLUX.2"
 PIPELINES = {
@@ -68,8 +78,8 @@ _FLUX_ONLY = re.compile(r".*(double_blocks|single_blocks|single_transformer_bloc
 
 
 def build(surroundings: Surroundings) -> "LoraFolders":
-    """Create the catalog of LoRAs in the model folders."""
-    return LoraFolders(surroundings.model_folders)
+    """Create the catalog of LoRAs in the model folders, those of other programs included."""
+    return LoraFolders(surroundings.model_folders, surroundings.settings)
 
 
 class LoraFolders:
@@ -77,10 +87,12 @@ class LoraFolders:
 
     Args:
         roots: Model folders of this program, of ComfyUI or of AUTOMATIC1111, by priority.
+        settings: The user's settings folder, which names folders of other programs; None for none.
     """
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], settings: Path | None = None) -> None:
         self._roots = tuple(roots)
+        self._settings = settings
 
     def cards(self) -> tuple[LoraCard, ...]:
         """List the LoRAs by name; damaged files are left out, the first of a name counts."""
@@ -116,10 +128,23 @@ class LoraFolders:
             hint=f'Put {name}.safetensors into the folder "loras" of a model folder{instead}.',
         )
 
+    def file_hash(self, name: str) -> str:
+        """Return the sha256 of the file of a LoRA; see ``LoraCatalog``.
+
+        Raises:
+            ModelNotFound: There is no such LoRA, or its file cannot be used.
+        """
+        file = self.card(name).file
+        try:
+            return hash_of_weights((file,))
+        except OSError as error:
+            raise unusable(f'LoRA "{name}"', error) from error
+
     def _files(self) -> Iterator[Path]:
         """Yield safetensors and pickled files in the folders of LoRAs, at most ``MOST_FILES``."""
-        folders = [root / name for root in self._roots for name in FOLDERS]
-        for root in self._roots:
+        roots = (*self._roots, *stored_folders(self._settings))
+        folders = [root / name for root in roots for name in FOLDERS]
+        for root in roots:
             if root.name in CHECKPOINT_FOLDERS:
                 folders += [root.parent / name for name in FOLDERS[:3]]
         seen = 0
@@ -166,6 +191,11 @@ def read_lora_card(file: Path) -> LoraCard:
     rest = [key for key in shapes if not any(each.search(key) for each in known)]
     if not modules or modules != ups or rest or not _are_pairs(shapes):
         raise _not_a_lora(name, file, shapes)
+    if header.dtypes & INTEGERS_ONLY:
+        raise ModelNotFound(
+            f'The LoRA "{name}" is quantized to integers, which is not supported.',
+            hint="Download it in float16, bfloat16 or float32.",
+        )
     return LoraCard(
         name=name,
         file=file,
@@ -181,12 +211,17 @@ def _are_pairs(shapes: Mapping[str, Sequence[int]]) -> bool:
     return all(len(shape) in {2, 4} and min(shape) > 0 for shape in matrices)
 
 
-def _not_a_lora(name: str, file: Path, keys: Iterable[str]) -> ModelNotFound:
+def _not_a_lora(name: str, file: Path, shapes: Mapping[str, Sequence[int]]) -> ModelNotFound:
     for sign, kind in OTHER_KINDS.items():
-        if any(sign in key for key in keys):
+        if any(sign in key for key in shapes):
             return ModelNotFound(
                 f'The file "{name}" is {kind}, which is not supported.', hint="Choose a LoRA."
             )
+    if any(0 in shape for shape in shapes.values()):
+        return ModelNotFound(
+            f'The LoRA "{name}" is damaged: it has weights without values.',
+            hint="Download it again.",
+        )
     content = identify_file(file)
     what = content.title if content.kind is not FileKind.LORA else "a LoRA with other weights"
     return ModelNotFound(

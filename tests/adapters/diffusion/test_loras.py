@@ -351,12 +351,15 @@ TEXT_LAYERS = [
 
 @pytest.mark.parametrize("encoder", ["text_encoder", "text_encoder_2"])
 @pytest.mark.parametrize("is_kohya", [True, False], ids=["kohya", "peft"])
-def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya):
+@pytest.mark.parametrize(
+    "layers", [TEXT_LAYERS, TEXT_LAYERS[:3], TEXT_LAYERS[4:5]], ids=["all", "q, k, v", "fc1"]
+)
+def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya, layers):
     own = getattr(tiny_sdxl.backend._loaded.pipeline, encoder)
     modules = {path.removeprefix("text_model."): part for path, part in own.named_modules()}
     torch.manual_seed(2)
     weights, kept, added = {}, {}, {}
-    for name in (f"encoder.layers.0.{each}" for each in TEXT_LAYERS):
+    for name in (f"encoder.layers.0.{each}" for each in layers):
         layer = modules[name]
         down, up = torch.randn(RANK, layer.in_features), torch.randn(layer.out_features, RANK)
         module = f"{encoder}.text_model.{name}"
@@ -378,3 +381,88 @@ def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya):
     assert np.abs(picture(changed) - picture(expected)).max() <= 1
     assert not np.array_equal(picture(changed), picture(tiny_sdxl.plain))
     assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))
+
+
+def linear_and_convolutions(denoiser):
+    """Return a layer of each kind that programs train, by name."""
+    kinds = ("attn1.to_q", "attn2.to_out.0", "ff.net.0.proj", "proj_in", "conv1", "time_emb_proj")
+    kinds += ("conv_shortcut", "downsamplers.0.conv", "upsamplers.0.conv")
+    found = {}
+    for kind in kinds:
+        name = next(name for name, _ in denoiser.named_modules() if name.endswith(kind))
+        found[name] = denoiser.get_submodule(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("dtype", "alpha"),
+    [
+        (torch.float32, None),
+        (torch.bfloat16, 3.0),
+        (torch.float16, 3.0),
+        (torch.float8_e4m3fn, 3.0),
+    ],
+    ids=["no alpha", "bfloat16", "float16", "float8"],
+)
+def test_convolutions_ranks_and_number_formats_are_read(tiny_sdxl, dtype, alpha):
+    torch.manual_seed(4)
+    weights, kept, added = {}, {}, {}
+    for rank, (name, layer) in enumerate(linear_and_convolutions(tiny_sdxl.denoiser).items(), 1):
+        outside, inside, *kernel = layer.weight.shape
+        down = (0.3 * torch.randn(rank, inside, *kernel)).to(dtype)
+        up = (0.3 * torch.randn(outside, rank, *[1 for _ in kernel])).to(dtype)
+        module = f"lora_unet_{name.replace('.', '_')}"
+        weights |= {f"{module}.lora_down.weight": down, f"{module}.lora_up.weight": up}
+        if alpha is not None:
+            weights[f"{module}.alpha"] = torch.tensor(alpha)
+        product = up.float().flatten(1) @ down.float().flatten(1)
+        scale = 1 if alpha is None else alpha / rank
+        kept[layer] = layer.weight.clone()
+        added[layer] = (WEIGHT * scale * product).reshape(layer.weight.shape)
+    tiny_sdxl.save("layers", weights)
+    changed = tiny_sdxl.draw(LoraUse(name="layers", weight=WEIGHT))
+    with torch.no_grad():
+        for layer, more in added.items():
+            layer.weight.add_(more)
+        expected = tiny_sdxl.draw()
+        for layer, weight in kept.items():
+            layer.weight.copy_(weight)
+    assert np.abs(picture(changed) - picture(expected)).max() <= 1
+    assert np.abs(picture(changed) - picture(tiny_sdxl.plain)).max() > 1
+    assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))
+
+
+@pytest.mark.parametrize("axes", [0, 2], ids=["matrices", "kernels"])
+def test_projections_are_read_as_matrices_and_as_kernels(tiny_sdxl, axes):
+    name = next(n for n, _ in tiny_sdxl.denoiser.named_modules() if n.endswith("proj_in"))
+    layer = tiny_sdxl.denoiser.get_submodule(name)
+    outside, inside = layer.weight.shape[:2]
+    torch.manual_seed(5)
+    down, up = torch.randn(RANK, inside), torch.randn(outside, RANK)
+    ones = [1] * axes
+    module = f"lora_unet_{name.replace('.', '_')}"
+    weights = {
+        f"{module}.lora_down.weight": down.reshape(RANK, inside, *ones),
+        f"{module}.lora_up.weight": up.reshape(outside, RANK, *ones),
+    }
+    tiny_sdxl.save("projection", weights)
+    changed = tiny_sdxl.draw(LoraUse(name="projection", weight=WEIGHT))
+    kept = layer.weight.clone()
+    with torch.no_grad():
+        layer.weight.add_((WEIGHT * up @ down).reshape(layer.weight.shape))
+        expected = tiny_sdxl.draw()
+        layer.weight.copy_(kept)
+    assert np.abs(picture(changed) - picture(expected)).max() <= 1
+    assert np.abs(picture(changed) - picture(tiny_sdxl.plain)).max() > 1
+
+
+def test_kernels_of_another_size_do_not_fit(tiny_sdxl):
+    layer = "lora_unet_down_blocks_0_resnets_0_conv1"
+    outside, inside, *_ = tiny_sdxl.denoiser.down_blocks[0].resnets[0].conv1.weight.shape
+    weights = {
+        f"{layer}.lora_down.weight": torch.zeros(RANK, inside, 1, 1),
+        f"{layer}.lora_up.weight": torch.zeros(outside, RANK, 1, 1),
+    }
+    tiny_sdxl.save("kernel", weights)
+    with pytest.raises(RequestError, match="does not fit the model: 1 of its 2"):
+        tiny_sdxl.draw(LoraUse(name="kernel"))

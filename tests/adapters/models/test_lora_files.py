@@ -5,6 +5,7 @@ import torch
 from safetensors.torch import save_file
 
 from spatialstudio.adapters.models.lora_files import LoraFolders, read_lora_card
+from spatialstudio.adapters.models.program_folders import store_folders
 from spatialstudio.domain.errors import ModelNotFound
 
 UNET = "unet.down_blocks.1.attentions.0.transformer_blocks.0"
@@ -39,7 +40,7 @@ OF_KOHYA = ("lora_down", "lora_up")
         (pair(f"{UNET}.attn1.to_q", 32), ""),
     ],
 )
-def test_the_family_is_identified_by_names_and_shapes(tmp_path, weights, family):
+def test_the_family_is_told_from_names_and_shapes(tmp_path, weights, family):
     save_file(weights, tmp_path / "style.safetensors")
     assert read_lora_card(tmp_path / "style.safetensors").family == family
 
@@ -50,6 +51,17 @@ def test_the_family_is_identified_by_names_and_shapes(tmp_path, weights, family)
         ({"a.hada_w1_a": torch.zeros(2, 2)}, "a LoHa"),
         ({"a.lokr_w1": torch.zeros(2, 2)}, "a LoKr"),
         (pair("unet.a", 8) | {"unet.a.dora_scale": torch.zeros(8, 1)}, "a DoRA"),
+        (pair("unet.a", 8) | {"unet.a.lora_magnitude_vector": torch.zeros(8)}, "a DoRA"),
+        (pair("unet.a", 8) | {"unet.a.lora_mid.weight": torch.zeros(2, 2, 3, 3)}, "in Tucker"),
+        ({"a.oft_blocks": torch.zeros(2, 2, 2)}, "an OFT"),
+        ({key: value.to(torch.int8) for key, value in pair("unet.a", 8).items()}, "to integers"),
+        (
+            {
+                "unet.a.lora_A.weight": torch.zeros(0, 8),
+                "unet.a.lora_B.weight": torch.zeros(8, 0),
+            },
+            "weights without values",
+        ),
         ({"encoder.conv_in.weight": torch.zeros(2, 2)}, "not a usable LoRA"),
         ({"unet.a.lora_A.weight": torch.zeros(2, 8)}, "not a usable LoRA"),
         (pair("unet.a", 8) | {"unet.norm.weight": torch.zeros(8)}, "not a usable LoRA"),
@@ -62,6 +74,17 @@ def test_other_files_are_named(tmp_path, weights, trouble):
     assert folders.cards() == ()
     with pytest.raises(ModelNotFound, match=trouble):
         folders.card("style")
+
+
+def test_loras_of_a_program_that_the_user_has_added_are_found(tmp_path):
+    checkpoints = tmp_path / "ComfyUI" / "models" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    folders = LoraFolders([], tmp_path / "settings")
+    assert folders.cards() == ()
+    (checkpoints.parent / "loras").mkdir()
+    save_file(pair("unet.a", 8), checkpoints.parent / "loras" / "ink.safetensors")
+    store_folders(tmp_path / "settings", (checkpoints,))
+    assert [card.name for card in folders.cards()] == ["ink"]
 
 
 def test_a_damaged_file_and_a_pickle_are_named(tmp_path):
