@@ -314,7 +314,7 @@ class _Drawing:
         report: ReportEvent,
     ) -> None:
         sampling = request.sampling
-        loaded.set_scheduler(sampling.scheduler_id, sampling.prediction_type)
+        loaded.set_scheduler(sampling.scheduler_id, sampling.prediction_type, sampling.steps)
         if request.sampling.guidance.names_only:
             request = replace(request, scene=objects_only(request.scene))
         self._request = request

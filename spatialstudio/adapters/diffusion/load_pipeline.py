@@ -180,6 +180,7 @@ def _held(file: Path, signs: Mapping[str, tuple[str, ...]]) -> set[str]:
 
 
 NEEDED_PARTS = ("vae", "scheduler")
+STEPS_OFFSET = "steps_offset"
 FOR_LATENTS = {"clip_sample": False, "skip_prk_steps": True}
 """Overrides for schedulers configured for pixels: latents exceed [-1, 1] and are not clipped, and
 PNDM starts as in Stable Diffusion, with one extra call instead of nine."""
@@ -217,13 +218,14 @@ class LoadedPipeline(GuidablePipeline):
     own_scheduler: Any
     weights_hash: Future[str]
 
-    def set_scheduler(self, scheduler_id: str, prediction_type: str = "") -> None:
+    def set_scheduler(self, scheduler_id: str, prediction_type: str = "", steps: int = 0) -> None:
         """Replace the pipeline's scheduler with a new one.
 
         Args:
             scheduler_id: diffusers class name; empty for the model's own.
             prediction_type: What the denoiser predicts, one of ``PREDICTION_TYPES``; empty for what
                 the model's scheduler states.
+            steps: Number of denoising steps; 0 if unknown.
 
         Raises:
             RequestError: The model does not support this scheduler or prediction type.
@@ -245,8 +247,11 @@ class LoadedPipeline(GuidablePipeline):
                 hint=f"Choose one of {', '.join(sorted(kinds))}.",
             )
         try:
-            config = {**FOR_LATENTS, **self.own_scheduler.config}
-            self.pipeline.scheduler = kind.from_config(config, **changes)
+            config = {**FOR_LATENTS, **self.own_scheduler.config} | changes
+            scheduler = kind.from_config(config)
+            if _starts_beyond_training(scheduler, steps):
+                scheduler = kind.from_config(config | {STEPS_OFFSET: 0})
+            self.pipeline.scheduler = scheduler
         except ImportError as error:
             raise RequestError(
                 f'The sampler "{scheduler_id}" needs a library that is not installed.',
@@ -266,13 +271,41 @@ class LoadedPipeline(GuidablePipeline):
             with np.errstate(invalid="ignore"):
                 trial.set_timesteps(wanted)
             refuse_invalid(trial.timesteps)
+            _refuse_equal_levels(trial)
         except (ValueError, InvalidNumbers) as error:
             noun = "step" if wanted == 1 else "steps"
+            is_many = 2 * wanted > config.get("num_train_timesteps", 0)
+            change = "fewer" if is_many else "more"
             raise RequestError(
                 f"The sampler does not support {wanted} {noun}.",
-                hint="Use more steps, or another sampler.",
+                hint=f"Use {change} steps, or another sampler.",
             ) from error
         return -(-len(trial.timesteps) // int(trial.order))
+
+
+def _starts_beyond_training(scheduler: Any, steps: int) -> bool:
+    """Return True if the offset moves the first step beyond the training times.
+
+    Samplers without noise levels look their values up by time, as far as the model was trained:
+    1,000 steps with an offset of 1 begin at time 1,000, where 999 is the last.
+    """
+    config = scheduler.config
+    if hasattr(scheduler, "sigmas") or not steps or not config.get(STEPS_OFFSET):
+        return False
+    trained = int(config.num_train_timesteps)
+    return (steps - 1) * (trained // steps) + int(config[STEPS_OFFSET]) >= trained
+
+
+def _refuse_equal_levels(scheduler: Any) -> None:
+    """Refuse equal noise levels in samplers that divide by the difference of two of them.
+
+    Raises:
+        ValueError: There are more steps than noise levels.
+    """
+    if hasattr(scheduler, "lambda_t"):
+        levels = scheduler.sigmas[:-1]
+        if bool((levels[1:] >= levels[:-1]).any()):
+            raise ValueError(levels)
 
 
 def import_libraries() -> None:

@@ -20,6 +20,7 @@ from spatialstudio.domain.errors import (
     RequestError,
 )
 from spatialstudio.domain.generation import (
+    SAMPLERS,
     CaptureSettings,
     GenerationFinished,
     GenerationStarted,
@@ -288,6 +289,44 @@ def test_a_sampler_that_needs_more_steps_is_told(draw, backend, tiny_request, mo
     monkeypatch.setattr(backend, "_loaded", own)
     with pytest.raises(RequestError, match="does not support 2 steps"):
         draw(with_values(tiny_request, steps=2))
+
+
+TRAINED_STEPS = 20
+"""Few, so that a run of as many steps as a model was trained with is short."""
+
+REFUSES_ALL = {"DEISMultistepScheduler", "DPMSolverMultistepScheduler", "UniPCMultistepScheduler"}
+"""Samplers that divide by the difference of noise levels, two of which are equal."""
+
+
+@pytest.fixture
+def trained_briefly(draw, backend, tiny_request, monkeypatch):
+    """The tiny model as if it was trained with few steps, in the schedule of Stable Diffusion."""
+    draw(tiny_request)
+    own = {**backend._loaded.own_scheduler.config, "num_train_timesteps": TRAINED_STEPS}
+    scheduler = loading.diffusers.DDIMScheduler.from_config(own)
+    monkeypatch.setattr(backend, "_loaded", replace(backend._loaded, own_scheduler=scheduler))
+
+
+@pytest.mark.parametrize("sampler", [each for each in SAMPLERS if each not in REFUSES_ALL])
+@pytest.mark.parametrize("steps", [1, TRAINED_STEPS])
+def test_samplers_make_one_step_and_as_many_as_the_model_was_trained_with(
+    draw, trained_briefly, tiny_request, sampler, steps
+):
+    request = with_values(tiny_request, scheduler_id=sampler, steps=steps)
+    events = draw(with_values(request, guidance=GuidanceSettings(method_id="psg", strength=1.0)))
+    seen = [event for event in events if isinstance(event, StepEvent)]
+    assert {event.step for event in seen} == set(range(len(seen)))
+    assert len(seen) >= steps
+    assert max(event.timestep for event in seen) <= TRAINED_STEPS
+
+
+@pytest.mark.parametrize("sampler", sorted(REFUSES_ALL))
+def test_more_steps_than_noise_levels_are_refused(draw, trained_briefly, tiny_request, sampler):
+    request = with_values(tiny_request, scheduler_id=sampler)
+    draw(with_values(request, steps=1))
+    with pytest.raises(RequestError, match=f"does not support {TRAINED_STEPS} steps") as refusal:
+        draw(with_values(request, steps=TRAINED_STEPS))
+    assert "fewer steps" in refusal.value.hint
 
 
 def test_a_sampler_that_lacks_its_library_is_told(draw, tiny_request, loaded, monkeypatch):
