@@ -27,8 +27,12 @@ from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.preview import EDM_SAMPLERS, is_flow
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.tokenizers import read_tokenizers
-from spatialstudio.adapters.models.identify_file import NEWER_CLIP, OLDER_CLIP
-from spatialstudio.adapters.models.model_kinds import MODEL_KINDS, current_name
+from spatialstudio.adapters.models.identify_file import BARE_INPUT, NEWER_CLIP, OLDER_CLIP
+from spatialstudio.adapters.models.model_kinds import (
+    DENOISER_PREFIX,
+    MODEL_KINDS,
+    current_name,
+)
 from spatialstudio.adapters.models.model_parts import (
     INDEX_FILE,
     TOKENIZER,
@@ -101,8 +105,13 @@ def _read(pipeline_class: Any, model: ModelCard, dtype: torch.dtype) -> Any:
 
 
 def _with_usual_names(read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Read a checkpoint; rename old names of CLIP's weights, which diffusers does not know."""
+    """Read a checkpoint with the names that diffusers knows.
+
+    Old names of CLIP's weights are renamed; a file of only a UNet may omit its prefix.
+    """
     weights = read(*args, **kwargs)
+    if BARE_INPUT in weights:
+        return {f"{DENOISER_PREFIX}{name}": weight for name, weight in weights.items()}
     return {
         name.replace(OLDER_CLIP, NEWER_CLIP)
         if name.startswith(OLDER_CLIP) and not name.startswith(NEWER_CLIP)

@@ -112,6 +112,8 @@ class FileContent:
         ends_in_noise: Whether it was trained with a noise schedule that ends in pure noise.
         native_size: Side of the training pictures if the file states it, pixels; else 0.
         licence: Licence that the file states; else empty.
+        embeds_guidance: Whether a denoiser of FLUX.1 reads the guidance scale, as that of dev does
+            and that of schnell does not; None for other families.
         problem: Why no picture can be drawn with it; None for the kinds of ``DRAWING``, and for
             unknown weights, which a folder of the same name may complete.
     """
@@ -124,6 +126,7 @@ class FileContent:
     ends_in_noise: bool = False
     native_size: int = 0
     licence: str = ""
+    embeds_guidance: bool | None = None
     problem: ModelNotFound | None = None
 
     @property
@@ -261,12 +264,13 @@ OTHER_PARTS: Kinds = (
 )
 """Parts of models, if a file holds no denoiser."""
 
+FLUX_1 = "FluxPipeline"
 FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("Chroma", "", r"distilled_guidance_layer\."),
     ("HunyuanVideo", "", r"txt_in\.individual_token_refiner\."),
     ("FLUX.2", "Flux2KleinPipeline", r"double_stream_modulation_img\."),
-    ("FLUX.1", "FluxPipeline", r"double_blocks\.0\.img_mod\."),
-    ("FLUX.1", "FluxPipeline", r"single_transformer_blocks\.0\."),
+    ("FLUX.1", FLUX_1, r"double_blocks\.0\.img_mod\."),
+    ("FLUX.1", FLUX_1, r"single_transformer_blocks\.0\."),
     ("Stable Diffusion 3", "StableDiffusion3Pipeline", r"joint_blocks\."),
     ("AuraFlow", "", r"double_layers\.0\.attn\."),
     ("Hunyuan-DiT", "", r"mlp_t5\.|text_embedding_padding"),
@@ -285,6 +289,7 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
 """Families by names of weights without ``DENOISER_PREFIX``, with their pipelines, if supported."""
 
 INPUT_OF_FLUX = "img_in.weight"
+GUIDANCE_OF_FLUX = re.compile(r"guidance_in\.|time_text_embed\.guidance_embedder\.")
 BY_WIDTH_OF_FLUX: Mapping[int, FileKind] = {128: FileKind.DEPTH, 384: FileKind.INPAINTING}
 """FLUX.1 Depth, Canny and Fill, by the width of the input; FLUX.1 itself has 64."""
 
@@ -348,15 +353,21 @@ def _other_family(shapes: Mapping[str, tuple[int, ...]]) -> FileContent | None:
         if any(map(re.compile(sign).match, bare)):
             usual = FileKind.DENOISER if pipeline_class else FileKind.UNSUPPORTED
             width = (bare.get(INPUT_OF_FLUX) or (0,))[-1]
-            kind = BY_WIDTH_OF_FLUX.get(width, usual)
-            return FileContent(kind=kind, family=family, pipeline_class=pipeline_class)
+            has_guidance = any(map(GUIDANCE_OF_FLUX.match, bare))
+            return FileContent(
+                kind=BY_WIDTH_OF_FLUX.get(width, usual),
+                family=family,
+                pipeline_class=pipeline_class,
+                embeds_guidance=has_guidance if pipeline_class == FLUX_1 else None,
+            )
     return None
 
 
 # --- Stable Diffusion ------------------------------------------------------------------------
 
 INPUT = f"{DENOISER_PREFIX}input_blocks.0.0.weight"
-INPUTS = (INPUT, INPUT.removeprefix(DENOISER_PREFIX), "conv_in.weight")
+BARE_INPUT = INPUT.removeprefix(DENOISER_PREFIX)
+INPUTS = (INPUT, BARE_INPUT, "conv_in.weight")
 """First weights of a UNet: in a checkpoint, alone as for ComfyUI, and in the names of diffusers."""
 
 ATTENDS = re.compile(r".*attn2[._]to_k[._].*(weight|lora_down|lora_A)")

@@ -30,6 +30,7 @@ from spatialstudio.adapters.models.identify_file import (
     SD_1,
     SD_2,
     SDXL,
+    WIDTHS,
     FileContent,
     FileKind,
     identify_file,
@@ -300,11 +301,13 @@ def read_file_card(
         raise content.problem
     if is_regular(folder / INDEX_FILE):
         base = _base_in_folder(folder)
+        if not _is_of_family(base, content):
+            raise _other_base(file, content)
     elif content.kind is FileKind.CHECKPOINT:
         return _checkpoint_card(file, content, shipped or resources_folder() / CHECKPOINTS)
     else:
         alike = [card for card in bases if card.pipeline_class == content.pipeline_class]
-        fitting = [card for card in alike if _can_complete(card)]
+        fitting = [card for card in alike if _can_complete(card) and _is_of_family(card, content)]
         if not fitting or content.kind is FileKind.PRUNED:
             raise _without_base(file, content)
         base = replace(fitting[0], id=file.stem, title=file.stem, licence="", known_objects={})
@@ -349,6 +352,29 @@ def _can_complete(card: ModelCard) -> bool:
     The configuration of a model with its own list of objects, such as the embedded one, does not.
     """
     return card.base is None and not card.known_objects
+
+
+def _is_of_family(card: ModelCard, content: FileContent) -> bool:
+    """Return True unless a folder's denoiser is known to differ from that of a file.
+
+    Stable Diffusion 1.5 and 2.1 have one pipeline class and two widths of text; FLUX.1 dev and
+    schnell differ in the guidance embedding.
+    """
+    kind = MODEL_KINDS[card.pipeline_class]
+    config = read_settings(card.folder / kind.denoiser / "config.json")
+    widths = {family: width for width, family in WIDTHS.items()}
+    if content.family in widths and kind.denoiser == UNET:
+        return bool(config.get("cross_attention_dim") == widths[content.family])
+    known = content.embeds_guidance
+    return known is None or bool(config.get("guidance_embeds")) is known
+
+
+def _other_base(file: Path, content: FileContent) -> ModelNotFound:
+    return ModelNotFound(
+        f'The folder "{file.stem}" is of another model than the file "{file.name}", which contains '
+        f"{content.title}.",
+        hint=f'Put the diffusers folder of the file\'s own model beside it, named "{file.stem}".',
+    )
 
 
 def _without_base(file: Path, content: FileContent) -> ModelNotFound:

@@ -21,6 +21,7 @@ from tests.fakes import events_of
 pytestmark = pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")  # diffusers 0.42
 
 CPU = torch.device("cpu")
+UNET = "model.diffusion_model."
 GUIDED = GuidanceSettings(method_id="psg", strength=200.0, last_step=1)
 FOLDERS = {
     SD_1: "stable-diffusion-1.5",
@@ -88,6 +89,21 @@ def test_old_names_of_clip_are_read(checkpoint, shipped, tmp_path):
     loaded = load_pipeline(old, CPU).pipeline
     assert same_weights(loaded.text_encoder, parts["text_encoder"].float())
     parts["text_encoder"].half()
+
+
+def test_a_unet_without_prefix_is_completed_by_the_folder_beside_it(checkpoint, tmp_path):
+    parts, card = checkpoint
+    load_pipeline(card, CPU).pipeline.save_pretrained(tmp_path / "file")
+    weights = {
+        name.removeprefix(UNET): -weight
+        for name, weight in load_file(card.folder).items()
+        if name.startswith(UNET)
+    }
+    save_file(weights, tmp_path / "file.safetensors")
+    (found,) = ModelFolders([tmp_path]).cards()
+    loaded = load_pipeline(found, CPU).pipeline
+    for name, weight in loaded.unet.state_dict().items():
+        assert torch.equal(weight, -parts["unet"].state_dict()[name].float())
 
 
 def test_the_words_are_those_of_clip(checkpoint):
