@@ -25,9 +25,6 @@ REDUCED = 2
 FLUX2_LEAST = 4
 """Layers of a text encoder of which FLUX.2 reads three."""
 
-TIED = ("encoder.embed_tokens.weight", "lm_head.weight")
-"""Weights of text encoders that are stored under another name, or not used."""
-
 
 @dataclass(frozen=True)
 class FullFamily:
@@ -280,11 +277,12 @@ def parameters_of(module):
 
 
 def weights_layout(module):
-    """Return dtype and shape of each stored weight by name."""
+    """Return dtype and shape of each stored weight by name; tied weights are stored once."""
+    own = {name for name, _ in (*module.named_parameters(), *module.named_buffers())}
     return {
         name: ("I64" if weight.dtype == torch.int64 else "BF16", tuple(weight.shape))
         for name, weight in module.state_dict().items()
-        if name not in TIED
+        if name in own
     }
 
 

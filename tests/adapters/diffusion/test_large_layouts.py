@@ -16,10 +16,9 @@ from tests.adapters.diffusion.full_families import (
     modules_of,
     parameters_of,
     size_in_bytes,
+    weights_layout,
     write_full_folder,
 )
-
-NATIVE_SIDES = {"sana": 1024, "z-image": 1024}
 
 
 @pytest.mark.parametrize("name", FULL_FAMILIES)
@@ -42,3 +41,11 @@ def test_a_full_layout_is_listed_with_the_memory_that_it_needs(name, tmp_path, t
     assert waiting.weights_bytes == max(loaded.part_sizes)
     assert sum(file.stat().st_blocks for file in tmp_path.rglob("*.safetensors")) < 20_000
     assert len(modules_of(parts)) == len(loaded.part_sizes)
+
+
+def test_the_head_of_a_text_encoder_is_stored_unless_it_is_tied():
+    """Qwen2.5-VL of Qwen-Image has a head of its own, Qwen3 of FLUX.2 shares its embeddings."""
+    untied = weights_layout(build_full(FULL_FAMILIES["qwen-image"])["text_encoder"])
+    tied = weights_layout(build_full(FULL_FAMILIES["flux.2-klein-4b"])["text_encoder"])
+    assert untied["lm_head.weight"] == ("BF16", (152064, 3584))
+    assert "lm_head.weight" not in tied
