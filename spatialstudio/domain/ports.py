@@ -1,6 +1,6 @@
 """Protocols of adapters, implemented structurally."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -169,6 +169,27 @@ class ModelCard:
     prediction_type: str = ""
     is_prediction_known: bool = False
     ends_in_noise: bool = False
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its id, then the other ids that a single file has, depending on other files' names."""
+        others = file_ids(self.folder) if self.base is not None else ()
+        return tuple(dict.fromkeys((self.id, *others)))
+
+
+def file_ids(file: Path) -> tuple[str, ...]:
+    """Return the ids that a single file may have: "name", "name (folder)", "name (outer/folder)".
+
+    The first one that no other file has is its id; all of them find it.
+    """
+    folders = file.parent.parts[1:]
+    longer = ("/".join(folders[start:]) for start in reversed(range(len(folders))))
+    return (file.stem, *(f"{file.stem} ({each})" for each in longer))
+
+
+def free_id(file: Path, taken: Container[str]) -> str:
+    """Return the first id of a single file that is not taken."""
+    return next((each for each in file_ids(file) if each not in taken), str(file))
 
 
 class ModelCatalog(Protocol):

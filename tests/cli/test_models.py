@@ -19,6 +19,7 @@ from spatialstudio.domain.hub import ModelTask
 from spatialstudio.domain.judge_choice import OPEN_VOCABULARY, JudgeTask
 from tests.adapters.keyrings import MemoryKeyring, used
 from tests.hub_fakes import DIFFUSERS, FakeHub, cut, hub_in, without_token_of_the_user
+from tests.sparse_weights import write_sparse
 
 TOKEN = "secret" + "-of-a-user"
 
@@ -85,6 +86,16 @@ def test_a_dry_run_downloads_nothing(terminal, cache):
     assert not cache.exists()
 
 
+def test_files_of_one_name_are_listed_with_ids_of_their_own(terminal, hub, tmp_path):
+    for folder in ("checkpoints", "checkpoints/photo"):
+        (tmp_path / folder).mkdir()
+        write_sparse(tmp_path / folder / "mix.safetensors", {"weight": ("F16", (8, 8))})
+    hub.use_folder(tmp_path / "checkpoints")
+    installed = json.loads(terminal("list", "--json")[1])["installed"]
+    assert [model["id"] for model in installed] == ["mix", "mix (photo)"]
+    assert "mix (photo)" in terminal("check", "mix (photo)")[1]
+
+
 def test_an_interrupted_download_is_listed_and_can_be_deleted(terminal, fake):
     fake.breaks("storage", cut(0.0))
     code, _, err = terminal("get", "maker/model")
@@ -107,7 +118,7 @@ def test_an_interrupted_download_is_deleted_by_its_short_name(terminal, fake, hu
     assert not hub.unfinished()
 
 
-def test_a_damaged_file_fails_verification(terminal, cache):
+def test_damage_is_a_failure(terminal, cache):
     terminal("get", "maker/model")
     (blob, *_) = [path for path in cache.rglob("blobs/*") if path.stat().st_size > 100_000]
     blob.write_bytes(blob.read_bytes()[::-1])
@@ -116,7 +127,7 @@ def test_a_damaged_file_fails_verification(terminal, cache):
     assert "wrong hash" in out
 
 
-def test_a_gated_model_prints_the_next_step(terminal, fake):
+def test_a_gated_model_says_what_to_do(terminal, fake):
     fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
     code, out, err = terminal("get", "maker/gated")
     assert (code, out) == (1, "")
@@ -174,7 +185,7 @@ def published(entry):
     return {**DIFFUSERS, **half, "model_index.json": json.dumps(index).encode()}
 
 
-def test_the_commands_of_the_readme_install_the_judge_set(terminal, fake, hub, cache):
+def test_the_commands_of_the_readme_fill_the_judge_set(terminal, fake, hub, cache):
     entries = {entry.id: entry for entry in hub.catalogue}
     (line,) = GET.findall(README.read_text(encoding="utf-8"))
     for model_id in line.split():
@@ -193,7 +204,7 @@ def test_the_commands_of_the_readme_install_the_judge_set(terminal, fake, hub, c
     }
 
 
-def test_a_missing_recommended_model_suggests_its_download():
+def test_a_recommended_model_that_is_not_installed_leads_to_its_download():
     models = ModelList(lambda: ModelFolders([]), lambda: {"sdxl": "maker/sdxl"})
     with pytest.raises(ModelNotFound, match='"sdxl" is not installed') as caught:
         models.card("sdxl")

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ from spatialstudio.domain.hub import (
     ReportProgress,
     UnfinishedDownload,
 )
-from spatialstudio.domain.ports import CancelToken, Surroundings
+from spatialstudio.domain.ports import CancelToken, Surroundings, free_id
 from spatialstudio.domain.safe_files import is_regular, read_regular
 
 if TYPE_CHECKING:
@@ -150,8 +151,14 @@ class HuggingFaceHub:
                 cache.remove_snapshot(snapshot.name)
 
     def installed(self) -> tuple[InstalledModel, ...]:
-        """List the complete models on this machine."""
-        return (*self._downloaded(), *self._in_own_folders(), *self._of_other_programs())
+        """List the complete models on this machine; files of one name have different ids."""
+        found: list[InstalledModel] = []
+        taken: set[str] = set()
+        for model in (*self._downloaded(), *self._in_own_folders(), *self._of_other_programs()):
+            name = free_id(model.folder, taken) if is_regular(model.folder) else model.id
+            found.append(replace(model, id=name))
+            taken.add(name)
+        return tuple(found)
 
     def check(self, name: str) -> tuple[CheckedFile, ...]:
         """Verify sizes and hashes of a model; see ``ModelHub``."""

@@ -20,7 +20,7 @@ A ``studio.toml`` in the folder gives further settings; every key is optional:
 
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -59,7 +59,7 @@ from spatialstudio.adapters.models.program_folders import searched_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import alternative_samplers
-from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.ports import ModelCard, Surroundings, free_id
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
@@ -153,13 +153,18 @@ class ModelFolders:
         self._choices = choices or ModelChoices(None)
 
     def cards(self) -> tuple[ModelCard, ...]:
-        """List the models, except damaged ones; of two with the same id the first counts."""
+        """List the models, except damaged ones.
+
+        Of two folders with the same id the first counts; single files of one name have two ids.
+        """
         cards: dict[str, ModelCard] = {}
+        places: set[Path] = set()
         for _, found in self._found():
-            if isinstance(found, ModelCard):
-                is_twin = found.id in cards and found.folder in self._choices.files
-                name = f"{found.id} ({found.folder.parent.name})" if is_twin else found.id
-                cards.setdefault(name, replace(found, id=name))
+            if not isinstance(found, ModelCard) or found.folder.resolve() in places:
+                continue
+            places.add(found.folder.resolve())
+            card = found if found.base is None else _with_free_id(found, cards)
+            cards.setdefault(card.id, card)
         predictions = self._choices.prediction_types
         return tuple(_with_prediction(card, predictions.get(card.id)) for card in cards.values())
 
@@ -173,9 +178,7 @@ class ModelFolders:
             if is_one_of(file, [card.folder]):
                 return card
         card = read_file_card(file.absolute(), self._bases(), self._shipped)
-        taken = {each.id for each in self.cards()}
-        if card.id in taken:
-            card = replace(card, id=f"{card.id} ({file.absolute().parent.name})")
+        card = _with_free_id(card, {each.id for each in self.cards()})
         return _with_prediction(card, self._choices.prediction_types.get(card.id))
 
     def open_file(self, file: Path) -> ModelCard:
@@ -337,6 +340,12 @@ def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCa
         is_prediction_known=bool(content.prediction_type),
         ends_in_noise=content.ends_in_noise,
     )
+
+
+def _with_free_id(card: ModelCard, taken: Container[str]) -> ModelCard:
+    """Return the card of a single file with an id and title that no other file has."""
+    name = free_id(card.folder, taken)
+    return card if name == card.id else replace(card, id=name, title=name)
 
 
 def _with_prediction(card: ModelCard, chosen: str | None) -> ModelCard:

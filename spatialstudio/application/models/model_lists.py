@@ -74,15 +74,17 @@ class ModelList:
         """Return a model's card.
 
         Args:
-            model_id: Id of a model, the short name of a recommended one, or the path of a single
-                file; None for the first model.
+            model_id: Id of a model, also one that it had among other files; the short name of a
+                recommended one, or the path of a single file; None for the first model.
 
         Raises:
             ModelNotFound: There is no such model, or its files are damaged.
         """
-        for card in (*self.cards, *self._files.values()):
-            if model_id in (None, card.id):
-                return card
+        known = (*self.cards, *self._files.values())
+        if card := next((card for card in known if model_id in (None, card.id)), None):
+            return card
+        if card := next((card for card in known if model_id in card.ids), None):
+            return card
         if model_id and is_model_file(Path(model_id)):
             card = self._catalog().read_file(Path(model_id))
             return self._files.setdefault(card.id, card)
@@ -116,9 +118,9 @@ class ModelList:
         Raises:
             StoreError: The choice cannot be written.
         """
-        current = self.card(model_id).prediction_type
-        if current and prediction_type not in ("", current):
-            self._catalog().choose_prediction(model_id, prediction_type)
+        card = self.card(model_id)
+        if card.prediction_type and prediction_type not in ("", card.prediction_type):
+            self._catalog().choose_prediction(card.id, prediction_type)
             self.find()
 
     def known_objects(self, model_id: str | None = None) -> Mapping[str, str]:

@@ -55,7 +55,7 @@ def test_reading_a_file_stores_nothing(file, choices):
     assert listed(choices) == ()
 
 
-def test_a_file_that_cannot_generate_is_not_stored(tmp_path, choices):
+def test_a_file_that_cannot_draw_is_not_stored(tmp_path, choices):
     lora = write_sparse(tmp_path / "x.safetensors", {"a.lora_A.weight": ("F16", (1, 1))})
     with pytest.raises(ModelNotFound, match="LoRA"):
         ModelFolders([], choices=choices).open_file(lora)
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_generate_is_not_stored(tmp_path, choices):
 @pytest.mark.parametrize(
     "content", ["{", "[]", '{"files": 5, "prediction_types": [1]}', '{"files": ["\\u0000", 7]}']
 )
-def test_damaged_choices_are_ignored(choices, tmp_path, content, caplog):
+def test_damaged_choices_count_as_none(choices, tmp_path, content, caplog):
     (tmp_path / "settings").mkdir()
     (tmp_path / "settings" / "models.json").write_text(content, encoding="utf-8")
     with caplog.at_level(logging.CRITICAL):
@@ -96,3 +96,42 @@ def test_the_choice_of_a_prediction_type_is_the_default_from_then_on(file, choic
     assert (card.prediction_type, card.is_prediction_known) == ("epsilon", True)
     again = ModelList(lambda: ModelFolders([file.parent], choices=choices)).card("portraits")
     assert again == card
+
+
+@pytest.fixture
+def twins(tmp_path):
+    """Three checkpoints of one name, in folders of one program."""
+    files = []
+    for folder in ("anime", "photo", "old/photo"):
+        place = tmp_path / "checkpoints" / folder
+        place.mkdir(parents=True)
+        files.append(write_sparse(place / "mix.safetensors", signs_of(SD_1)))
+    return files
+
+
+def ids_of(twins):
+    cards = ModelFolders([file.parent for file in twins]).cards()
+    return {card.id: card.folder for card in cards}
+
+
+def test_checkpoints_of_one_name_in_subfolders_have_ids_of_their_own(twins):
+    names = ("mix", "mix (photo)", "mix (old/photo)")
+    assert ids_of(twins) == dict(zip(names, twins, strict=True))
+    titles = [card.title for card in ModelFolders([file.parent for file in twins]).cards()]
+    assert titles == list(names)
+
+
+def test_an_id_still_finds_its_file_after_another_of_its_name_is_deleted(twins):
+    first, photo, old = twins
+    first.unlink()
+    old.unlink()
+    models = ModelList(lambda: ModelFolders([file.parent for file in twins]))
+    assert models.card("mix (photo)").folder == photo
+    assert models.card("mix").folder == photo
+
+
+def test_a_file_that_two_folders_lead_to_is_listed_once(file, tmp_path):
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / file.name).symlink_to(file)
+    (card,) = ModelFolders([file.parent, tmp_path / "linked"]).cards()
+    assert card.id == "portraits"
