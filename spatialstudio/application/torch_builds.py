@@ -30,6 +30,7 @@ NVIDIA_QUERIES = ("driver_version,compute_cap", "driver_version")
 """Drivers before 510 reject the first query."""
 CUDA_ARCHITECTURES = ("x86_64", "amd64", "aarch64")
 ROCM_TAG = "rocm7.2"
+MEBIBYTE = 2**20
 UPDATE_DRIVER = "Update the NVIDIA driver to version 580 or newer, then start again."
 
 
@@ -131,6 +132,19 @@ def describe_machine(environment: Mapping[str, str]) -> Machine:
         has_rocm_card=has_rocm_card,
         problem=problem,
     )
+
+
+def gpu_memory_bytes(environment: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the memory of each NVIDIA card; empty if nvidia-smi does not answer.
+
+    Args:
+        environment: Environment variables; PATH is searched for nvidia-smi.
+    """
+    program = _find("nvidia-smi", environment)
+    query = "--query-gpu=memory.total"
+    output = _output([program, query, "--format=csv,noheader,nounits"]) if program else None
+    lines = (line.strip() for line in (output or "").splitlines())
+    return tuple(int(line) * MEBIBYTE for line in lines if line.isdecimal())
 
 
 def choose_build(machine: Machine) -> TorchBuild:

@@ -4,12 +4,20 @@ import argparse
 import getpass
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.models.downloads import result_of_check
+from spatialstudio.application.models.machine_memory import (
+    MachineMemory,
+    fit_in_words,
+    fit_of,
+    needed_bytes,
+    this_machine,
+)
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import ProgressBar, show_json, show_lines, show_progress
 from spatialstudio.domain.devices import size_in_words
@@ -75,16 +83,23 @@ def _list(options: argparse.Namespace, hub: ModelHub) -> int:
     installed, unfinished = hub.installed(), hub.unfinished()
     present = {model.id for model in installed}
     wanted = [each for each in hub.catalogue if options.task in (None, each.task.value)]
+    memory = this_machine()
     if options.json:
         show_json(
             {
-                "recommended": [_entry_answer(each, present) for each in wanted],
-                "installed": [_model_answer(each) for each in installed],
+                "machine": asdict(memory),
+                "recommended": [
+                    {**_entry_answer(each, present), **_fit_answer(each, None, memory)}
+                    for each in wanted
+                ],
+                "installed": [
+                    {**_model_answer(each), **_fit_answer(None, each, memory)} for each in installed
+                ],
                 "unfinished": [_unfinished_answer(each) for each in unfinished],
             }
         )
     else:
-        show_lines(_list_lines(wanted, installed, unfinished))
+        show_lines(_list_lines(wanted, installed, unfinished, memory))
     return 0
 
 
@@ -182,18 +197,24 @@ def _list_lines(
     wanted: list[CatalogueEntry],
     installed: tuple[InstalledModel, ...],
     unfinished: tuple[UnfinishedDownload, ...],
+    memory: MachineMemory,
 ) -> Iterator[str]:
     present = {model.id for model in installed}
+    if memory.words:
+        yield f"This machine: {memory.words}"
     yield "Recommended (the hub states the size: models get ID --dry-run)"
     for entry in wanted:
         marks = [f"{entry.memory_gb} GB memory", entry.licence]
         marks += ["requires a token"] if entry.is_gated else []
         marks += ["installed"] if entry.repository in present else []
+        marks += filter(None, [fit_in_words(needed_bytes(entry, None), memory)])
         yield f"  {entry.id:{ID_WIDTH}}{entry.task.value:{SIZE_WIDTH}}{', '.join(marks)}"
     yield "Installed" if installed else "Nothing is installed"
     for model in installed:
         size = size_in_words(model.size_bytes)
-        yield f"  {size:>{SIZE_WIDTH}}  {model.id}, {model.origin.value}, {model.folder}"
+        words = fit_in_words(needed_bytes(None, model), memory)
+        facts = (model.id, model.origin.value, str(model.folder), words)
+        yield f"  {size:>{SIZE_WIDTH}}  {', '.join(filter(None, facts))}"
     if unfinished:
         yield "Unfinished (resume with models get, delete with models remove)"
     for each in unfinished:
@@ -242,6 +263,13 @@ def _entry_answer(entry: CatalogueEntry, present: set[str]) -> Mapping[str, Any]
         "guidance_scale": entry.guidance_scale,
         "installed": entry.repository in present,
     }
+
+
+def _fit_answer(
+    entry: CatalogueEntry | None, model: InstalledModel | None, memory: MachineMemory
+) -> Mapping[str, Any]:
+    needed = needed_bytes(entry, model)
+    return {"fit": fit_of(needed, memory).value, "fit_reason": fit_in_words(needed, memory)}
 
 
 def _model_answer(model: InstalledModel) -> Mapping[str, Any]:

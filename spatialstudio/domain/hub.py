@@ -217,6 +217,7 @@ class InstalledModel:
         architecture: Class in its configuration, or the content of a single file in words; empty if
             unknown.
         is_removable: Whether the studio may delete it.
+        memory_bytes: Size of its weights in 16 bits; 0 if unknown.
         is_complete: Whether no file is missing.
     """
 
@@ -227,6 +228,7 @@ class InstalledModel:
     revision: str = ""
     architecture: str = ""
     is_removable: bool = False
+    memory_bytes: int = 0
     is_complete: bool = True
 
 

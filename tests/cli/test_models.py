@@ -12,6 +12,7 @@ from huggingface_hub import close_session
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.adapters.perception.model_catalog import PerceptionFolders
 from spatialstudio.application.evaluate.judge_choice import JudgeSets
+from spatialstudio.application.models.machine_memory import MachineMemory
 from spatialstudio.application.models.model_lists import ModelList
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.errors import ModelNotFound
@@ -84,6 +85,36 @@ def test_a_dry_run_downloads_nothing(terminal, cache):
     assert (code, answer["downloaded"]) == (0, False)
     assert answer["total_bytes"] == answer["missing_bytes"] > 1_000_000
     assert not cache.exists()
+
+
+def test_a_model_that_cannot_fit_is_listed_with_the_reason(terminal, monkeypatch):
+    memory = MachineMemory(main_bytes=16 * 10**9, gpu_bytes=8 * 10**9)
+    monkeypatch.setattr("spatialstudio.cli.models.this_machine", lambda: memory)
+    lines = terminal("list", "--task", "diffusion")[1].splitlines()
+    fits = {line.split()[0]: line.partition("memory, ")[2] for line in lines if "GB memory" in line}
+    assert lines[0] == "This machine: GPU 8.0 GB, main memory 16.0 GB"
+    assert fits["flux-dev"].endswith("too large for this machine: it needs 36.0 GB")
+    assert fits["sdxl"].endswith("fits with offloading only: it needs 9.0 GB")
+    assert fits["sd15"] == "creativeml-openrail-m"
+    listed = json.loads(terminal("list", "--json")[1])
+    assert listed["machine"] == {"main_bytes": 16 * 10**9, "gpu_bytes": 8 * 10**9}
+    answers = {each["id"]: each for each in listed["recommended"]}
+    assert answers["flux-dev"]["fit"] == "too large"
+    assert answers["sd15"] | {"fit": "fits", "fit_reason": ""} == answers["sd15"]
+
+
+def test_the_weights_of_an_installed_model_are_counted_in_16_bits(
+    terminal, hub, tmp_path, monkeypatch
+):
+    place = tmp_path / "checkpoints"
+    place.mkdir()
+    write_sparse(place / "large.safetensors", {"weight": ("F32", (1000, 1000, 10))})
+    hub.use_folder(place)
+    monkeypatch.setattr(
+        "spatialstudio.cli.models.this_machine",
+        lambda: MachineMemory(main_bytes=19_000_000, gpu_bytes=0),
+    )
+    assert "too large for this machine: it needs 20 MB" in terminal("list")[1]
 
 
 def test_files_of_one_name_are_listed_with_ids_of_their_own(terminal, hub, tmp_path):

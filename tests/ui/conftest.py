@@ -98,8 +98,7 @@ def window_of(qtbot, settings, appearance):
         window.resize(1280, 800)
         window.show()
         window.get_ready()
-        for plan in window._workspace.docks:
-            window._dock_layout.make(plan)
+        window.make_shown_docks()
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
         return window

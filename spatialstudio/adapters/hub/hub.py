@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,13 @@ from spatialstudio.adapters.hub.hub_cache import (
 )
 from spatialstudio.adapters.models.identify_file import identify_file
 from spatialstudio.adapters.models.model_files import hub_caches
-from spatialstudio.adapters.models.model_parts import INDEX_FILE, is_partial
+from spatialstudio.adapters.models.model_parts import (
+    INDEX_FILE,
+    is_partial,
+    parts_in_use,
+    read_index,
+    weight_files,
+)
 from spatialstudio.adapters.models.model_settings import (
     MAX_SETTINGS_BYTES,
     SIGNS_OF_DAMAGE,
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
 CONFIG_FILE = "config.json"
 TOKEN_VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 SHORT_COMMIT = 7
+BYTES_IN_16_BITS = 2
 DAMAGED_HEADER = "damaged header"
 
 
@@ -287,6 +295,7 @@ class HuggingFaceHub:
                     revision=snapshot.name,
                     architecture=_architecture(snapshot),
                     is_removable=True,
+                    memory_bytes=_bytes_in_16_bits(snapshot),
                 )
 
     def _in_own_folders(self) -> Iterator[InstalledModel]:
@@ -312,6 +321,7 @@ def _model_at(place: Path, origin: ModelOrigin, *, is_removable: bool) -> Instal
             origin=origin,
             architecture=_content(place),
             is_removable=is_removable,
+            memory_bytes=_bytes_in_16_bits(place),
         )
     if not any(is_regular(place / name) for name in (INDEX_FILE, CONFIG_FILE)):
         return None
@@ -322,6 +332,7 @@ def _model_at(place: Path, origin: ModelOrigin, *, is_removable: bool) -> Instal
         origin=origin,
         architecture=_architecture(place),
         is_removable=is_removable,
+        memory_bytes=_bytes_in_16_bits(place),
     )
 
 
@@ -340,6 +351,20 @@ def _content(file: Path) -> str:
     with suppress(ModelNotFound):
         return identify_file(file).title
     return ""
+
+
+def _bytes_in_16_bits(place: Path) -> int:
+    """Return the size in 16 bits of the weights that are loaded; 0 if a header cannot be read."""
+    with suppress(*SIGNS_OF_DAMAGE):
+        if is_regular(place):
+            files: tuple[Path, ...] = (place,)
+        elif is_regular(place / INDEX_FILE):
+            files = weight_files(place, parts_in_use(read_index(place)))
+        else:
+            files = tuple(place.glob(f"*{WEIGHTS}"))
+        shapes = (shape for file in files for shape in read_header(file).shapes.values())
+        return BYTES_IN_16_BITS * sum(map(prod, shapes))
+    return 0
 
 
 def _main_commit(cache: RepositoryCache) -> str:

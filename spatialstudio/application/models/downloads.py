@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Protocol
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.models.machine_memory import MachineMemory, this_machine
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.frozen import frozen
@@ -103,11 +104,13 @@ class ModelsFound:
         installed: Complete models.
         unfinished: Downloads that can be resumed.
         has_token: Whether a token is stored or set.
+        memory: Memory of this machine.
     """
 
     installed: tuple[InstalledModel, ...]
     unfinished: tuple[UnfinishedDownload, ...]
     has_token: bool
+    memory: MachineMemory = MachineMemory()
 
 
 @frozen
@@ -170,6 +173,7 @@ class Downloads:
         hub: Creates or returns the hub.
         start: Starts a download.
         publish: Receives the events, in any thread.
+        memory: Returns the memory of this machine.
     """
 
     def __init__(
@@ -177,10 +181,12 @@ class Downloads:
         hub: Callable[[], ModelHub],
         start: StartDownload,
         publish: Callable[[object], None],
+        memory: Callable[[], MachineMemory] = this_machine,
     ) -> None:
         self._hub = hub
         self._start_download = start
         self._publish = publish
+        self._memory = memory
         self._lock = Lock()
         self._entries: dict[str, DownloadEntry] = {}
         self._running: RunningDownload | None = None
@@ -355,7 +361,10 @@ class Downloads:
         hub = self._hub()
         self._publish(
             ModelsFound(
-                installed=hub.installed(), unfinished=hub.unfinished(), has_token=hub.has_token()
+                installed=hub.installed(),
+                unfinished=hub.unfinished(),
+                has_token=hub.has_token(),
+                memory=self._memory(),
             )
         )
 

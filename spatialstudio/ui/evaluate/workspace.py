@@ -39,12 +39,11 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Build the scrolled dock of metrics and judge set."""
+    """Build the scrolled dock of the judge set, checker and PSE."""
     from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
     from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
 
-    metrics = section(tr(MetricsPanel.title), MetricsPanel(context))
-    return DockColumn(metrics, JudgeSetPanel(context))
+    return DockColumn(MetricsPanel(context), JudgeSetPanel(context))
 
 
 def make_stability(context: WindowContext) -> QWidget:
@@ -69,7 +68,7 @@ WHAT_IF = DockPlan(
 
 JUDGES = DockPlan(
     id="judges",
-    title="Metrics and judge set",
+    title="Metrics",
     area=BOTTOM,
     size_em=HEIGHT_EM,
     make=make_judges,

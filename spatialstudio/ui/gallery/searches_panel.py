@@ -27,7 +27,6 @@ BUILT_IN = (
     ("Failed", "verdict:fail"),
     ("Undecidable", "verdict:undecidable"),
     ("Rejected", "is:rejected"),
-    ("Imported pictures", "is:imported"),
     ("Missing files", "is:missing"),
     ("Trash", IN_TRASH),
 )

@@ -183,8 +183,8 @@ class ModelsDialog(QDialog):
                 self._list.addItem(item)
             self._select(current.name if current is not None else "")
         for place, row in enumerate(shown):
-            words = f"{row.title}\n{row.kind}" + (f" · {row.state}" if row.state else "")
-            self._list.item(place).setText(words)
+            words = " · ".join(filter(None, (row.kind, row.state, row.mark)))
+            self._list.item(place).setText(f"{row.title}\n{words}")
         self._show_details()
 
     def _select(self, name: str) -> None:
@@ -278,7 +278,7 @@ class ModelsDialog(QDialog):
 
     def _build(self) -> None:
         self._search, self._repository, self._token = QLineEdit(), QLineEdit(), QLineEdit()
-        self._search.setPlaceholderText(tr("Search"))
+        self._search.setPlaceholderText(tr("Noise search"))
         self._search.setAccessibleName(tr("Search models"))
         self._search.setClearButtonEnabled(True)
         self._repository.setPlaceholderText(tr("maker/model"))

@@ -8,6 +8,13 @@ from spatialstudio.application.models.downloads import (
     ModelsFound,
     progress_in_words,
 )
+from spatialstudio.application.models.machine_memory import (
+    Fit,
+    MachineMemory,
+    fit_in_words,
+    fit_of,
+    needed_bytes,
+)
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.hub import (
@@ -45,6 +52,7 @@ class ModelRow:
         installed: It on this machine.
         unfinished: Its unfinished download.
         download: Its download in the queue.
+        memory: Memory of this machine.
     """
 
     name: str
@@ -54,6 +62,7 @@ class ModelRow:
     installed: InstalledModel | None = None
     unfinished: UnfinishedDownload | None = None
     download: DownloadEntry | None = None
+    memory: MachineMemory = MachineMemory()
 
     @property
     def is_on_hub(self) -> bool:
@@ -67,6 +76,17 @@ class ModelRow:
         """Its task; for other models their class, or the content of a single file."""
         named = self.installed.architecture if self.installed is not None else ""
         return named if named and self.task is ModelTask.UNKNOWN else tr(TASKS[self.task])
+
+    @property
+    def needed_bytes(self) -> int:
+        """Minimum memory without offloading; 0 if unknown."""
+        return needed_bytes(self.entry, self.installed)
+
+    @property
+    def mark(self) -> str:
+        """That it is too large for this machine; else empty."""
+        is_too_large = fit_of(self.needed_bytes, self.memory) is Fit.TOO_LARGE
+        return tr("Too large for this machine") if is_too_large else ""
 
     @property
     def state(self) -> str:
@@ -119,6 +139,7 @@ def rows_of(
             installed=installed.get(name),
             unfinished=unfinished.get(name),
             download=queue.get(name),
+            memory=found.memory if found else MachineMemory(),
         )
         for name in names
     )
@@ -148,6 +169,8 @@ def facts_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str],
         facts |= _plan_facts(plan)
     if row.entry is not None:
         facts |= _entry_facts(row.entry)
+    if words := fit_in_words(row.needed_bytes, row.memory):
+        facts[tr("This machine")] = f"{row.memory.words}: {words}"
     if (model := row.installed) is not None:
         facts[tr("On this machine")] = f"{size_in_words(model.size_bytes)}, {model.folder}"
         facts[tr("Revision")] = model.revision

@@ -74,7 +74,7 @@ def brute_force_pos(first, second, share_of_ties):
         ("astride", (0.5, 0, 0.5), (0.4375, 0.125, 0.4375)),
     ],
 )
-def test_the_authors_values_are_reproduced(name, along_x, along_y):
+def test_the_values_of_the_authors_are_met(name, along_x, along_y):
     assert parts_of(*PAIRS[name], Axis.X) == pytest.approx(along_x, abs=1e-6)
     assert parts_of(*PAIRS[name], Axis.Y) == pytest.approx(along_y, abs=1e-6)
 
@@ -89,7 +89,7 @@ def test_the_authors_values_are_reproduced(name, along_x, along_y):
         ("astride", 0, 0, 0, 0),
     ],
 )
-def test_the_authors_scores_are_reproduced(name, left, right, above, below):
+def test_the_scores_of_the_authors_are_met(name, left, right, above, below):
     first, second = PAIRS[name]
     assert pse(first, second, Axis.X) == pytest.approx(left, abs=1e-6)
     assert pse(second, first, Axis.X) == pytest.approx(right, abs=1e-6)
@@ -100,7 +100,7 @@ def test_the_authors_scores_are_reproduced(name, left, right, above, below):
 @pytest.mark.parametrize("ties", list(Ties), ids=lambda ties: ties.name.lower())
 @AXES
 @given(pair=pairs_of_maps())
-def test_pos_is_the_sum_over_all_pairs_of_positions(axis, ties, pair):
+def test_pos_is_the_sum_over_all_pairs_of_places(axis, ties, pair):
     first, second = (marginal(weights, axis) for weights in pair)
     expected = brute_force_pos(first, second, ties.value)
     assert probability_of_superiority(first, second, ties) == pytest.approx(expected, abs=1e-12)
@@ -108,7 +108,7 @@ def test_pos_is_the_sum_over_all_pairs_of_positions(axis, ties, pair):
 
 @AXES
 @given(pair=pairs_of_maps())
-def test_before_after_and_tie_sum_to_one(axis, pair):
+def test_before_after_and_tie_exhaust_the_chances(axis, pair):
     assert sum(parts_of(*pair, axis)) == pytest.approx(1)
 
 
@@ -128,7 +128,7 @@ def test_mirroring_the_picture_swaps_left_and_right(pair):
 
 
 @given(pair=pairs_of_maps())
-def test_flipping_the_picture_swaps_above_and_below(pair):
+def test_turning_the_picture_over_swaps_above_and_below(pair):
     first, second = pair
     turned = projected_pos(first[::-1], second[::-1], Axis.Y)
     assert turned == pytest.approx(projected_pos(second, first, Axis.Y))
@@ -157,13 +157,13 @@ def test_numpy_and_torch_agree(axis, pair):
 
 
 @AXES
-def test_a_batch_is_computed_at_once(axis):
+def test_a_batch_is_worked_through_at_once(axis):
     first, second = np.random.default_rng(0).random((2, 3, 4, 5, 7))
     alone = projected_pos(first[2, 1], second[2, 1], axis)
     assert projected_pos(first, second, axis)[2, 1] == pytest.approx(alone)
 
 
-def test_pos_of_separate_objects_is_exactly_one():
+def test_pos_of_objects_wholly_apart_is_exactly_sure():
     assert projected_pos(LEFT_HALF, RIGHT_HALF, Axis.X) == 1
     assert projected_pos(RIGHT_HALF, LEFT_HALF, Axis.X) == 0
 
@@ -176,18 +176,18 @@ def test_x_is_the_width_and_y_the_height():
 
 @AXES
 @pytest.mark.parametrize("convert", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
-def test_an_empty_map_is_rejected(axis, convert):
+def test_an_empty_map_is_refused(axis, convert):
     with pytest.raises(EmptyMapError):
         marginal(convert(np.zeros((4, 4))), axis)
 
 
-def test_one_empty_map_in_a_batch_is_rejected():
+def test_one_empty_map_in_a_batch_is_refused():
     maps = np.stack([np.ones((4, 4)), np.zeros((4, 4))])
     with pytest.raises(EmptyMapError):
         marginal(maps, Axis.X)
 
 
-def test_a_map_with_nan_is_rejected():
+def test_a_map_that_is_not_a_number_is_refused():
     with pytest.raises(EmptyMapError):
         marginal(np.full((4, 4), np.nan), Axis.X)
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QPushButton
 
 from spatialstudio.adapters.hub.catalogue import read_catalogue
 from spatialstudio.application.models.downloads import Downloads, DownloadState
+from spatialstudio.application.models.machine_memory import MachineMemory
 from spatialstudio.domain.hub import DownloadProgress, InstalledModel, ModelOrigin
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.ui.framework.window_signals import WindowSignals
@@ -19,6 +20,7 @@ from tests.download_fakes import FakeModelHub, Transfers
 from tests.ui.by_name import named
 
 CATALOGUE = read_catalogue(resources_folder())
+MACHINE = MachineMemory(main_bytes=16 * 10**9, gpu_bytes=24 * 10**9)
 SDXL = "stabilityai/stable-diffusion-xl-base-1.0"
 OWN = InstalledModel(
     id="anime",
@@ -49,7 +51,7 @@ def transfers():
 
 @pytest.fixture
 def downloads(hub, transfers):
-    return Downloads(lambda: hub, transfers.start, lambda event: None)
+    return Downloads(lambda: hub, transfers.start, lambda event: None, lambda: MACHINE)
 
 
 @pytest.fixture
@@ -113,6 +115,13 @@ def test_searching_narrows_the_list(qtbot, dialog):
     search(qtbot, dialog, "xl diffusion")
     assert rows(dialog) == ["Stable Diffusion XL\nImage generation"]
     assert links(dialog)[0].accessibleName() == "Licence: openrail++"
+
+
+def test_a_model_that_cannot_fit_is_marked_with_the_reason(qtbot, dialog):
+    search(qtbot, dialog, "flux.1 dev")
+    assert rows(dialog) == ["FLUX.1 dev\nImage generation · Too large for this machine"]
+    words = "GPU 24.0 GB, main memory 16.0 GB: too large for this machine: it needs 36.0 GB"
+    assert says(dialog, words)
 
 
 def test_a_download_starts_after_size_and_licence_are_shown(qtbot, dialog, downloads, transfers):
