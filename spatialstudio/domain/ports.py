@@ -173,8 +173,7 @@ class ModelCard:
     @property
     def ids(self) -> tuple[str, ...]:
         """Its id, then the other ids that a single file has, depending on other files' names."""
-        others = file_ids(self.folder) if self.base is not None else ()
-        return tuple(dict.fromkeys((self.id, *others)))
+        return (self.id, *(file_ids(self.folder) if self.base is not None else ()))
 
 
 def file_ids(file: Path) -> tuple[str, ...]:
@@ -257,11 +256,7 @@ class LoraCatalog(Protocol):
         """
 
     def file_hash(self, name: str) -> str:
-        """Return the sha256 of the file of a LoRA; reads the whole file once.
-
-        Raises:
-            ModelNotFound: There is no such LoRA, or its file cannot be used.
-        """
+        """Return the sha256 of the file of a LoRA, with the errors of ``card``."""
 
 
 class GenerationBackend(Protocol):
