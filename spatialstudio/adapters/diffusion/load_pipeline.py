@@ -283,8 +283,8 @@ class LoadedPipeline(GuidablePipeline):
             _refuse_equal_levels(trial)
         except (ValueError, InvalidNumbers) as error:
             noun = "step" if wanted == 1 else "steps"
-            is_many = 2 * wanted > config.get("num_train_timesteps", 0)
-            change = "fewer" if is_many else "more"
+            trained = config.get("num_train_timesteps")
+            change = "fewer" if trained is not None and 2 * wanted > trained else "more"
             raise RequestError(
                 f"The sampler does not support {wanted} {noun}.",
                 hint=f"Use {change} steps, or another sampler.",
