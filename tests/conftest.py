@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each child process compiles the package
+sys.dont_write_bytecode = False  # and each run all tests
 os.environ["HF_HUB_CACHE"] = ""  # tests are independent of downloaded models
 
 # A shell that starts a job in the background has it ignore Ctrl+C, and its children as well.
@@ -33,6 +34,17 @@ GRACE_S = 60.0
 
 THIRD_PARTY_THREADS = ("tqdm", "TMonitor", "pyqtgraph", "pydevd")
 """Name prefixes of threads that libraries keep for the whole process."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let no garbage be collected while modules are imported, and later not look at them again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 class WarningCollector(logging.Handler):
