@@ -1,3 +1,4 @@
+import gc
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,24 @@ def test_an_unknown_adapter_is_named_with_the_known_ones(surroundings):
 def test_an_adapter_that_cannot_be_loaded_says_which(surroundings, make):
     with pytest.raises(PluginError, match="mine"):
         registry_of(surroundings, make).extractor("mine")
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+@pytest.mark.parametrize("name", ["tell_collection", "no_such_function"])
+def test_garbage_is_collected_after_an_adapter_is_made_as_before(surroundings, is_enabled, name):
+    if not is_enabled:
+        gc.disable()
+    try:
+        collects = registry_of(surroundings, f"{__name__}:{name}").extractor("mine")
+    except PluginError:
+        collects = False
+    is_enabled_after = gc.isenabled()
+    gc.enable()
+    assert (collects, is_enabled_after) == (False, is_enabled)
+
+
+def tell_collection(_surroundings):
+    return gc.isenabled()
 
 
 @pytest.mark.parametrize(

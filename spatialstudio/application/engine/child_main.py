@@ -1,5 +1,6 @@
 """Main loop of the engine's child process: commands in, reports out."""
 
+import gc
 import os
 import pickle
 import signal
@@ -87,6 +88,7 @@ def work(commands: Connection, reports: Connection, build: "BuildRegistry") -> N
     try:
         worker = Worker(build, report)
         worker.warm_up()
+        gc.freeze()  # the modules that were imported are not looked at again during steps
         answering = Thread(target=_answer, args=(worker, inbox), daemon=True)
         answering.start()
         while (job := inbox.next_job()) is not None:
