@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 import torch
 
@@ -11,6 +13,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
 )
 from spatialstudio.domain.ports import ModelCard
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline, tiny_unet
 from tests.fakes import scene_of
 
@@ -20,6 +23,20 @@ def tiny_model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "tiny"
     save_tiny_pipeline(folder)
     return card_of(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory):
+    """Return the folder of a family, written once; tests that change it copy it."""
+
+    @cache
+    def write(pipeline_class):
+        folder = tmp_path_factory.mktemp("families") / "tiny"
+        (tiny,) = (each for each in TINY_FAMILIES if each.pipeline_class == pipeline_class)
+        save_tiny_family(tiny, folder)
+        return folder
+
+    return write
 
 
 @pytest.fixture(scope="session")

@@ -48,12 +48,30 @@ def draw(backend, tiny_model):
     return run
 
 
+@pytest.fixture(scope="module")
+def runs():
+    """The events of the runs of this file, by their requests."""
+    return {}
+
+
+@pytest.fixture
+def drawn(draw, runs):
+    """Return the events of a run, drawn for the first test that asks."""
+
+    def run(request):
+        if (key := repr(request)) not in runs:
+            runs[key] = draw(request)
+        return runs[key]
+
+    return run
+
+
 def picture_of(events):
     return events[-1].image
 
 
-def test_a_run_starts_steps_and_finishes(draw, tiny_request):
-    started, encoded, *steps, finished = draw(tiny_request)
+def test_a_run_starts_steps_and_finishes(drawn, tiny_request):
+    started, encoded, *steps, finished = drawn(tiny_request)
     assert isinstance(started, GenerationStarted)
     assert encoded == PromptEncoded(request_id=tiny_request.id)
     assert [type(step) for step in steps] == [StepEvent] * started.total_steps
@@ -63,8 +81,8 @@ def test_a_run_starts_steps_and_finishes(draw, tiny_request):
     assert finished.peak_memory_bytes > 0
 
 
-def test_a_run_tells_how_its_model_computed(draw, tiny_request, tiny_model):
-    setup = draw(tiny_request)[-1].setup
+def test_a_run_tells_how_its_model_computed(drawn, tiny_request, tiny_model):
+    setup = drawn(tiny_request)[-1].setup
     assert setup.dtype == "float32"
     assert "AttnProcessor" in setup.attention
     assert setup.weights_sha256 == hash_of_weights(files_read(tiny_model))
@@ -80,8 +98,8 @@ def test_weights_that_have_gone_have_no_hash(loaded, tmp_path):
     assert model_setup(loaded.denoiser, loaded.device, gone).weights_sha256 == ""
 
 
-def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
-    _, _, first, *_, last, _ = draw(tiny_request)
+def test_steps_tell_timestep_pos_and_maps_of_every_mention(drawn, tiny_request):
+    _, _, first, *_, last, _ = drawn(tiny_request)
     assert first.timestep > last.timestep
     assert 0 < first.pos["r1"] < 1
     assert {weights.shape for weights in first.attention.maps.values()} == {(16, 16)}
@@ -92,7 +110,8 @@ def test_steps_tell_timestep_pos_and_maps_of_every_mention(draw, tiny_request):
 
 @pytest.mark.parametrize("detail", AttentionDetail, ids=lambda detail: detail.value)
 def test_what_a_run_takes_is_told_before_it(draw, backend, tiny_model, tiny_request, detail):
-    request = replace(tiny_request, capture=CaptureSettings(detail=detail))
+    request = with_values(tiny_request, capture=CaptureSettings(detail=detail), steps=1)
+    draw(with_values(tiny_request, steps=1))  # loads the model
     told = backend.estimate(request, tiny_model)
     started, *_ = draw(request)
     assert told == started.memory
@@ -102,16 +121,17 @@ def test_what_a_run_takes_is_told_before_it(draw, backend, tiny_model, tiny_requ
 def test_another_number_format_is_told_without_loading_it(
     draw, backend, tiny_model, tiny_request, dtype
 ):
-    full = draw(tiny_request)[0].memory
-    halved = with_values(tiny_request, dtype=dtype)
+    request = with_values(tiny_request, steps=1)
+    full = draw(request)[0].memory
+    halved = with_values(request, dtype=dtype)
     told = backend.estimate(halved, tiny_model)
     assert told.weights_bytes == full.weights_bytes // 2
     assert told == draw(halved)[0].memory
-    assert backend.estimate(tiny_request, tiny_model) == full
+    assert backend.estimate(request, tiny_model) == full
 
 
 def test_no_model_is_pushed_out_for_an_estimate(draw, backend, tiny_model, tiny_request, tmp_path):
-    draw(tiny_request)
+    draw(with_values(tiny_request, steps=1))
     assert backend.estimate(tiny_request, replace(tiny_model, folder=tmp_path)) is None
 
 
@@ -120,16 +140,13 @@ def test_a_large_model_is_not_loaded_for_an_estimate(tiny_model, tiny_request, t
     assert DiffusersBackend(tmp_path).estimate(tiny_request, large) is None
 
 
-def test_the_same_seed_gives_the_same_picture(draw, tiny_request):
-    assert np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(tiny_request)))
+def test_the_same_seed_gives_the_same_picture_and_another_seed_another(draw, drawn, tiny_request):
+    picture = picture_of(drawn(tiny_request))
+    assert np.array_equal(picture_of(draw(tiny_request)), picture)
+    assert not np.array_equal(picture_of(draw(with_values(tiny_request, seed=8))), picture)
 
 
-def test_another_seed_gives_another_picture(draw, tiny_request):
-    other = with_values(tiny_request, seed=8)
-    assert not np.array_equal(picture_of(draw(tiny_request)), picture_of(draw(other)))
-
-
-def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loaded):
+def test_the_picture_is_that_of_the_untouched_pipeline(drawn, tiny_request, loaded):
     loaded.set_scheduler("")
     untouched = loaded.pipeline(
         prompt=tiny_request.scene.prompt.text,
@@ -137,7 +154,7 @@ def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loade
         guidance_scale=4.0,
         generator=torch.Generator("cpu").manual_seed(7),
     ).images[0]
-    assert np.array_equal(picture_of(draw(tiny_request)), np.asarray(untouched))
+    assert np.array_equal(picture_of(drawn(tiny_request)), np.asarray(untouched))
 
 
 @pytest.mark.parametrize("guidance", [GuidanceSettings(), STRONG], ids=["plain", "guided"])
@@ -149,23 +166,23 @@ def test_the_picture_is_that_of_the_untouched_pipeline(draw, tiny_request, loade
     ],
     ids=["off", "on"],
 )
-def test_recording_never_changes_the_picture(draw, tiny_request, guidance, capture):
+def test_recording_never_changes_the_picture(draw, drawn, tiny_request, guidance, capture):
     request = with_values(tiny_request, guidance=guidance)
     recorded = draw(replace(request, capture=capture))
-    assert np.array_equal(picture_of(recorded), picture_of(draw(request)))
+    assert np.array_equal(picture_of(recorded), picture_of(drawn(request)))
 
 
-def test_guidance_of_no_strength_gives_the_unguided_picture(draw, tiny_request):
+def test_guidance_of_no_strength_gives_the_unguided_picture(draw, drawn, tiny_request):
     idle = with_values(tiny_request, guidance=GuidanceSettings(method_id="psg", strength=0.0))
-    assert np.array_equal(picture_of(draw(idle)), picture_of(draw(tiny_request)))
+    assert np.array_equal(picture_of(draw(idle)), picture_of(drawn(tiny_request)))
 
 
-def test_guidance_changes_the_picture_and_tells_its_loss_and_length(draw, tiny_request):
-    _, _, first, *_, last, finished = draw(with_values(tiny_request, guidance=STRONG))
+def test_guidance_changes_the_picture_and_tells_its_loss_and_length(drawn, tiny_request):
+    _, _, first, *_, last, finished = drawn(with_values(tiny_request, guidance=STRONG))
     assert first.guidance_loss > 0
     assert first.step_size == 500.0
     assert last.guidance_loss is None
-    assert not np.array_equal(finished.image, picture_of(draw(tiny_request)))
+    assert not np.array_equal(finished.image, picture_of(drawn(tiny_request)))
 
 
 def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
@@ -177,6 +194,7 @@ def test_attention_and_previews_come_as_often_as_asked(draw, tiny_request):
 
 
 def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request):
+    tiny_request = with_values(tiny_request, steps=2)
     scene = scene_of("dog", "car", IN_FRONT_OF)
     request = replace(tiny_request, scene=scene)
     guided = draw(with_values(request, guidance=STRONG))
@@ -185,7 +203,7 @@ def test_a_relation_of_depth_cannot_guide_and_changes_nothing(draw, tiny_request
 
 
 def test_one_given_side_leaves_the_other_as_the_model_has_it(draw, tiny_request):
-    assert picture_of(draw(replace(tiny_request, width=64))).shape == (128, 64, 3)
+    assert picture_of(draw(with_values(tiny_request, width=64, steps=1))).shape == (128, 64, 3)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +221,7 @@ def test_a_step_is_told_once_however_many_calls_the_sampler_makes_of_it(
 ):
     capture = CaptureSettings(attention_every=2, preview_every=1, detail=AttentionDetail.EVERY_WORD)
     request = with_values(tiny_request, scheduler_id=scheduler_id, capture=capture)
-    draw(tiny_request)
+    draw(with_values(tiny_request, steps=1))  # loads the model
     made = []
     hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: made.append(1))
     started, _, *told, _ = draw(request)
@@ -228,7 +246,7 @@ def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
     backend, tiny_model, tiny_request
 ):
     token, calls = CountingToken(), []
-    events_of(backend, tiny_request, tiny_model)  # loads the model
+    events_of(backend, with_values(tiny_request, steps=1), tiny_model)  # loads the model
     hook = backend._loaded.denoiser.register_forward_pre_hook(lambda *_: calls.append(1))
 
     def stop_at_first_step(event):
@@ -242,18 +260,20 @@ def test_cancelling_after_a_step_ends_the_run_before_the_next_model_call(
     assert len(calls) == 1
 
 
-def test_after_a_cancelled_run_the_next_one_is_as_ever(backend, draw, tiny_model, tiny_request):
-    whole = draw(tiny_request)
+def test_after_a_cancelled_run_the_next_one_is_as_ever(
+    backend, draw, drawn, tiny_model, tiny_request
+):
+    whole = drawn(tiny_request)
     with pytest.raises(Cancelled):
         events_of(backend, tiny_request, tiny_model, CountingToken(stop_at=3))
     assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
 
 
-def test_an_error_of_the_event_taker_ends_the_run(backend, tiny_model, tiny_request, draw):
+def test_an_error_of_the_event_taker_ends_the_run(backend, tiny_model, tiny_request, draw, drawn):
     def fail(event):
         raise KeyError(type(event).__name__)
 
-    whole = draw(tiny_request)
+    whole = drawn(tiny_request)
     with pytest.raises(KeyError, match="GenerationStarted"):
         backend.generate(tiny_request, tiny_model, CountingToken(), fail)
     assert np.array_equal(picture_of(draw(tiny_request)), picture_of(whole))
@@ -265,14 +285,15 @@ def test_a_run_is_drawn_on_the_thread_of_its_caller(backend, tiny_model, tiny_re
     def note(_event):
         threads.add(threading.get_ident())
 
-    backend.generate(tiny_request, tiny_model, CountingToken(), note)
+    backend.generate(with_values(tiny_request, steps=1), tiny_model, CountingToken(), note)
     assert threads == {threading.get_ident()}
 
 
 def test_the_model_is_loaded_once(draw, backend, tiny_model, tiny_request):
-    draw(tiny_request)
+    request = with_values(tiny_request, steps=1)
+    draw(request)
     loaded = backend._loaded
-    draw(tiny_request)
+    draw(request)
     assert backend._loaded is loaded
 
 
@@ -283,7 +304,7 @@ def test_an_unknown_sampler_is_refused(draw, tiny_request):
 
 
 def test_a_sampler_that_needs_more_steps_is_told(draw, backend, tiny_request, monkeypatch):
-    draw(tiny_request)
+    draw(with_values(tiny_request, steps=1))
     begins_slowly = loading.diffusers.PNDMScheduler(skip_prk_steps=False)
     own = replace(backend._loaded, own_scheduler=begins_slowly)
     monkeypatch.setattr(backend, "_loaded", own)
@@ -384,7 +405,7 @@ def test_a_truncated_file_is_told_and_the_next_job_works(draw, tiny_request, cop
     with pytest.raises(ModelNotFound, match="damaged") as refusal:
         draw(tiny_request, copied_model)
     assert refusal.value.hint
-    assert isinstance(draw(tiny_request)[-1], GenerationFinished)
+    assert isinstance(draw(with_values(tiny_request, steps=1))[-1], GenerationFinished)
 
 
 @pytest.mark.parametrize("part", ["unet", "vae", "text_encoder", "tokenizer", "scheduler"])
@@ -438,19 +459,15 @@ def test_tokenizers_of_the_loaded_model_are_not_read_again(
     def refuse(*_args, **_kwargs):
         pytest.fail("The tokenizers are read again.")
 
-    draw(tiny_request)
+    draw(with_values(tiny_request, steps=1))
     monkeypatch.setattr(loading, "read_tokenizers", refuse)
     (reading,) = backend.read_tokens(tiny_request.scene.prompt.text, tiny_model)
     assert reading.tokens
     assert backend.token_spans(tiny_request.scene, tiny_model)
 
 
-@pytest.mark.parametrize("asked", ["bfloat16", "float16"])
-def test_a_request_can_ask_for_a_number_format(tmp_path, tiny_model, tiny_request, asked):
-    backend = DiffusersBackend(tmp_path)
-    told = []
-    for dtype in (asked, ""):
-        request = with_values(tiny_request, dtype=dtype, guidance=STRONG)
-        *_, finished = events_of(backend, request, tiny_model)
-        told.append(finished.setup.dtype)
-    assert told == [asked, "float32"]
+def test_a_request_can_ask_for_a_number_format(draw, tiny_request):
+    request = with_values(tiny_request, guidance=STRONG, steps=2)
+    asked = ("bfloat16", "", "float16", "")
+    told = [draw(with_values(request, dtype=dtype))[-1].setup.dtype for dtype in asked]
+    assert told == ["bfloat16", "float32", "float16", "float32"]

@@ -4,6 +4,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from inspect import signature
+from typing import NamedTuple
 
 import diffusers
 import numpy as np
@@ -36,7 +37,7 @@ from spatialstudio.domain.scene import SpanWeight
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import CountingToken, events_of, scene_of
 
 pytestmark = [
@@ -64,17 +65,30 @@ NINE_SAMPLERS = (
 )
 
 
+class Run(NamedTuple):
+    """The events of a run, and what its denoiser, autoencoder and token were given."""
+
+    events: list
+    sample: torch.Tensor
+    latents: torch.Tensor
+    calls: int
+    checks: int
+
+    @property
+    def image(self):
+        return self.events[-1].image
+
+
 class Drawn:
     """A family whose model is loaded, and what the denoiser was given in the last run."""
 
-    def __init__(self, tiny, folder):
-        save_tiny_family(tiny, folder)
+    def __init__(self, tiny, folder, archives):
         self.tiny = tiny
         self.card = card_of(folder)
-        self.archives = folder.parent / "archives"
+        self.archives = archives
         self.backend = DiffusersBackend(self.archives)
         self.inputs = []
-        self._pictures = {}
+        self._runs = {}
 
     @property
     def loaded(self):
@@ -92,11 +106,15 @@ class Drawn:
         with self._listening():
             return events_of(self.backend, request, self.card, token)
 
-    def drawn_once(self, request):
-        """Return the picture of a request, drawn for the first test that asks."""
-        if (key := repr(request)) not in self._pictures:
-            self._pictures[key] = self.draw(request)[-1].image
-        return self._pictures[key]
+    def run(self, request):
+        """Return the run of a request, drawn for the first test that asks."""
+        if (key := repr(request)) not in self._runs:
+            token = CountingToken()
+            with decoded_by(self.loaded.pipeline) as latents:
+                events = self.draw(request, token)
+            run = Run(events, self.last_sample, latents[-1], len(self.inputs), token.asked)
+            self._runs[key] = run
+        return self._runs[key]
 
     def draw_untouched(self, request, **more):
         arguments = pipeline_arguments(self.loaded, request)
@@ -123,11 +141,29 @@ class Drawn:
         return torch.stack(given) if isinstance(given, list) else given
 
 
+@contextmanager
+def decoded_by(pipeline):
+    """Collect the latents that the autoencoder decodes."""
+    latents, decode = [], pipeline.vae.decode
+
+    def listen(given, *args, **kwargs):
+        latents.append(given)
+        return decode(given, *args, **kwargs)
+
+    pipeline.vae.decode = listen
+    yield latents
+    del pipeline.vae.decode
+
+
 @pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
-def family(request, tmp_path_factory, make_request):
-    drawn = Drawn(request.param, tmp_path_factory.mktemp("families") / "tiny")
+def family(request, tiny_folder, tmp_path_factory, make_request):
+    folder = tiny_folder(request.param.pipeline_class)
+    drawn = Drawn(request.param, folder, tmp_path_factory.mktemp("archives"))
     drawn.draw(make_request(drawn.tiny.size))  # loads the model
     return drawn
+
+
+CAPTURED = CaptureSettings(attention_every=1, preview_every=1)
 
 
 @pytest.fixture(scope="module")
@@ -163,27 +199,25 @@ def test_reading_and_idle_guidance_leave_the_untouched_run_to_the_bit(family, ma
     request = make_request(family.tiny.wide, guidance_scale=scale)
     picture = family.draw_untouched(request)[0]
     sample = family.last_sample
-    everything = CaptureSettings(attention_every=1, preview_every=1)
     runs = [
-        request,
-        replace(request, capture=everything),
-        with_values(request, capture=everything, guidance=IDLE),
+        family.run(each)
+        for each in (
+            request,
+            replace(request, capture=CAPTURED),
+            with_values(request, capture=CAPTURED, guidance=IDLE),
+        )
     ]
-    pictures, samples = [], []
-    for run in runs:
-        pictures.append(family.draw(run)[-1].image)
-        samples.append(family.last_sample)
-    assert all(torch.equal(each, sample) for each in samples)
-    assert all(np.array_equal(each, (picture * 255).round()) for each in pictures)
+    assert all(torch.equal(run.sample, sample) for run in runs)
+    assert all(np.array_equal(run.image, (picture * 255).round()) for run in runs)
 
 
 def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(family, make_request):
-    captured = CaptureSettings(attention_every=1, preview_every=0)
-    request = make_request(family.tiny.wide, capture=captured)
+    request = make_request(family.tiny.wide, capture=CAPTURED)
     raised = []
     for scale in (4.0, 1.0):
-        free = family.draw(replace(request, guidance_scale=scale))
-        guided = family.draw(with_values(request, guidance_scale=scale, guidance=STRONG))
+        asked = replace(request, guidance_scale=scale)
+        free = family.run(asked).events
+        guided = family.run(with_values(asked, guidance=STRONG)).events
         raised.append(guided[-2].pos["r1"] - free[-2].pos["r1"])
         assert guided[2].pos["r1"] == pytest.approx(free[2].pos["r1"], abs=1e-5)
     assert min(raised) > 1e-4
@@ -194,7 +228,7 @@ def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(fam
 )
 def test_every_method_guides(family, make_request, method_id):
     request = make_request(family.tiny.wide, steps=1)
-    free = family.drawn_once(request)
+    free = family.run(request).image
     guidance = replace(STRONG, method_id=method_id)
     _, _, step, finished = family.draw(with_values(request, guidance=guidance))
     assert step.guidance_loss > 0
@@ -221,12 +255,12 @@ def test_a_negative_prompt_is_used_or_refused(family, make_request):
         with pytest.raises(RequestError, match="not support negative prompts"):
             family.draw(asked)
     else:
-        assert not np.array_equal(family.draw(asked)[-1].image, family.drawn_once(request))
+        assert not np.array_equal(family.draw(asked)[-1].image, family.run(request).image)
 
 
 def test_maps_and_previews_have_the_shape_of_the_picture(family, make_request):
-    captured = CaptureSettings(attention_every=1, preview_every=1)
-    *_, step, finished = family.draw(make_request(family.tiny.wide, capture=captured))
+    request = make_request(family.tiny.wide, capture=CAPTURED)
+    *_, step, finished = family.run(request).events
     height, width = family.tiny.wide
     assert finished.image.shape == (height, width, 3)
     for weights in step.attention.maps.values():
@@ -244,7 +278,7 @@ def test_an_archive_is_as_large_as_told_and_holds_the_maps_of_the_words(
 ):
     captured = CaptureSettings(attention_every=1, preview_every=0, detail=detail)
     request = make_request(family.tiny.wide, capture=captured)
-    plain = family.drawn_once(replace(request, capture=SILENT))
+    plain = family.run(replace(request, capture=SILENT)).image
     started, _, *steps, finished = family.draw(request)
     folder, loaded = family.archives / request.id, family.loaded
     kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
@@ -280,16 +314,12 @@ def word_places(words, phrase):
 
 
 def test_no_model_call_follows_a_cancelled_token(family, make_request):
-    captured = CaptureSettings(attention_every=1, preview_every=0)
-    request = make_request(family.tiny.size, guidance=STRONG, capture=captured)
-    token = CountingToken()
-    family.draw(request, token)
+    request = make_request(family.tiny.wide, guidance=STRONG, capture=CAPTURED)
+    whole = family.run(request)
     with pytest.raises(Cancelled):
-        family.draw(request, CountingToken(stop_at=token.asked // 2))
-    halfway = len(family.inputs)
-    events = family.draw(request)
-    assert halfway < len(family.inputs)
-    assert isinstance(events[-2], StepEvent)
+        family.draw(request, CountingToken(stop_at=whole.checks // 2))
+    assert len(family.inputs) < whole.calls
+    assert np.array_equal(family.draw(request)[-1].image, whole.image)
 
 
 def test_a_size_that_the_model_cannot_draw_is_refused(family, make_request):
@@ -303,8 +333,9 @@ def test_words_stand_where_the_denoiser_gets_them(family, make_request):
     """The text of two prompts that differ in one word differs most in that word's places."""
     streams, told = family.loaded.streams, []
     for subject in ("dog", "tea"):
-        request = make_request(family.tiny.size, scene=scene_of(subject, "car"), guidance_scale=1.0)
-        family.draw_untouched(request)
+        scene = scene_of(subject, "car")
+        request = make_request(family.tiny.size, scene=scene, guidance_scale=1.0)
+        family.draw_untouched(request, output_type="latent")
         told.append(text_of(*family.inputs[0]))
     distance = (told[0] - told[1]).norm(dim=-1)
     (subject, _), text = request.scene.mentions, request.scene.prompt.text
@@ -348,32 +379,17 @@ def draw_guided(loaded, request, pictures, **more):
         return loaded.pipeline(**arguments, num_images_per_prompt=pictures).images
 
 
-@contextmanager
-def decoded_by(pipeline):
-    """Collect the latents that the autoencoder decodes."""
-    latents, decode = [], pipeline.vae.decode
-
-    def listen(given, *args, **kwargs):
-        latents.append(given)
-        return decode(given, *args, **kwargs)
-
-    pipeline.vae.decode = listen
-    yield latents
-    del pipeline.vae.decode
-
-
 def test_a_users_pipeline_is_guided_as_the_program_guides(family, make_request):
-    captured = CaptureSettings(attention_every=1, preview_every=0)
-    request = make_request(family.tiny.wide, capture=captured, guidance=STRONG)
-    with decoded_by(family.loaded.pipeline) as theirs:
-        *_, first, second, finished = family.draw(request)
+    request = make_request(family.tiny.wide, guidance=STRONG, capture=CAPTURED)
+    theirs = family.run(request)
+    *_, first, second, finished = theirs.events
     pipe, arguments = family.own_pipeline, pipeline_arguments(family.loaded, request)
     with (
         decoded_by(pipe) as ours,
         guide(pipe, PROMPT, strength=2000, last_step=1, unit="vp") as run,
     ):
         (picture,) = pipe(**arguments).images
-    assert torch.equal(ours[-1], theirs[-1])
+    assert torch.equal(ours[-1], theirs.latents)
     assert np.array_equal((picture * 255).round(), finished.image)
     for moment in Moment:
         read = [step.pos_at(moment)["r1"] for step in (first, second)]
@@ -483,13 +499,13 @@ def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_
 
 
 @pytest.fixture(scope="module")
-def samplers_model(tmp_path_factory):
+def samplers_model(tiny_folder, tmp_path_factory):
     made = {}
 
     def get(name):
         if name not in made:
             tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
-            made[name] = Drawn(tiny, tmp_path_factory.mktemp("samplers") / "tiny")
+            made[name] = Drawn(tiny, tiny_folder(name), tmp_path_factory.mktemp("archives"))
         return made[name]
 
     return get
@@ -499,15 +515,15 @@ def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
     size = family.tiny.size
     card = replace(family.card, native_size=family.loaded.native_side)
     told = DiffusersBackend(tmp_path).layers(card, *size)
-    started = family.draw(make_request(size))[0]
+    started = family.run(make_request(size)).events[0]
     assert told.layers == started.text_layers
     assert told.guiding == {layer.name for layer in family.loaded.guiding_layers}
     assert told.heads == max(layer.module.heads for layer in family.loaded.text_layers)
 
 
 def test_weights_change_picture_and_attention_and_are_taken_off(family, make_request):
-    request = make_request(family.tiny.size, guidance=IDLE)
-    plain = family.draw(request)
+    request = make_request(family.tiny.size, guidance=IDLE, steps=1)
+    plain = family.run(request).events
     before = [set(vars(each)) for each in patched_objects(family)]
     weighted = family.draw(replace(request, scene=weighted_scene(1.5)))
     assert not np.array_equal(weighted[-1].image, plain[-1].image)
@@ -517,8 +533,8 @@ def test_weights_change_picture_and_attention_and_are_taken_off(family, make_req
 
 
 def test_weights_of_1_change_nothing(family, make_request):
-    request = make_request(family.tiny.size, guidance=IDLE)
-    plain = family.draw(request)
+    request = make_request(family.tiny.size, guidance=IDLE, steps=1)
+    plain = family.run(request).events
     typed, _ = drawn_scene(read("a photo of a (dog:1.0) to the left of a (car:1)"))
     for scene in (typed, weighted_scene(1.0)):
         weighted = family.draw(replace(request, scene=scene))
@@ -533,7 +549,7 @@ def test_only_tokens_with_a_weight_are_changed(family):
     arguments = {"prompt": PROMPT, "device": torch.device("cpu")}
     taken = signature(pipeline.encode_prompt).parameters.keys()
     given = {"num_images_per_prompt": 1, "do_classifier_free_guidance": False, **arguments}
-    given |= {"prompt_2": None, "prompt_3": None}
+    given |= {"prompt_2": None, "prompt_3": None, **family.loaded.family.own_arguments(pipeline)}
     given = {name: value for name, value in given.items() if name in taken}
     with torch.no_grad():
         plain = pipeline.encode_prompt(**given)[0]

@@ -22,7 +22,6 @@ from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.adapters.diffusion.conftest import card_of
 from tests.adapters.diffusion.held_tensors import HeldTensors, held_bytes
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
 from tests.fakes import CountingToken
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")
@@ -33,11 +32,9 @@ GUIDED = GuidanceSettings(method_id="psg", strength=1.0)
 SILENT = CaptureSettings(attention_every=0, preview_every=0)
 
 
-@pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
-def model(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("families") / "tiny"
-    save_tiny_family(request.param, folder)
-    return load_pipeline(card_of(folder), torch.device("cpu"))
+@pytest.fixture(scope="module", params=FAMILIES)
+def model(request, tiny_folder):
+    return load_pipeline(card_of(tiny_folder(request.param)), torch.device("cpu"))
 
 
 def taken_bytes(loaded, request):

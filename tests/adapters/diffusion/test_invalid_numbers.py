@@ -8,7 +8,7 @@ from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
 from tests.fakes import events_of
 
-STRONG = GuidanceSettings(method_id="psg", strength=500.0)
+STRONG = GuidanceSettings(method_id="psg", strength=500.0, last_step=0)
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
@@ -48,19 +48,28 @@ def test_the_advice_fits_the_run(was_moved, dtype, scale, told, untold):
     assert advice.endswith(".")
 
 
+@pytest.fixture(scope="module")
+def in_half_precision(tmp_path_factory):
+    """A backend that loads the model for this file alone."""
+    return DiffusersBackend(tmp_path_factory.mktemp("archives"))
+
+
 @pytest.mark.parametrize("guidance", [GuidanceSettings(), STRONG], ids=["plain", "guided"])
 @pytest.mark.parametrize("part", ["unet", "vae", "text_encoder"])
 def test_numbers_that_no_guidance_made_invalid_are_not_laid_to_it(
-    tmp_path, tiny_model, tiny_request, guidance, part
+    in_half_precision, tiny_model, tiny_request, guidance, part
 ):
-    backend = DiffusersBackend(tmp_path)
-    request = with_values(tiny_request, dtype="float16", guidance=guidance)
-    events_of(backend, request, tiny_model)
+    backend = in_half_precision
+    request = with_values(tiny_request, dtype="float16", guidance=guidance, steps=1)
+    assert events_of(backend, request, tiny_model)[-1].setup.dtype == "float16"
+    module = getattr(backend._loaded.pipeline, part)
+    valid = {name: weights.clone() for name, weights in module.state_dict().items()}
     with torch.no_grad():
-        for weights in getattr(backend._loaded.pipeline, part).parameters():
+        for weights in module.parameters():
             weights.fill_(torch.nan)
     with pytest.raises(BackendError, match="invalid numbers") as told:
         events_of(backend, request, tiny_model)
+    module.load_state_dict(valid)
     was_moved = part == "vae" and guidance is STRONG
     assert type(told.value) is BackendError
     assert "bfloat16" in told.value.hint

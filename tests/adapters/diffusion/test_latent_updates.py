@@ -34,28 +34,47 @@ STRONG = GuidanceSettings(method_id=PSG, strength=500.0)
 
 
 @pytest.fixture
-def run(backend, tiny_model, tiny_request):
+def draw(backend, tiny_model, tiny_request):
     """Draw with these settings and return the steps and the picture."""
 
-    def run(settings=STRONG, scheduler_id="", **changes):
+    def draw(settings=STRONG, scheduler_id="", **changes):
         request = with_values(tiny_request, guidance=settings, scheduler_id=scheduler_id, **changes)
         events = events_of(backend, request, tiny_model)
         return [event for event in events if isinstance(event, StepEvent)], events[-1].image
+
+    return draw
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Runs of this file, by their arguments."""
+    return {}
+
+
+@pytest.fixture
+def run(draw, drawn):
+    """Return the steps and the picture of a run, drawn for the first test that asks."""
+
+    def run(*arguments, **changes):
+        key = repr((arguments, changes))
+        if key not in drawn:
+            drawn[key] = draw(*arguments, **changes)
+        return drawn[key]
 
     return run
 
 
 @pytest.fixture
-def rows_seen(backend, run):
+def rows_seen(backend, draw):
     """Draw and return how many rows every call of the denoiser had."""
 
     def count(settings):
-        run(GuidanceSettings())
+        draw(GuidanceSettings(), steps=1)  # loads the model
         rows = []
         seen = backend._loaded.denoiser.conv_in.register_forward_pre_hook(
             lambda _, inputs: rows.append(inputs[0].shape[0])
         )
-        run(settings)
+        draw(settings)
         seen.remove()
         return rows
 
@@ -115,12 +134,12 @@ class FaultyLoss:
     [(KeyError("m1"), "KeyError: 'm1'"), (None, "RuntimeError: element 0 of tensors")],
     ids=["raises", "no gradient"],
 )
-def test_a_loss_of_a_plugin_that_fails_names_the_plugin(run, error, cause):
+def test_a_loss_of_a_plugin_that_fails_names_the_plugin(draw, error, cause):
     method = replace(GUIDANCE_METHODS[PSG], id="faulty", make_loss=lambda _: FaultyLoss(error))
     GUIDANCE_METHODS.register(method, plugin="Losses")
     try:
         with pytest.raises(PluginError) as caught:
-            run(replace(STRONG, method_id="faulty"))
+            draw(replace(STRONG, method_id="faulty"))
     finally:
         GUIDANCE_METHODS.unregister("faulty")
     named = 'The guidance method "faulty" of the plugin "Losses" failed: '
@@ -255,12 +274,10 @@ def test_a_reused_prediction_still_raises_pos(run):
     assert reused[-1].pos["r1"] > run(GuidanceSettings())[0][-1].pos["r1"] + 0.01
 
 
-def test_checkpointing_changes_memory_alone(run, backend):
-    with_savings = replace(STRONG, checkpointing=True)
-    assert np.array_equal(run(with_savings)[1], run()[1])
-    assert [step.guidance_loss for step in run(with_savings)[0]] == [
-        step.guidance_loss for step in run()[0]
-    ]
+def test_checkpointing_changes_memory_alone(draw, run, backend):
+    steps, image = draw(replace(STRONG, checkpointing=True))
+    assert np.array_equal(image, run()[1])
+    assert [step.guidance_loss for step in steps] == [step.guidance_loss for step in run()[0]]
     assert not backend._loaded.denoiser.is_gradient_checkpointing
 
 
@@ -317,7 +334,7 @@ def test_a_picture_can_be_drawn_from_the_objects_alone(run):
     assert not np.array_equal(image, run()[1])
 
 
-def test_gradients_leave_nothing_on_the_weights(run, backend):
-    run()
+def test_gradients_leave_nothing_on_the_weights(draw, backend):
+    draw()
     assert all(weights.grad is None for weights in backend._loaded.denoiser.parameters())
     assert torch.is_grad_enabled()

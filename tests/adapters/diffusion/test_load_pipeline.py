@@ -75,8 +75,10 @@ FROM_FILES = [tiny for tiny in TINY_FAMILIES if MODEL_KINDS[tiny.pipeline_class]
 
 
 @pytest.mark.parametrize("tiny", FROM_FILES, ids=lambda tiny: tiny.pipeline_class)
-def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(tiny, tmp_path):
-    save_tiny_family(tiny, tmp_path / "file")
+def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(
+    tiny, tiny_folder, tmp_path
+):
+    shutil.copytree(tiny_folder(tiny.pipeline_class), tmp_path / "file")
     original = load_pipeline(read_card(tmp_path / "file"), CPU)
     part = tmp_path / "file" / original.family.kind.denoiser
     (part / "diffusion_pytorch_model.safetensors").rename(tmp_path / "file.safetensors")

@@ -49,13 +49,12 @@ GUIDED = GuidanceSettings(method_id="psg", strength=20.0, last_step=1)
 class Tiny:
     """A family with a folder of LoRAs, loaded once."""
 
-    def __init__(self, family, folder):
+    def __init__(self, family, model, folder):
         self.family = family
         self.folder = folder
-        save_tiny_family(family, folder / "tiny")
         (folder / "loras").mkdir()
         self.backend = DiffusersBackend(folder / "archives", LoraFolders([folder]))
-        self.card = card_of(folder / "tiny")
+        self.card = card_of(model)
         self.plain = self.draw()
         self.layers = {
             name: module.weight.shape
@@ -85,10 +84,18 @@ class Tiny:
         save_file(weights, self.folder / "loras" / f"{name}.safetensors", metadata)
 
 
+@pytest.fixture(scope="module")
+def make_tiny(tiny_folder, tmp_path_factory):
+    def make(pipeline_class):
+        (family,) = (each for each in TINY_FAMILIES if each.pipeline_class == pipeline_class)
+        return Tiny(family, tiny_folder(pipeline_class), tmp_path_factory.mktemp("tiny"))
+
+    return make
+
+
 @pytest.fixture(scope="module", params=FAMILIES)
-def tiny(request, tmp_path_factory):
-    (family,) = (each for each in TINY_FAMILIES if each.pipeline_class == request.param)
-    return Tiny(family, tmp_path_factory.mktemp("tiny"))
+def tiny(request, make_tiny):
+    return make_tiny(request.param)
 
 
 def pairs_of(tiny):
@@ -246,9 +253,8 @@ def test_alpha_is_read_from_the_configuration_of_peft(tiny):
     assert np.abs(picture(changed) - picture(expected)).max() <= 1
 
 
-def test_kohyas_own_names_of_flux_are_split_into_queries_keys_and_values(tmp_path):
-    (family,) = (each for each in TINY_FAMILIES if each.pipeline_class == "FluxPipeline")
-    tiny = Tiny(family, tmp_path)
+def test_kohyas_own_names_of_flux_are_split_into_queries_keys_and_values(make_tiny):
+    tiny = make_tiny("FluxPipeline")
     attention = tiny.denoiser.transformer_blocks[0].attn
     layers = (attention.to_q, attention.to_k, attention.to_v)
     width = attention.to_q.weight.shape[0]
@@ -266,11 +272,8 @@ def test_kohyas_own_names_of_flux_are_split_into_queries_keys_and_values(tmp_pat
 
 
 @pytest.fixture(scope="module")
-def tiny_sdxl(tmp_path_factory):
-    (family,) = (
-        each for each in TINY_FAMILIES if each.pipeline_class == "StableDiffusionXLPipeline"
-    )
-    return Tiny(family, tmp_path_factory.mktemp("sdxl"))
+def tiny_sdxl(make_tiny):
+    return make_tiny("StableDiffusionXLPipeline")
 
 
 def in_names_of_stability(name, blocks):
@@ -321,7 +324,8 @@ def wide_flux():
 @pytest.mark.slow
 def test_single_blocks_of_flux_in_kohyas_names_are_split(tmp_path):
     family = TinyFamily("FluxPipeline", wide_flux, (64, 64), (64, 64))
-    tiny_flux = Tiny(family, tmp_path)
+    save_tiny_family(family, tmp_path / "tiny")
+    tiny_flux = Tiny(family, tmp_path / "tiny", tmp_path)
     block = tiny_flux.denoiser.single_transformer_blocks[0]
     layers = (block.attn.to_q, block.attn.to_k, block.attn.to_v, block.proj_mlp)
     width, sizes = block.attn.to_q.weight.shape[1], [each.weight.shape[0] for each in layers]

@@ -11,7 +11,6 @@ from transformers import CLIPTextConfig
 from spatialstudio.adapters.diffusion import load_pipeline, memory_estimate
 from spatialstudio.adapters.diffusion.attention_layers import map_size
 from spatialstudio.adapters.diffusion.attention_tap import MeanAttention, tapped
-from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.families import FAMILIES
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.diffusion.memory_estimate import (
@@ -305,9 +304,8 @@ PHASES = {
 
 @pytest.mark.parametrize("runs_out", PHASES.values(), ids=PHASES)
 def test_in_whatever_phase_memory_runs_out_the_next_picture_is_drawn(
-    tmp_path, tiny_model, one_step, monkeypatch, runs_out
+    backend, tiny_model, one_step, monkeypatch, runs_out
 ):
-    backend = DiffusersBackend(tmp_path)
     before = events_of(backend, one_step, tiny_model)
     pipeline = backend._loaded.pipeline
     if runs_out is PHASES["loading"]:

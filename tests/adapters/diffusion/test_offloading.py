@@ -11,7 +11,7 @@ from spatialstudio.adapters.models.model_files import read_card
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import with_values
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import events_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")  # diffusers 0.42
@@ -47,9 +47,10 @@ def copied_weights(monkeypatch):
 
 
 @pytest.mark.parametrize("tiny", FAMILIES)
-def test_offloading_draws_the_same_guided_picture(tiny, tmp_path, tiny_request, monkeypatch):
-    save_tiny_family(tiny, tmp_path / "tiny")
-    card = read_card(tmp_path / "tiny")
+def test_offloading_draws_the_same_guided_picture(
+    tiny, tiny_folder, tmp_path, tiny_request, monkeypatch
+):
+    card = read_card(tiny_folder(tiny.pipeline_class))
     height, width = tiny.size
     guidance = GuidanceSettings(method_id="psg", strength=200.0, last_step=1)
     request = with_values(tiny_request, height=height, width=width, steps=2, guidance=guidance)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,7 +29,12 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
 )
 from spatialstudio.domain.run_settings import with_values
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, build_tiny_family
+from tests.adapters.diffusion.tiny_families import (
+    TINY_FAMILIES,
+    build_tiny_family,
+    flux2_klein,
+    save_tiny_family,
+)
 from tests.adapters.diffusion.tiny_tokenizers import publish_as_merges, publish_as_pieces
 from tests.fakes import events_of, scene_of
 
@@ -44,10 +50,12 @@ TINY = {tiny.pipeline_class: tiny for tiny in TINY_FAMILIES}
 
 
 @pytest.fixture
-def publish(tmp_path):
+def publish(tiny_folder, tmp_path):
     """Save a tiny model, its parts changed before and its folder afterwards."""
 
     def make(pipeline_class, change=None, **saving):
+        if change is None and not saving:
+            return shutil.copytree(tiny_folder(pipeline_class), tmp_path / "model")
         pipeline = build_tiny_family(TINY[pipeline_class])
         if change is not None:
             change(pipeline)
@@ -259,17 +267,17 @@ def test_an_encoder_whose_configuration_leaves_out_the_size_of_heads_is_estimate
     assert started.memory.weights_bytes > 0
 
 
-def test_flux2_reads_layers_that_a_shallow_encoder_has(publish, tmp_path):
-    def cut(pipeline):
-        layers = pipeline.text_encoder.model.layers[:4]
-        pipeline.text_encoder.model.layers = layers
-        pipeline.text_encoder.config.num_hidden_layers = len(layers)
-        pipeline.text_encoder.config.layer_types = ["full_attention"] * len(layers)
-
-    folder = publish("Flux2KleinPipeline", cut)
+@pytest.mark.parametrize(
+    ("layers", "arguments"),
+    [(4, {"text_encoder_out_layers": (1, 2, 3)}), (28, {})],
+    ids=["shallow", "as deep as published"],
+)
+def test_flux2_reads_layers_that_its_encoder_has(tmp_path, layers, arguments):
+    folder = tmp_path / "model"
+    tiny = replace(TINY["Flux2KleinPipeline"], build=partial(flux2_klein, layers))
+    save_tiny_family(tiny, folder)
     loaded = load_pipeline(read_card(folder), CPU)
-    arguments = loaded.family.own_arguments(loaded.pipeline)
-    assert arguments == {"text_encoder_out_layers": (1, 2, 3)}
+    assert loaded.family.own_arguments(loaded.pipeline) == arguments
     guidance = GuidanceSettings(method_id="psg", strength=20.0)
     step = draw(folder, tmp_path, height=64, width=64, guidance=guidance)[2]
     assert step.pos_after["r1"] > step.pos["r1"]

@@ -359,7 +359,8 @@ def lumina2():
     }
 
 
-def flux2_klein():
+def flux2_klein(layers=4):
+    """Make one whose encoder is shallow; the layers that the pipeline reads by default need 28."""
     tokenizer = tiny_qwen_tokenizer()
     return {
         "vae": AutoencoderKLFlux2(
@@ -370,7 +371,7 @@ def flux2_klein():
             norm_num_groups=4,
             latent_channels=4,
         ),
-        "text_encoder": qwen3(tokenizer, "Qwen3ForCausalLM", layers=28),
+        "text_encoder": qwen3(tokenizer, "Qwen3ForCausalLM", layers),
         "tokenizer": tokenizer,
         "transformer": diffusers.Flux2Transformer2DModel(
             **HEADS,
