@@ -15,7 +15,6 @@ from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationFinished,
     GenerationStarted,
-    GuidanceSettings,
     NoiseSearch,
     StepEvent,
 )
@@ -106,24 +105,18 @@ def test_the_same_request_draws_the_same_picture(studio, drawn):
     assert np.array_equal(draw(studio).image, drawn.image)
 
 
-def test_a_search_is_told_by_the_seed_that_draws_its_picture_again(studio):
-    plain = GuidanceSettings()
-    searched = draw(studio, guidance=plain, search=NoiseSearch(candidates=4, enough=2.0))
+def test_a_search_is_run_again_exactly_by_drawing_its_best_picture_alone(studio):
+    searched = draw(studio, search=NoiseSearch(candidates=3, enough=2.0))
     best = searched.of(GenerationFinished)[0].candidates[0].seed
     assert best != SEED
     assert searched.path.stem.endswith(f"_{best}")
     assert studio.session.run.request.sampling.seed == best
-    alone = draw(studio, guidance=plain, seed=best)
-    assert np.array_equal(alone.image, searched.image)
-
-
-def test_a_search_is_run_again_exactly_by_drawing_its_best_picture_alone(studio):
-    searched = draw(studio, search=NoiseSearch(candidates=3, enough=2.0))
     heard = Heard()
     unsubscribe = studio.bus.subscribe(heard.append)
     studio.run_again(searched.path)
     unsubscribe()
     assert len(heard.of(GenerationStarted)) == 1
+    assert np.array_equal(heard.image, searched.image)
     assert [told.comparison.sameness for told in heard.of(Reproduced)] == [Sameness.SAME]
 
 
@@ -161,22 +154,13 @@ def test_a_cancelled_run_leaves_nothing_and_the_next_one_is_drawn(studio, drawn)
     assert draw(studio).path.exists()
 
 
-def test_the_terminal_draws_stores_and_judges(terminal, tmp_path):
-    done = terminal("generate", PROMPT, "--seed", SEED, "--steps", STEPS, "--out", tmp_path)
-    assert done.code == 0
-    assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
-    record, _ = RunFiles().load(tmp_path)
-    assert record.request.sampling.seed == SEED
-    assert len(record.trace) == STEPS
-    assert len(record.evaluation.verdicts) == 1
-
-
 def test_guidance_can_be_switched_off_in_the_terminal(terminal, tmp_path):
     done = terminal("generate", PROMPT, "--steps", 1, "--guidance", "none", "--out", tmp_path)
     assert done.code == 0
     assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
     record, _ = RunFiles().load(tmp_path)
-    assert record.trace[0].step_size is None
+    (step,) = record.trace
+    assert step.step_size is None
 
 
 def test_judging_a_stored_picture_again_gives_the_stored_verdict(terminal, drawn):
@@ -213,12 +197,14 @@ def test_the_readme_draws_the_examples_with_their_seeds():
     assert f"`{tour.PROMPT}`" in words
 
 
-def test_the_promised_picture_shows_a_dog_left_of_a_car(terminal, tmp_path):
+def test_the_terminal_draws_the_promised_picture_stores_and_judges_it(terminal, tmp_path):
     done = terminal("generate", PROMPT, "--seed", SEED, "--guidance", "psg", "--out", tmp_path)
     assert done.code == 0
     assert {path.suffix for path in tmp_path.iterdir()} == RUN_ENDINGS
     record, _ = RunFiles().load(tmp_path)
-    assert record.evaluation.verdicts[0].outcome is Outcome.PASS
+    assert record.request.sampling.seed == SEED
+    assert len(record.trace) == record.request.sampling.steps
+    assert outcomes(record) == [Outcome.PASS]
 
 
 def test_a_separate_process_generates_and_judges_from_any_folder(shell, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -314,7 +315,8 @@ def test_pipes_devices_links_and_sparse_files_hide_nothing(root, good, tmp_path)
 @pytest.fixture
 def deep(root):
     """More folders inside each other than Python can recurse."""
-    folders = [root / "/".join("d" * depth) for depth in range(1, 1500)]
+    depths = range(1, sys.getrecursionlimit() + 100)
+    folders = [Path(f"{root}{'/d' * depth}") for depth in depths]
     for folder in folders:
         folder.mkdir()
     yield folders[-1]

@@ -243,7 +243,10 @@ PACKAGE = Path(spatialstudio.__file__).parent
 def loader_calls(loader):
     """Yield place and keyword constants of each call of a loader, also through a local name."""
     for file in sorted(PACKAGE.rglob("*.py")):
-        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        source = file.read_text(encoding="utf-8")
+        if loader not in source:
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
         aliases = {
             ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
             for node in nodes
