@@ -364,6 +364,8 @@ def _evaluate(
     checker: tuple[str, list[str]],
     metrics: Sequence[str],
 ) -> EvaluatedPicture:
+    from dataclasses import replace
+
     from spatialstudio.application.evaluate.metrics import choose_metrics, metric_values
     from spatialstudio.application.evaluate.pictures import pixels_of
     from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -379,8 +381,11 @@ def _evaluate(
         scene = studio.judging.read_scene(chosen, prompt, is_sticker_picture=is_sticker_picture)
     choice = studio.judge_defaults.judges_for(chosen, scene, is_sticker_picture=is_sticker_picture)
     pixels = pixels_of(image) if path is None else studio.pictures.read(path).image
-    judge = studio.judging.scored_picture if metrics else studio.judging.picture
-    evaluation = judge(pixels, scene, checker_settings, choice, CancelFlag())
+    if not metrics:
+        choice = replace(choice, answerer_id=None)
+    evaluation = studio.judging.scored_picture(
+        pixels, scene, checker_settings, choice, CancelFlag()
+    )
     scores, values = metric_values(chosen_metrics, scene, evaluation) if metrics else ({}, {})
     return EvaluatedPicture(scene, evaluation, scores, values)
 

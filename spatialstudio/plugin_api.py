@@ -97,7 +97,7 @@ from spatialstudio.domain.verdict import (
     Verdict,
 )
 from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
-from spatialstudio.science.pos.superiority import can_guide, relation_pos
+from spatialstudio.science.pos.superiority import can_guide, marginal, relation_pos
 
 if TYPE_CHECKING:
     from spatialstudio.science.guidance.losses import GuidanceLoss
@@ -271,6 +271,7 @@ __all__ = [
     "can_guide",
     "free_mention_id",
     "frozen",
+    "marginal",
     "relation_pos",
     "relation_types",
     "relation_values",

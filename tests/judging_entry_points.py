@@ -5,17 +5,75 @@ None if the picture is not judged.
 """
 
 import json
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from spatialstudio import api
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.storage.run_writer import store_import
 from spatialstudio.cli import commands
-from spatialstudio.domain.errors import NoDetectorChosen
+from spatialstudio.domain.errors import DetectorError, NoDetectorChosen
+from spatialstudio.domain.judge_choice import STICKER_DETECTOR_ID
 from spatialstudio.domain.library import PictureOrigin
+from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.resources import resources_folder
+from tests.fakes import FakeBackend, FakeDepth, FakeDetector
+
+NEVER = FakeDetector(error=DetectorError("The sticker models were asked."))
+
+PHOTOS = ModelCard(
+    id="photos",
+    title="Photos",
+    backend_id="fake",
+    folder=Path("photos"),
+    size_bytes=1,
+    licence="MIT",
+    native_size=16,
+    steps=1,
+    guidance_scale=4.0,
+    strength=5.0,
+    known_objects={},
+)
+"""A generation model that draws other pictures than stickers."""
+
+
+class Catalog:
+    """Lists the model of photos."""
+
+    def cards(self):
+        return (PHOTOS,)
+
+    def damaged(self):
+        return {}
+
+
+class PhotoRegistry(Registry):
+    """The built-in adapters without a cache, with fakes for drawing and for the sticker models."""
+
+    def __init__(self, models, sticker_detector):
+        surroundings = Surroundings(resources=resources_folder(), model_folders=(models,))
+        super().__init__(read_manifest(BUILT_IN_MANIFEST), surroundings)
+        self._catalog = Catalog()
+        self.sticker_detector = sticker_detector
+        self._backend = FakeBackend()
+
+    def model_catalog(self, adapter_id):
+        return self._catalog
+
+    def backend(self, adapter_id):
+        return self._backend
+
+    def detector(self, adapter_id):
+        if adapter_id == STICKER_DETECTOR_ID:
+            return self.sticker_detector
+        return super().detector(adapter_id)
+
+    def depth(self, adapter_id):
+        return FakeDepth() if adapter_id == "sticker-depth" else super().depth(adapter_id)
 
 
 class EntryPoints:
@@ -100,7 +158,9 @@ class EntryPoints:
         models = {task.value: model for task, model in choice.models.items()}
         judges = choice.set_id or models
         try:
-            judged = api.evaluate(self._picture, self._prompt, judges=judges, cut=choice.cut)
+            judged = api.evaluate(
+                self._picture, self._prompt, judges=judges, cut=choice.cut, metrics=["da"]
+            )
         except NoDetectorChosen:
             return None
         return judged.evaluation

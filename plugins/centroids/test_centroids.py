@@ -61,7 +61,7 @@ def test_a_missing_mask_is_wrong():
     assert answer(LEFT_OF, CAR) is False
 
 
-def test_the_share_of_relations_that_hold_is_added_up():
+def test_the_summary_is_the_share_of_relations_that_hold():
     rows = [
         {"error": None, "relations": 2, "verdicts": [{"centroids": True}, {"centroids": None}]},
         {"error": "No picture.", "relations": 1},

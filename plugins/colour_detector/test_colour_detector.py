@@ -28,11 +28,11 @@ def test_each_colour_is_found_where_it_is():
     assert [mask.pixels.sum() for mask in seen.masks] == [400, 900]
 
 
-def test_what_is_not_there_is_not_found():
+def test_absent_objects_are_not_found():
     assert ColourDetector().detect(PICTURE, [thing("green square")]).detections == ()
 
 
-def test_a_thing_without_a_colour_is_not_known():
+def test_an_object_without_a_colour_is_unknown():
     seen = ColourDetector().detect(PICTURE, [thing("square")])
     assert (seen.detections, seen.unknown_heads) == ((), ("square",))
 

@@ -27,19 +27,19 @@ def loss_of(dog, car, margin=0.9):
     return loss.item(), columns.grad
 
 
-def test_a_relation_beyond_the_margin_is_left_alone():
+def test_a_relation_beyond_the_margin_has_no_gradient():
     loss, gradient = loss_of([1.0, 0, 0], [0, 0, 1.0])
     assert loss == 0
     assert not gradient.any()
 
 
-def test_a_reversed_relation_is_pushed_the_right_way():
+def test_a_reversed_relation_moves_in_the_right_direction():
     loss, gradient = loss_of([0.1, 0.1, 0.8], [0.8, 0.1, 0.1])
     assert loss > 0.3
     assert gradient[0, 0, 0] < gradient[0, 0, 2]
 
 
-def test_the_loss_is_the_square_of_what_the_margin_lacks():
+def test_the_loss_is_the_squared_distance_to_the_margin():
     assert loss_of([1.0, 1.0], [1.0, 1.0])[0] == pytest.approx(0.4**2)
 
 

@@ -63,11 +63,11 @@ def test_each_relation_has_a_row(panel):
     assert words == ["dog to the left of car", "0.88", "", ""]
 
 
-def test_a_click_picks_the_relation(panel, picked):
+def test_a_click_selects_the_relation(panel, picked):
     table_of(panel).cellClicked.emit(0, 1)
     assert picked == ["r1"]
 
 
-def test_the_picked_relation_is_marked(panel):
+def test_the_selected_relation_is_highlighted(panel):
     panel.handle(RelationPicked(relation_id="r1"))
     assert table_of(panel).currentRow() == 0

@@ -38,6 +38,6 @@ def test_other_words_become_notes():
     ]
 
 
-def test_an_empty_prompt_is_refused():
+def test_an_empty_prompt_is_rejected():
     with pytest.raises(PromptError):
         read(" ")

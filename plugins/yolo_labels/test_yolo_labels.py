@@ -42,7 +42,7 @@ def run_of(evaluation):
     return SimpleNamespace(record=SimpleNamespace(request=request, evaluation=evaluation))
 
 
-def test_each_detection_that_counts_is_a_line():
+def test_each_counted_detection_is_a_line():
     detections = found("m1", 0, 0), found("m2", 80, 40), found("m3", 40, 20, score=0.1)
     seen = Perception(
         image_sha256="", height=50, width=100, detections=detections, masks=(), cut=0.5

@@ -33,6 +33,7 @@ from spatialstudio.application.jobs.messages import Engine, EvaluateJob, Generat
 from spatialstudio.application.models.downloads import (
     HUB_ID,
     Downloads,
+    ModelsChanged,
     Report,
     RunningDownload,
 )
@@ -114,16 +115,15 @@ class Studio:
         self.paths = paths
         self.judges = DEFAULT_JUDGE_SET
         self.extractor_id = EXTRACTOR_ID
-        self.judge_sets = JudgeSets(self._perception_catalog, registry.ids, self._own_judge_sets)
+        self.judge_sets = JudgeSets(
+            self._perception_catalog, registry.ids, self._own_judge_sets, self._repositories
+        )
         self.judge_defaults = JudgeDefaults(self._models_now, self._choice_now, self.judge_sets)
         draws_stickers = self.judge_defaults.draws_stickers
         self.storage = Storage(registry, paths, runs_folder, self.bus.publish, draws_stickers)
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
         self._wildcards = Wildcards(paths.settings / FOLDER)
-        self.model_list = ModelList(
-            lambda: registry.model_catalog(CATALOG_ID),
-            lambda: {each.id: each.repository for each in self.hub.catalogue},
-        )
+        self.model_list = ModelList(lambda: registry.model_catalog(CATALOG_ID), self._repositories)
         self.pictures = Pictures(
             self.session,
             self._evaluate,
@@ -474,6 +474,8 @@ class Studio:
         """
         if isinstance(event, RunChanged) and event.run is not self.session.run:
             return ()
+        if isinstance(event, ModelsChanged):
+            self.judge_sets.forget()
         changes = self.session.apply_event(event)
         self.queue.apply_event(event)
         self.estimates.apply_event(event)
@@ -547,6 +549,10 @@ class Studio:
 
     def _perception_catalog(self) -> PerceptionCatalog:
         return self._registry.perception_catalog(CATALOG_ID)
+
+    def _repositories(self) -> Mapping[str, str]:
+        """Return the repositories of recommended models by their short names."""
+        return {each.id: each.repository for each in self.hub.catalogue}
 
     def _own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
         return self.storage.own_judge_sets()

@@ -257,18 +257,24 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         help="guidance preset: recommended, published, or, for boxdiff, spatialbench-uc "
         "(without refinement) (default: recommended)",
     )
-    group.add_argument("--strength", type=float, help="guidance step size (default: the model's)")
+    by_model = " and ".join(method.id for method in GUIDANCE_METHODS if method.uses_model_strength)
+    group.add_argument(
+        "--strength",
+        type=float,
+        help="guidance step size; 0 disables guidance (default: the preset's; the model's for "
+        f"the recommended preset of {by_model})",
+    )
     group.add_argument(
         "--goal",
         type=float,
         default=1.0,
-        help="PoS at which guidance pauses, for example 0.95; 1 disables pausing",
+        help="PoS at which guidance pauses, for example 0.95 (default: 1, which never pauses)",
     )
     group.add_argument(
         "--guided-steps",
         type=int,
         metavar="N",
-        help="guide the first N steps (default: the method's)",
+        help="guide the first N steps (default: the preset's)",
     )
     group.add_argument(
         "--every", type=int, default=1, metavar="N", help="guide every Nth of these steps only"
@@ -514,7 +520,7 @@ def add_judge_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "judge set",
         "Models that judge a picture: a named set, and models that replace its members. Pass "
-        'model names as listed by "spatialstudio doctor", or model folders.',
+        'ids or short names as listed by "spatialstudio models list", or model folders.',
     )
     group.add_argument(
         "--judge-set",

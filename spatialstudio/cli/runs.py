@@ -5,14 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
-from spatialstudio.application.evaluate.judge_choice import no_detector_chosen
 from spatialstudio.application.evaluate.judging import DaModelChoice
 from spatialstudio.application.evaluate.recorded_runs import (
     CorruptionRow,
@@ -322,7 +320,7 @@ class RunBatch:
     Args:
         studio: Reads the runs.
         paths: Files of runs, or folders with all runs in and below them.
-        judge: Returns a run with the evaluation to use; None for the stored one.
+        judge: Returns a run with the evaluation to use; by default the stored one.
         with_details: Whether errors include a traceback.
 
     Attributes:
@@ -334,14 +332,14 @@ class RunBatch:
         self,
         studio: Studio,
         paths: Sequence[Path],
-        judge: Callable[[OpenRun], OpenRun] | None = None,
+        judge: Callable[[OpenRun], OpenRun] = lambda run: run,
         *,
         with_details: bool,
     ) -> None:
         self.read = 0
         self.failures: list[tuple[Path, str]] = []
         self._studio = studio
-        self._judge = judge or partial(_with_verdict, studio)
+        self._judge = judge
         found = (studio.storage.store.runs_in(path) or (path,) for path in paths)
         self._paths = tuple(chain.from_iterable(found))
         self._with_details = with_details
@@ -404,15 +402,18 @@ class Totals:
 
 
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Re-evaluate stored runs: from their perceptions, or by another judge set."""
+    """Re-evaluate stored runs: from their perceptions, or by another judge set.
+
+    Without a choice, a run that was never judged is evaluated by the default judge set.
+    """
     studio = open_studio(None)
     settings = studio.judging.checker(options.checker, options.set)
     da_settings = studio.judging.da_settings(options.da, options.da_set)
     choice = judge_choice(options)
 
     def judge(run: OpenRun) -> OpenRun:
-        if choice == DEFAULT_JUDGE_SET:
-            judged = judged_again(_with_verdict(studio, run), settings, da_settings)
+        if choice == DEFAULT_JUDGE_SET and run.evaluation is not None:
+            judged = judged_again(run, settings, da_settings)
         else:
             da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
             judged = studio.judging.run(run, settings, token, da_models, choice)
@@ -464,17 +465,11 @@ def corruption_study(options: argparse.Namespace, open_studio: OpenStudio) -> in
     return batch.exit_code
 
 
-def _with_verdict(studio: Studio, run: OpenRun) -> OpenRun:
-    if run.evaluation is None and not studio.judge_defaults.draws_stickers(run.model_id):
-        raise no_detector_chosen()
-    return run
-
-
 def _evaluation_of(run: OpenRun) -> Evaluation:
     if run.evaluation is None:
         raise StoreError(
             f'The picture "{run.path}" has no verdict.',
-            hint='Judge it with "spatialstudio evaluate".',
+            hint='Judge it with "spatialstudio judge-again --store".',
         )
     return run.evaluation
 

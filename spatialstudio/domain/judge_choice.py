@@ -10,7 +10,7 @@ from spatialstudio.domain.frozen import frozen
 
 STICKER_DETECTOR_ID = "sticker-segmenter"
 STICKER_DEPTH_ID = "sticker-depth"
-UNSUITED = "The detector supports sticker pictures only, and this is not one."
+UNSUITED = "A model of the judge set supports sticker pictures only, and this is not one."
 """Warning on the verdicts of sticker models on other pictures."""
 MAX_NAME = 60
 """Characters in the name of a user-defined judge set."""
@@ -66,6 +66,11 @@ class JudgeSetChoice:
     def knows_stickers_only(self) -> bool:
         """Whether only prompts about sticker objects can be evaluated."""
         return self.detector_id == STICKER_DETECTOR_ID
+
+    @property
+    def uses_sticker_models(self) -> bool:
+        """Whether a sticker model does one of the tasks."""
+        return not {STICKER_DETECTOR_ID, STICKER_DEPTH_ID}.isdisjoint(self.models.values())
 
     @property
     def models(self) -> Mapping[JudgeTask, str]:

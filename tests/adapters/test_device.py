@@ -20,7 +20,7 @@ from spatialstudio.domain.errors import OutOfMemory, RequestError
     ("has_cuda", "has_mps", "kind"),
     [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
 )
-def test_the_fastest_device_there_is_gets_picked(monkeypatch, has_cuda, has_mps, kind):
+def test_the_fastest_available_device_is_chosen(monkeypatch, has_cuda, has_mps, kind):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: has_mps)
@@ -45,30 +45,30 @@ def test_the_processor_is_always_listed():
     assert (processor.free_bytes is None) == (told is None)
 
 
-def test_every_card_is_listed_with_what_is_free(two_cards):
+def test_every_card_is_listed_with_its_free_memory(two_cards):
     first, second, processor = list_devices()
     assert (first.id, second.id, processor.id) == ("cuda:0", "cuda:1", "cpu")
     assert (second.name, second.free_bytes, second.cores) == ("Card 1", 10**9, None)
     assert second.dtypes == ("float32", "float16")
 
 
-def test_a_device_is_picked_by_its_id(two_cards):
+def test_a_device_is_chosen_by_its_id(two_cards):
     assert pick_device("cuda:1") == torch.device("cuda:1")
     assert pick_device("cpu") == torch.device("cpu")
 
 
-def test_a_device_that_is_not_there_is_refused_with_those_that_are(two_cards):
+def test_a_missing_device_is_rejected_with_the_available_ones(two_cards):
     with pytest.raises(RequestError, match="cuda:7") as refused:
         pick_device("cuda:7")
     assert "cuda:0, cuda:1, cpu" in refused.value.hint
 
 
-def test_the_peak_is_at_least_what_was_held():
+def test_the_peak_is_at_least_the_memory_held():
     held = torch.ones(50_000_000, dtype=torch.uint8)
     assert peak_memory_bytes(torch.device("cpu")) > held.numel()
 
 
-def test_other_errors_pass_as_they_are():
+def test_other_errors_are_unchanged():
     with pytest.raises(RuntimeError, match="shapes"), memory_errors_explained():
         raise RuntimeError("shapes do not match")
 
@@ -100,7 +100,7 @@ def test_memory_errors_come_with_advice(error):
     ],
     ids=["processor", "small model", "large model", "older device", "Apple's"],
 )
-def test_large_models_are_halved_where_the_device_can(
+def test_large_models_use_half_precision_where_supported(
     monkeypatch, kind, size_bytes, has_bfloat16, dtype
 ):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: has_bfloat16)
@@ -118,17 +118,17 @@ def group(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_container_leaves_less_than_the_machine(group):
+def test_a_container_limits_the_memory(group):
     assert available_memory_bytes(torch.device("cpu")) == 3_000_000
 
 
-def test_a_container_without_a_limit_leaves_all(group):
+def test_a_container_without_a_limit_has_all_memory(group):
     (group / "memory.max").write_text("max\n")
     assert available_memory_bytes(torch.device("cpu")) > 3_000_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are told on Linux")
-def test_a_process_that_is_limited_has_no_more_than_that(monkeypatch):
+def test_a_process_limit_bounds_the_memory(monkeypatch):
     import resource
 
     used = int(device.ADDRESSES_FILE.read_text().split()[0]) * resource.getpagesize()

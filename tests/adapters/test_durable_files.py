@@ -8,7 +8,7 @@ from spatialstudio.adapters.durable_files import explained_writing, write_whole
 from spatialstudio.domain.errors import StoreError
 
 
-def test_a_file_takes_the_place_of_the_old_one(tmp_path):
+def test_a_file_replaces_the_old_one(tmp_path):
     path = tmp_path / "picture.png"
     path.write_bytes(b"old")
     write_whole(path, b"new")
@@ -16,7 +16,7 @@ def test_a_file_takes_the_place_of_the_old_one(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_failed_write_leaves_nothing_new(tmp_path):
+def test_a_failed_write_leaves_no_file(tmp_path):
     (tmp_path / "taken").mkdir()
     with pytest.raises(StoreError):
         write_whole(tmp_path / "taken", b"new")
@@ -34,7 +34,7 @@ def test_a_failed_write_leaves_nothing_new(tmp_path):
         (errno.EIO, 'The folder "runs" cannot be written: broken.'),
     ],
 )
-def test_what_the_disk_refuses_is_said_in_a_sentence_with_a_hint(number, sentence):
+def test_a_disk_error_has_a_message_with_a_hint(number, sentence):
     with pytest.raises(StoreError) as caught, explained_writing("runs"):
         raise OSError(number, "broken")
     assert caught.value.message == sentence

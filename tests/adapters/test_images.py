@@ -42,7 +42,7 @@ def test_a_written_picture_is_read_back_to_the_bit(images, picture, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
 
 
-def test_a_picture_cannot_be_written_into_a_file(picture, tmp_path):
+def test_a_file_cannot_be_the_folder_of_a_picture(picture, tmp_path):
     (tmp_path / "file").write_text("taken")
     with pytest.raises(StoreError, match="is not a folder"):
         write_whole(tmp_path / "file" / "p.png", png_bytes(picture))
@@ -62,7 +62,7 @@ def test_a_picture_cannot_be_written_into_a_file(picture, tmp_path):
         ("I;16", 0x8000, (128, 128, 128)),
     ],
 )
-def test_every_kind_of_png_is_read_as_it_looks(images, tmp_path, mode, colour, seen):
+def test_every_kind_of_png_is_read_as_displayed(images, tmp_path, mode, colour, seen):
     path = saved(Image.new(mode, SIZE, colour), tmp_path / "p.png")
     read = images.read(path)
     assert read.shape == (8, 12, 3)
@@ -70,7 +70,7 @@ def test_every_kind_of_png_is_read_as_it_looks(images, tmp_path, mode, colour, s
     assert read[0, 0].tolist() == list(seen)
 
 
-def test_a_palette_with_a_transparent_colour_lies_over_white(images, tmp_path):
+def test_transparent_colours_of_a_palette_become_white(images, tmp_path):
     image = Image.new("P", SIZE, 1)
     image.putpalette([*RED, *BLUE])
     image.putpixel((0, 0), 0)
@@ -80,7 +80,7 @@ def test_a_palette_with_a_transparent_colour_lies_over_white(images, tmp_path):
     assert read[1, 1].tolist() == list(WHITE)
 
 
-def test_a_picture_for_print_is_read(images, tmp_path):
+def test_a_cmyk_picture_is_read(images, tmp_path):
     path = saved(Image.new("CMYK", SIZE, (0, 255, 255, 0)), tmp_path / "p.jpg", quality=95)
     red, green, blue = images.read(path)[0, 0]
     assert red > 200
@@ -95,7 +95,7 @@ def test_a_photo_taken_sideways_is_read_upright(images, tmp_path):
     assert images.read(path).shape == (12, 8, 3)
 
 
-def test_of_an_animation_the_first_frame_is_read(images, tmp_path):
+def test_the_first_frame_of_an_animation_is_read(images, tmp_path):
     frames = [Image.new("RGB", SIZE, colour) for colour in (RED, BLUE)]
     path = saved(frames[0], tmp_path / "p.gif", save_all=True, append_images=frames[1:])
     assert images.read(path)[0, 0].tolist() == list(RED)
@@ -144,7 +144,7 @@ def encoded(kind):
     ],
     ids=["empty", "text", "eps", "cut png", "cut jpeg", "cut webp", "large", "huge", "bomb"],
 )
-def test_what_is_no_good_picture_gets_a_sentence_and_a_hint(images, tmp_path, content, sentence):
+def test_an_invalid_picture_has_a_message_and_a_hint(images, tmp_path, content, sentence):
     path = tmp_path / "p.png"
     path.write_bytes(content)
     with pytest.raises(ImageError) as caught:
@@ -153,18 +153,18 @@ def test_what_is_no_good_picture_gets_a_sentence_and_a_hint(images, tmp_path, co
     assert caught.value.hint.endswith(".")
 
 
-def test_decimal_pixels_are_refused(images, tmp_path):
+def test_floating_point_pixels_are_rejected(images, tmp_path):
     path = saved(Image.new("F", SIZE, 0.5), tmp_path / "p.tif")
     with pytest.raises(ImageError, match="Floating-point"):
         images.read(path)
 
 
-def test_a_missing_file_is_told(images, tmp_path):
+def test_a_missing_file_is_reported(images, tmp_path):
     with pytest.raises(ImageError, match="There is no file"):
         images.read(tmp_path / "p.png")
 
 
-def test_a_folder_is_told(images, tmp_path):
+def test_a_folder_is_reported(images, tmp_path):
     with pytest.raises(ImageError, match="is a folder, not a picture"):
         images.read(tmp_path)
 
@@ -179,7 +179,7 @@ def test_a_folder_is_told(images, tmp_path):
     max_examples=settings.default.max_examples // 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_a_spoiled_file_is_a_picture_or_refused(images, tmp_path, kind, place, noise, length):
+def test_a_corrupted_file_is_a_picture_or_rejected(images, tmp_path, kind, place, noise, length):
     content = bytearray(encoded(kind))
     start = int(place * len(content))
     content[start : start + len(noise)] = noise

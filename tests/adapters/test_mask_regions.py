@@ -55,7 +55,7 @@ def test_an_empty_mask_has_no_regions():
 
 
 @given(mask=MASKS, bridge=st.integers(0, 2))
-def test_regions_are_the_pixels_that_reach_each_other(mask, bridge):
+def test_regions_are_the_connected_pixels(mask, bridge):
     regions = [
         set(map(tuple, np.argwhere(each).tolist())) for each in connected_regions(mask, 1, bridge)
     ]

@@ -25,7 +25,7 @@ def raised(error):
     return caught.value
 
 
-def test_a_known_error_keeps_its_words_and_needs_no_traceback():
+def test_a_known_error_keeps_its_message_without_a_traceback():
     report = report_on(raised(PromptError("The prompt is empty.", hint="Type one.")), TITLE)
     assert (report.title, report.message, report.hint) == (
         TITLE,
@@ -47,7 +47,7 @@ def test_a_known_error_keeps_its_words_and_needs_no_traceback():
     ],
     ids=["memory", "disk", "bug", "file", "nesting", "hardware"],
 )
-def test_an_unknown_error_gets_words_and_its_traceback(error, message):
+def test_an_unexpected_error_gets_a_message_and_a_traceback(error, message):
     report = report_on(raised(error), TITLE)
     assert report.message == message
     assert report.hint.endswith(".")
@@ -71,12 +71,12 @@ def test_an_unknown_error_gets_words_and_its_traceback(error, message):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
 )
-def test_a_command_ends_with_what_happened(error, code):
+def test_the_exit_code_states_the_kind_of_error(error, code):
     assert exit_code_of(error) == code
 
 
 @pytest.mark.parametrize(("error", "code"), [(PromptError(""), 2), (BackendError(""), 1)])
-def test_a_report_keeps_whose_fault_it_is(error, code):
+def test_a_report_keeps_the_kind_of_error(error, code):
     assert exit_code_of(report_on(error, TITLE)) == code
 
 
@@ -85,7 +85,7 @@ def test_a_report_keeps_whose_fault_it_is(error, code):
     [(errno.ENAMETOOLONG, 2), (errno.EISDIR, 2), (errno.ENOENT, 2), (errno.EIO, 1)],
     ids=["name too long", "folder", "missing", "hardware"],
 )
-def test_a_file_that_was_named_wrongly_is_a_mistake(number, code):
+def test_a_wrong_file_name_is_a_user_error(number, code):
     assert exit_code_of(report_on(OSError(number, "Reason", "a.png"), TITLE)) == code
 
 
@@ -97,7 +97,7 @@ def test_a_very_long_name_is_shortened():
 @pytest.mark.parametrize(
     "name", ["x" * 5000, "two words " * 500, 'a"' * 2500], ids=["word", "words", "quotes"]
 )
-def test_a_sentence_repeats_no_very_long_name(name):
+def test_a_message_shortens_long_names(name):
     error = StoreError(f'There is no file "{name}".', hint=f'Rename "{name}".')
     report = report_on(error, TITLE)
     assert len(report.message) < 400

@@ -10,7 +10,7 @@ def bus():
     return EventBus()
 
 
-def test_every_subscriber_hears_an_event_in_order(bus):
+def test_every_subscriber_receives_events_in_order(bus):
     pronounced = []
     bus.subscribe(lambda event: pronounced.append(("first", event)))
     bus.subscribe(lambda event: pronounced.append(("second", event)))
@@ -18,7 +18,7 @@ def test_every_subscriber_hears_an_event_in_order(bus):
     assert pronounced == [("first", "news"), ("second", "news")]
 
 
-def test_an_ended_subscription_hears_nothing_more(bus):
+def test_an_ended_subscription_receives_nothing(bus):
     pronounced = []
     unsubscribe = bus.subscribe(pronounced.append)
     unsubscribe()
@@ -27,7 +27,7 @@ def test_an_ended_subscription_hears_nothing_more(bus):
     assert pronounced == []
 
 
-def test_a_failing_listener_keeps_no_other_from_hearing(bus, caplog):
+def test_a_failing_listener_does_not_affect_others(bus, caplog):
     pronounced = []
 
     def deaf(event):
@@ -41,7 +41,7 @@ def test_a_failing_listener_keeps_no_other_from_hearing(bus, caplog):
     assert "A listener failed on str." in caplog.text
 
 
-def test_a_listener_may_unsubscribe_while_it_hears(bus):
+def test_a_listener_may_unsubscribe_during_an_event(bus):
     pronounced = []
 
     def once(event):

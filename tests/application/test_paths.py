@@ -14,7 +14,7 @@ def test_the_shipped_data_is_found_from_any_folder(tmp_path, monkeypatch):
     assert (resources_folder() / "models").is_dir()
 
 
-def test_one_variable_moves_everything_of_the_user(tmp_path, monkeypatch):
+def test_one_variable_moves_all_user_folders(tmp_path, monkeypatch):
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     paths = StudioPaths.usual()
     own = {paths.runs, paths.models, paths.settings, paths.logs}
@@ -34,7 +34,7 @@ def test_embedded_models_come_first():
     assert paths.model_folders == (resources_folder() / "models", Path("home") / "models")
 
 
-def test_asking_for_paths_makes_no_folder(tmp_path, monkeypatch):
+def test_reading_paths_creates_no_folder(tmp_path, monkeypatch):
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     assert not StudioPaths.usual().runs.exists()
     assert not (tmp_path / "home").exists()

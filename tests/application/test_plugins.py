@@ -237,7 +237,7 @@ def test_a_broken_plugin_leaves_the_others_working(load):
     assert [each.name for each in plugins.loaded] == ["Mine"]
 
 
-def test_ctrl_c_ends_the_loading(load):
+def test_an_interrupt_ends_the_loading(load):
     with pytest.raises(KeyboardInterrupt):
         load(KeyboardInterrupt())
 
@@ -245,7 +245,7 @@ def test_ctrl_c_ends_the_loading(load):
 @pytest.mark.parametrize(
     "places", [{"workspace": "attic"}, {"workspace": "inspect", "area": "ceiling"}], ids=str
 )
-def test_a_panel_stands_where_there_is_a_place(places):
+def test_a_panel_with_an_unknown_place_is_rejected(places):
     with pytest.raises(ValueError, match="is not one of"):
         PanelEntry(id="board", title="Board", make="a:B", **places)
 
@@ -257,7 +257,7 @@ def announce(folder, package, group):
     (metadata / "entry_points.txt").write_text(f"[{group}]\n{package} = {package}:PLUGIN\n")
 
 
-def test_packages_that_announce_no_plugin_are_not_searched(tmp_path):
+def test_packages_without_entry_points_are_not_searched(tmp_path):
     announce(tmp_path, "other", "console_scripts")
     (tmp_path / "bare-1.0.dist-info").mkdir()
     folders = [str(tmp_path / "gone"), str(tmp_path)]
@@ -271,7 +271,7 @@ def write_plugin(folder, name):
     (folder / f"{name}.py").write_text("PLUGIN = None\n")
 
 
-def test_packages_in_the_current_folder_are_no_plugins(tmp_path, monkeypatch):
+def test_packages_in_the_current_folder_are_not_loaded_as_plugins(tmp_path, monkeypatch):
     installed, downloads = tmp_path / "installed", tmp_path / "downloads"
     for folder, name in ((installed, "mine"), (downloads, "stranger")):
         folder.mkdir()

@@ -84,22 +84,22 @@ def form(registered):
     return with_method(usual_settings(STICKERS), STICKERS, registered.id, Preset.RECOMMENDED)
 
 
-def test_it_is_offered_after_the_built_in_methods(registered):
+def test_a_registered_method_is_listed_after_the_built_in_ones(registered):
     assert list(GUIDANCE_METHODS)[-1] is registered
 
 
-def test_its_id_cannot_be_taken_twice(registered):
+def test_a_method_id_is_unique(registered):
     with pytest.raises(PluginError, match="registered twice"):
         GUIDANCE_METHODS.register(registered)
 
 
-def test_chosen_in_the_form_it_has_its_options_at_their_defaults(form):
+def test_choosing_the_method_sets_the_defaults_of_its_options(form):
     assert form.sampling.guidance == GuidanceSettings(
         method_id=METHOD.id, strength=20, options={"margin": 0.25}
     )
 
 
-def test_the_terminal_draws_with_it_and_the_record_tells_its_option(registered, tmp_path, capsys):
+def test_the_terminal_uses_the_method_and_the_record_has_its_option(registered, tmp_path, capsys):
     words = ["generate", PROMPT, "--guidance", METHOD.id, "--steps", "2", "--json"]
     places = ["--width", "64", "--height", "64", "--out", str(tmp_path)]
 
@@ -125,16 +125,14 @@ def test_the_terminal_draws_with_it_and_the_record_tells_its_option(registered, 
     ("typed", "told"),
     [("margin=2", "Margin cannot be 2"), ("margin=far", "Margin cannot be"), ("size=1", "size")],
 )
-def test_the_terminal_refuses_what_the_option_does_not_allow(
-    registered, tmp_path, capsys, typed, told
-):
+def test_the_terminal_rejects_invalid_option_values(registered, tmp_path, capsys, typed, told):
     words = ["generate", PROMPT, "--guidance", METHOD.id, "--option", typed]
     code = run([*words, "--out", str(tmp_path)], lambda _: Studio.open("inline"))
     assert code != 0
     assert told in capsys.readouterr().err
 
 
-def test_a_sweep_goes_over_its_option(form):
+def test_a_sweep_varies_the_option(form):
     field = next(each for each in sweep_fields(form) if each.id == "margin")
     axis = read_axis(field, "-0.5, 0.25 to 0.75 by 0.25")
     scene = scene_of("a cat left of a dog")
@@ -150,7 +148,7 @@ def test_a_sweep_goes_over_its_option(form):
     assert suggested_values(field, form, STICKERS) == "-1, 0.25, 0.5"
 
 
-def test_a_sweep_refuses_values_out_of_range(form):
+def test_a_sweep_rejects_values_out_of_range(form):
     field = next(each for each in sweep_fields(form) if each.id == "margin")
     with pytest.raises(RequestError, match=r"Margin cannot be 1\.5"):
         sweep_requests(plan_of(read_axis(field, "1.5")), form, STICKERS, lambda _: ())
@@ -172,6 +170,6 @@ def test_a_sweep_refuses_values_out_of_range(form):
         ),
     ],
 )
-def test_a_registration_that_contradicts_itself_cannot_be_made(change):
+def test_an_inconsistent_registration_is_rejected(change):
     with pytest.raises(ValueError, match=METHOD.id):
         replace(METHOD, **change)

@@ -21,14 +21,14 @@ def registry_of(surroundings, make):
     return Registry([AdapterEntry(kind="extractor", id="mine", make=make)], surroundings)
 
 
-def test_an_adapter_is_made_once_from_its_surroundings(surroundings):
+def test_an_adapter_is_created_once(surroundings):
     registry = registry_of(surroundings, f"{__name__}:make_extractor")
     first = registry.extractor("mine")
     assert first is registry.extractor("mine")
     assert first.surroundings is surroundings
 
 
-def test_an_unknown_adapter_is_named_with_the_known_ones(surroundings):
+def test_an_unknown_adapter_lists_the_known_ones(surroundings):
     with pytest.raises(PluginError) as caught:
         registry_of(surroundings, "nowhere:make").extractor("other")
     assert "other" in caught.value.message
@@ -36,7 +36,7 @@ def test_an_unknown_adapter_is_named_with_the_known_ones(surroundings):
 
 
 @pytest.mark.parametrize("make", ["no_such_module:make", f"{__name__}:no_such_function"])
-def test_an_adapter_that_cannot_be_loaded_says_which(surroundings, make):
+def test_an_adapter_that_fails_to_load_is_named(surroundings, make):
     with pytest.raises(PluginError, match="mine"):
         registry_of(surroundings, make).extractor("mine")
 
@@ -64,20 +64,20 @@ def tell_collection(_surroundings):
     ["not toml [", "other = 1", '[[adapter]]\nkind = "backend"', '[[adapter]]\nfoo = "bar"'],
     ids=["no toml", "no adapters", "fields missing", "field unknown"],
 )
-def test_a_broken_manifest_is_refused(tmp_path, text):
+def test_a_broken_manifest_is_rejected(tmp_path, text):
     manifest = tmp_path / "plugin.toml"
     manifest.write_text(text, encoding="utf-8")
     with pytest.raises(PluginError, match=r"plugin\.toml"):
         read_manifest(manifest)
 
 
-def test_a_missing_manifest_is_refused():
+def test_a_missing_manifest_is_rejected():
     with pytest.raises(PluginError):
         read_manifest(Path("nowhere") / "plugin.toml")
 
 
 @pytest.mark.parametrize("entry", built_in_entries(), ids=lambda entry: f"{entry.kind} {entry.id}")
-def test_every_built_in_adapter_can_be_made(entry):
+def test_every_built_in_adapter_can_be_created(entry):
     from spatialstudio.application.paths import StudioPaths
 
     paths = StudioPaths.usual()

@@ -80,7 +80,7 @@ def folded(run, *events):
     return run
 
 
-def test_a_run_grows_with_its_events_until_it_is_judged(run):
+def test_a_run_is_updated_by_events_until_it_is_judged(run):
     started = GenerationStarted(request_id=MINE, total_steps=4, token_spans=(), device="cpu")
     drawn = folded(run, started, step(0), step(1), finished())
     assert (drawn.state, drawn.total_steps, len(drawn.steps)) == (RunState.RUNNING, 4, 2)
@@ -90,7 +90,7 @@ def test_a_run_grows_with_its_events_until_it_is_judged(run):
     assert done.evaluation is not None
 
 
-def test_each_picture_of_a_search_starts_anew(run):
+def test_each_picture_of_a_search_clears_the_steps(run):
     started = GenerationStarted(request_id=MINE, total_steps=4, token_spans=(), device="cpu")
     score = CandidateScore(seed=3, pse=1, lead=1, found=2, sureness=1, second=1)
     best = replace(finished(), candidates=(score,))
@@ -99,7 +99,7 @@ def test_each_picture_of_a_search_starts_anew(run):
     assert drawn.candidates == (score,)
 
 
-def test_the_phase_is_followed(run):
+def test_the_phase_follows_its_events(run):
     moved = after(run, PhaseChanged(request_id=MINE, phase=Phase.LOADING))
     assert (moved.state, moved.phase) == (RunState.RUNNING, Phase.LOADING)
 
@@ -109,14 +109,14 @@ def test_events_of_another_run_change_nothing(run):
     assert after(run, finished(OTHER)) is run
 
 
-def test_a_failed_run_keeps_what_it_had(run):
+def test_a_failed_run_keeps_its_data(run):
     failed = folded(run, step(0), GenerationFailed(request_id=MINE, error=REPORT))
     assert failed.state is RunState.FAILED
     assert failed.failure is REPORT
     assert len(failed.steps) == 1
 
 
-def test_a_picture_that_cannot_be_judged_still_stands(run):
+def test_a_picture_that_cannot_be_judged_is_kept(run):
     done = folded(run, finished(), JobFailed(request_id=MINE, error=REPORT))
     assert done.state is RunState.DONE
     assert done.image is not None
@@ -132,7 +132,7 @@ def test_cancelling_while_judging_leaves_the_picture_done(run):
     assert done.state is RunState.DONE
 
 
-def test_a_dead_engine_fails_the_runs_that_were_not_over(run):
+def test_a_crashed_engine_fails_the_unfinished_runs(run):
     assert after(run, EngineStopped(error=REPORT)).state is RunState.FAILED
     done = folded(run, finished(), judged())
     assert after(done, EngineStopped(error=REPORT)) is done
@@ -149,7 +149,7 @@ def test_a_live_run_is_followed_step_by_step(session, run):
     assert [event.step for event in changes if isinstance(event, StepPicked)] == [0, 1]
 
 
-def test_picking_a_step_by_hand_detaches_from_the_live_run(session, run):
+def test_selecting_a_step_detaches_from_the_live_run(session, run):
     session.open(run)
     session.apply_event(step(0))
     session.pick_step(0)
@@ -161,7 +161,7 @@ def test_picking_a_step_by_hand_detaches_from_the_live_run(session, run):
     assert session.step == 2
 
 
-def test_the_baseline_moves_on_its_own(session, run, scene):
+def test_the_baseline_is_followed_separately(session, run, scene):
     session.open(run, OpenRun(id=OTHER, scene=scene))
     changes = session.apply_event(step(0, OTHER))
     assert len(session.baseline.steps) == 1
@@ -169,24 +169,24 @@ def test_the_baseline_moves_on_its_own(session, run, scene):
     assert [type(event) for event in changes] == [BaselineChanged]
 
 
-def test_opening_a_run_tells_everyone(session, run, published):
+def test_opening_a_run_is_published(session, run, published):
     session.open(run)
     assert [type(event) for event in published] == [RunChanged, BaselineChanged, StepPicked]
 
 
-def test_a_scene_is_shown_with_its_reason_when_there_is_none(session, published):
+def test_a_missing_scene_has_a_reason(session, published):
     session.set_scene(None, error=REPORT)
     assert published == [SceneChanged(scene=None, error=REPORT)]
 
 
-def test_a_relation_is_picked_once(session, published):
+def test_a_relation_is_selected_once(session, published):
     session.pick_relation(RelationId("r1"))
     session.pick_relation(RelationId("r1"))
     assert session.relation_id == "r1"
     assert published == [RelationPicked(relation_id=RelationId("r1"))]
 
 
-def test_a_mention_is_picked(session, published):
+def test_a_mention_is_selected(session, published):
     session.pick_mention(MentionId("m1"))
     assert session.mention_id == "m1"
     assert published == [MentionPicked(mention_id=MentionId("m1"))]

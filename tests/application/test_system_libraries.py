@@ -52,7 +52,7 @@ def test_nothing_is_missing_where_all_can_be_loaded(loader):
     assert missing_libraries(X11, loader()) == ()
 
 
-def test_a_library_that_needs_a_missing_one_is_not_blamed(loader):
+def test_only_the_missing_library_is_named(loader):
     load = loader("libxcb-image.so.0", "libxcb-util.so.1", because_of="libxcb-util.so.1")
     assert missing_libraries(X11, load) == ("libxcb-util.so.1",)
 
@@ -66,18 +66,18 @@ def test_a_library_that_needs_a_missing_one_is_not_blamed(loader):
         pytest.param({**X11, "QT_QPA_PLATFORM": "offscreen"}, id="asked for"),
     ],
 )
-def test_libraries_of_x11_are_asked_of_x11_only(loader, environment):
+def test_x11_libraries_are_checked_for_x11_only(loader, environment):
     assert missing_libraries(environment, loader("libxcb-cursor.so.0")) == ()
 
 
-def test_a_platform_that_is_asked_for_counts(loader):
+def test_a_requested_platform_counts(loader):
     asked = {"QT_QPA_PLATFORM": "xcb:arguments"}
     load = loader("libxcb-cursor.so.0")
     assert missing_libraries(asked, load) == ("libxcb-cursor.so.0",)
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_other_systems_bring_the_libraries_along(loader, monkeypatch, platform):
+def test_other_systems_need_no_packages(loader, monkeypatch, platform):
     load = loader("libEGL.so.1")
     monkeypatch.setattr(system_libraries.sys, "platform", platform)
     assert missing_libraries(X11, load) == ()
@@ -123,7 +123,7 @@ def test_the_distribution_is_recognised(monkeypatch, release, expected):
     assert distribution() == expected
 
 
-def test_a_window_with_missing_libraries_is_refused_with_the_command(loader, monkeypatch):
+def test_missing_libraries_are_reported_with_the_install_command(loader, monkeypatch):
     load = loader("libxcb-icccm.so.4", "libxcb-keysyms.so.1")
     monkeypatch.setattr(system_libraries.missing_libraries, "__defaults__", (load,))
     monkeypatch.setattr(system_libraries, "distribution", lambda: "debian")
@@ -142,7 +142,7 @@ def test_a_window_with_missing_libraries_is_refused_with_the_command(loader, mon
     ids=["none", "out of reach"],
 )
 @LINUX_ONLY
-def test_a_window_without_a_display_is_refused(loader, monkeypatch, environment, message):
+def test_a_missing_display_is_reported(loader, monkeypatch, environment, message):
     monkeypatch.setattr(system_libraries.missing_libraries, "__defaults__", (loader(),))
     assert window_obstacle(environment)[0] == message
 
@@ -157,7 +157,7 @@ def test_a_window_without_a_display_is_refused(loader, monkeypatch, environment,
         ("offscreen", system_libraries.EVERY_PLATFORM),
     ],
 )
-def test_the_lists_are_what_qt_is_linked_with(plugin, libraries):
+def test_the_lists_equal_the_libraries_qt_is_linked_with(plugin, libraries):
     linked = linked_with(plugin)
     assert {name for name in linked if not PART_OF_QT_OR_C.match(name)} == set(libraries)
 

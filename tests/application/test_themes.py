@@ -28,7 +28,7 @@ def test_a_shipped_theme_names_every_role(name):
     ],
     ids=["missing colour", "not a colour", "short heat map", "missing key", "not toml"],
 )
-def test_a_theme_that_lacks_something_says_what(tmp_path, theme_text, old, new, said):
+def test_an_incomplete_theme_names_the_missing_role(tmp_path, theme_text, old, new, said):
     path = tmp_path / "light.toml"
     path.write_text(theme_text.replace(old, new), encoding="utf-8")
     with pytest.raises(SettingsError, match=said):

@@ -67,11 +67,11 @@ def lint(house):
     )
 
 
-def test_every_contract_has_a_breach_to_prove_it():
+def test_every_contract_has_a_breach_that_is_found():
     assert {name.split()[0] for name in CONTRACTS} == set(BREACHES)
 
 
-def test_an_empty_house_keeps_all_contracts(house):
+def test_an_empty_package_keeps_all_contracts(house):
     result = lint(house)
     assert result.returncode == 0, result.stdout
 
@@ -89,7 +89,7 @@ API_BREACHES = [
     ("number", "module", "line"),
     [(number, *breach) for number, breach in BREACHES.items()] + API_BREACHES,
 )
-def test_a_breach_is_noticed(house, number, module, line):
+def test_a_breach_is_found(house, number, module, line):
     (name,) = (name for name in CONTRACTS if name.split()[0] == number)
     path = house / "spatialstudio" / module
     before = path.read_text()

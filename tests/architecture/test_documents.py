@@ -27,23 +27,23 @@ def dead_ends(text, folder):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_what_a_document_points_at_is_there(document):
+def test_links_in_documents_resolve(document):
     path = ROOT / document
     assert dead_ends(path.read_text(encoding="utf-8"), path.parent) == []
 
 
-def test_dead_ends_are_noticed():
+def test_dead_links_are_found():
     text = "![x](a/b.png) [web](https://x.org) [map](README.md) `tests/nowhere/` `ui/` `NEWS.md`"
     assert dead_ends(text, ROOT) == ["a/b.png", "tests/nowhere/", "NEWS.md"]
 
 
-def test_the_readme_tells_both_commands():
+def test_the_readme_names_both_commands():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "python3 packaging/bootstrap.py run" in text
     assert "python3 packaging/bootstrap.py test" in text
 
 
-def test_the_readme_tells_every_command_of_the_terminal():
+def test_the_readme_names_every_terminal_command():
     told = re.findall(r"^\| `([\w-]+)[ `]", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
     offered = re.findall(r"^    ([a-z][a-z-]+)\b", build_parser().format_help(), re.M)
     assert sorted(set(told)) == sorted(offered)

@@ -1,5 +1,6 @@
 """The example of a guidance loss in CONTRIBUTING.md passes the linter and works."""
 
+import ast
 import importlib.util
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from spatialstudio import plugin_api
 from spatialstudio.domain.errors import EmptyMapError
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.scene import ABOVE, LEFT_OF, NEAR, RIGHT_OF, Relation
@@ -83,3 +85,16 @@ def test_the_example_lowers_the_claims_of_every_relation(method, kind, first, se
 def test_the_example_names_an_empty_map(method):
     with pytest.raises(EmptyMapError):
         loss_of(method, LEFT_OF, (0, 0), None)
+
+
+def test_a_plugin_can_import_every_name_of_the_example(source):
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    names = {
+        alias.name: getattr(importlib.import_module(node.module), alias.name)
+        for node in imports
+        if node.module.startswith("spatialstudio")
+        for alias in node.names
+    }
+    assert "marginal" in names
+    assert set(names) <= set(plugin_api.__all__)
+    assert {name: getattr(plugin_api, name) for name in names} == names

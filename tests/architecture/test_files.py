@@ -57,7 +57,7 @@ def test_nothing_private_is_published(contents):
     ["/home/" + "ada/studio", "C:" + r"\Users\ada", "hf" + "_" + "a" * 30, "gpu7" + ".internal"],
     ids=["Linux", "Windows", "token", "host"],
 )
-def test_something_private_is_noticed(text):
+def test_private_text_is_found(text):
     assert private_words(text)
 
 
@@ -70,7 +70,7 @@ def test_no_pickle_is_published(contents):
     [("weights.pt", b""), ("data.npz", pickle.dumps([1], protocol=4))],
     ids=["name", "content"],
 )
-def test_a_pickle_is_noticed(name, content):
+def test_a_pickle_is_found(name, content):
     assert is_pickle(name, content)
 
 

@@ -67,7 +67,7 @@ def complaints_of(pytester):
     return run
 
 
-def test_what_is_left_behind_fails_the_test_and_what_is_in_order_passes(complaints_of):
+def test_leftovers_fail_a_test_and_clean_tests_pass(complaints_of):
     found = complaints_of(
         expected_log=EXPECTED_LOG,
         closed_window=CLOSED_WINDOW,
@@ -79,5 +79,5 @@ def test_what_is_left_behind_fails_the_test_and_what_is_in_order_passes(complain
     assert all(COMPLAINTS[name] in found[name] for name in found)
 
 
-def test_a_process_that_is_left_behind_fails_the_test(complaints_of):
+def test_a_leftover_process_fails_the_test(complaints_of):
     assert "left a process behind" in complaints_of(process=PROCESS)["process"]

@@ -88,7 +88,7 @@ def test_each_notice_has_its_licence_text():
 
 
 @pytest.mark.parametrize("name", ["Noto Color Emoji", "Inter", "SpatialBench-UC"])
-def test_what_is_shipped_has_its_notice(name):
+def test_shipped_third_party_files_have_a_notice(name):
     assert name in (LICENSES / "index.md").read_text(encoding="utf-8")
 
 

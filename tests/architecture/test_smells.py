@@ -58,7 +58,7 @@ def test_no_default_test_depends_on_time():
     assert findings(smells.timed_tests, ROOT / "tests") == []
 
 
-def test_the_plugins_come_through_the_two_doors():
+def test_plugins_import_only_the_two_public_modules():
     assert findings(smells.private_imports, ROOT / "plugins") == []
 
 
@@ -76,7 +76,7 @@ TIMED_TEST = "def test_a(): assert seconds() < 1\n"
         pytest.param(TIMED, "science/seen_things.py", id="shared"),
     ],
 )
-def test_a_timed_test_is_noticed(source, path):
+def test_a_timed_test_is_found(source, path):
     assert list(smells.timed_tests(source, path))
 
 
@@ -88,7 +88,7 @@ def test_a_timed_test_is_noticed(source, path):
         pytest.param("def test_a(): assert run.seconds == 2", "test_a.py", id="recorded time"),
     ],
 )
-def test_time_may_be_measured_where_a_busy_machine_fails_nothing(source, path):
+def test_time_may_be_measured_where_no_test_depends_on_it(source, path):
     assert list(smells.timed_tests(source, path)) == []
 
 
@@ -125,7 +125,7 @@ def test_time_may_be_measured_where_a_busy_machine_fails_nothing(source, path):
         pytest.param(smells.private_imports, "from spatialstudio.ui import app", id="from"),
     ],
 )
-def test_a_smell_is_noticed(smell, source):
+def test_a_smell_is_found(smell, source):
     assert list(smell(source, "science/_utils.py"))
 
 
@@ -159,5 +159,5 @@ def test_a_smell_is_noticed(smell, source):
         ),
     ],
 )
-def test_what_is_allowed_does_not_smell(smell, source, path):
+def test_allowed_code_has_no_smell(smell, source, path):
     assert list(smell(source, path)) == []

@@ -52,7 +52,7 @@ def test_importing_loads_no(loaded_by, packages, unwanted):
     assert loaded_by(packages) & unwanted == set()
 
 
-def test_a_library_that_is_loaded_is_noticed(loaded_by):
+def test_a_loaded_library_is_found(loaded_by):
     assert {"numpy", "spatialstudio"} <= loaded_by("spatialstudio.domain")
 
 

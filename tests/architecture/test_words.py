@@ -31,7 +31,7 @@ def test_no_sentence_of_window_or_terminal_holds_a_discouraged_phrase():
         pytest.param("import a as glance", "domain/a.py", id="alias"),
     ],
 )
-def test_a_discouraged_name_is_noticed(source, path):
+def test_a_discouraged_name_is_found(source, path):
     assert list(words.discouraged_names(source, path))
 
 
@@ -44,7 +44,7 @@ def test_a_discouraged_name_is_noticed(source, path):
         pytest.param('help = f"none but those that {name} lists"', id="formatted"),
     ],
 )
-def test_a_discouraged_phrase_is_noticed(source):
+def test_a_discouraged_phrase_is_found(source):
     assert list(words.discouraged_sentences(source, "cli/a.py"))
 
 

@@ -66,10 +66,11 @@ class FakeShelf:
 
 @dataclass
 class FakePerceptionShelf:
-    """Catalog with one detector, which knows no objects."""
+    """Catalog with one detector, which knows no objects unless ``unknown`` is empty."""
 
     models: tuple[PerceptionCard, ...] = (OTHER_DETECTOR,)
     broken: dict[str, ModelNotFound] = field(default_factory=dict)
+    unknown: tuple[str, ...] | None = None
 
     def cards(self):
         return self.models
@@ -78,7 +79,7 @@ class FakePerceptionShelf:
         return self.broken
 
     def unknown_heads(self, model_id, heads):
-        return tuple(heads)
+        return tuple(heads) if self.unknown is None else self.unknown
 
     def ref(self, model_id, role):
         return next(card.ref for card in self.models if card.ref.id == model_id)

@@ -40,7 +40,7 @@ def picture(tmp_path):
     return path
 
 
-def test_parse_says_what_it_read(terminal):
+def test_parse_prints_the_scene(terminal):
     done = terminal("parse", "a dog left of a car, above it a unicorn without wings")
     assert done.code == 0
     assert "r1  dog to the left of car" in done.out
@@ -48,7 +48,7 @@ def test_parse_says_what_it_read(terminal):
     assert 'Note: I do not understand "without wings".' in done.out
 
 
-def test_parse_answers_programs(terminal):
+def test_parse_prints_json(terminal):
     answer = json.loads(terminal("parse", "two red cars between a dog and a cat", "--json").out)
     assert [thing["head"] for thing in answer["objects"]] == ["car", "dog", "cat"]
     assert answer["objects"][0]["attributes"] == ["red"]
@@ -58,19 +58,19 @@ def test_parse_answers_programs(terminal):
     assert answer["notes"] == answer["contradictions"] == []
 
 
-def test_parse_tells_contradictions(terminal):
+def test_parse_prints_contradictions(terminal):
     done = terminal("parse", "a dog left of a car and right of the car")
     assert done.code == 0
     assert "Contradiction: " in done.out
 
 
-def test_parse_tells_the_positions_of_tokens_in_a_model(terminal):
+def test_parse_prints_the_token_positions_of_a_model(terminal):
     answer = json.loads(terminal("parse", PROMPT, "--model", "fake", "--json").out)
     assert [thing["tokens"] for thing in answer["objects"]] == [[1], [2]]
     assert "(tokens 1)" in terminal("parse", PROMPT, "--model", "fake").out
 
 
-def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
+def test_generate_stores_the_run_and_prints_the_verdict(terminal, runs):
     done = terminal("generate", PROMPT, "--seed", 7, "--out", runs)
     assert done.code == 0
     assert "PASS: dog to the left of car" in done.out
@@ -79,7 +79,7 @@ def test_generate_stores_the_run_and_tells_the_verdict(terminal, runs):
     assert done.err == ""
 
 
-def test_words_beyond_the_token_limit_are_noted(terminal, runs):
+def test_words_beyond_the_token_limit_are_reported(terminal, runs):
     wordy = ", ".join([PROMPT, *["warm light"] * WORD_LIMIT])
     done = terminal("generate", wordy, "--out", runs, "--json")
     assert done.code == 0
@@ -87,14 +87,14 @@ def test_words_beyond_the_token_limit_are_noted(terminal, runs):
     assert 'The prompt is too long: "light, warm light' in done.err
 
 
-def test_generate_answers_programs(terminal, runs):
+def test_generate_prints_json(terminal, runs):
     answer = json.loads(terminal("generate", PROMPT, "--seed", 7, "--out", runs, "--json").out)
     assert (answer["seed"], answer["guidance"], answer["device"]) == (7, "psg", "cpu")
     assert [verdict["outcome"] for verdict in answer["verdicts"]] == ["PASS"]
     assert answer["picture"].startswith(str(runs))
 
 
-def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
+def test_options_set_the_request(terminal, registry, runs):
     terminal("generate", PROMPT, "--steps", 3, "--strength", 1.5, "--out", runs)
     terminal("generate", PROMPT, "--guidance", "none", "--out", runs)
     guided, plain = registry.backend_made.requests
@@ -102,9 +102,7 @@ def test_what_is_typed_goes_into_the_request(terminal, registry, runs):
     assert plain.sampling.guidance.method_id == "none"
 
 
-def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
-    terminal, registry, runs
-):
+def test_depth_relations_alone_are_not_guided_and_a_search_is_suggested(terminal, registry, runs):
     only_depth = "a dog behind a car"
     told = [
         "Guidance does not support depth" in terminal("generate", *words, "--out", runs).err
@@ -115,13 +113,13 @@ def test_where_only_depth_is_claimed_nothing_is_guided_and_the_way_out_is_told(
     assert methods == ["none", "none", "psg"]
 
 
-def test_who_searches_already_is_not_told_to_search(terminal, runs):
+def test_a_search_is_not_suggested_to_a_search(terminal, runs):
     done = terminal("generate", "a dog behind a car", "--search", 2, "--out", runs)
     assert done.code == 0
     assert "--search" not in done.err
 
 
-def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
+def test_guidance_options_set_the_request(terminal, registry, runs):
     typed = ["--guidance", "boxdiff", "--goal", "0.9", "--one-by-one", "--names-only"]
     others = ["--paper-loss", "--reuse-prediction", "--checkpointing", "--out", runs]
     when = ["--guided-steps", 3, "--every", 2, "--inner-updates", 4]
@@ -141,7 +139,7 @@ def test_the_ways_to_guide_go_into_the_request(terminal, registry, runs):
     )
 
 
-def test_no_strength_makes_no_guiding_passes(terminal, registry, runs):
+def test_zero_strength_disables_guidance(terminal, registry, runs):
     done = terminal("generate", PROMPT, "--strength", 0, "--names-only", "--out", runs)
     (request,) = registry.backend_made.requests
     assert (request.sampling.guidance.method_id, request.sampling.guidance.names_only) == (
@@ -151,7 +149,7 @@ def test_no_strength_makes_no_guiding_passes(terminal, registry, runs):
     assert "depth" not in done.err
 
 
-def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, runs):
+def test_memory_savings_set_the_request(terminal, registry, runs):
     typed = ["--save-memory", "checkpointing", "--save-memory", "every second step"]
     terminal("generate", PROMPT, *typed, "--keep-attention", "every word", "--out", runs)
     (request,) = registry.backend_made.requests
@@ -160,14 +158,14 @@ def test_what_is_given_up_for_memory_goes_into_the_request(terminal, registry, r
     assert request.capture.detail is AttentionDetail.EVERY_WORD
 
 
-def test_where_and_in_which_numbers_to_draw_goes_into_the_request(terminal, registry, runs):
+def test_device_and_number_format_set_the_request(terminal, registry, runs):
     typed = ["--device", "cpu", "--number-format", "bfloat16"]
     terminal("generate", PROMPT, *typed, "--out", runs)
     (request,) = registry.backend_made.requests
     assert (request.sampling.device, request.sampling.dtype) == ("cpu", "bfloat16")
 
 
-def test_the_ways_to_sample_go_into_the_request(terminal, registry, runs):
+def test_sampling_options_set_the_request(terminal, registry, runs):
     typed = ["--sampler", "euler", "--guidance-scale", "2.5", "--negative", "fog"]
     terminal("generate", PROMPT, *typed, "--out", runs)
     (request,) = registry.backend_made.requests
@@ -178,13 +176,13 @@ def test_the_ways_to_sample_go_into_the_request(terminal, registry, runs):
     assert request.scene.prompt.negative == "fog"
 
 
-def test_a_search_ends_early_and_tells_what_it_compared(terminal, registry, runs):
+def test_a_search_ends_early_and_prints_what_it_compared(terminal, registry, runs):
     done = terminal("generate", PROMPT, "--search", 4, "--out", runs)
     assert len(registry.backend_made.requests) == 1
     assert "1. seed 0: PSE 1.00, 100% of the relations pass" in done.out
 
 
-def test_a_search_draws_as_many_as_it_may(terminal, registry, runs):
+def test_a_search_draws_up_to_its_limit(terminal, registry, runs):
     typed = ["--search", 3, "--enough", 2, "--out", runs, "--json"]
     answer = json.loads(terminal("generate", PROMPT, *typed).out)
     assert [score["seed"] for score in answer["candidates"]] == [0, 1, 2]
@@ -197,7 +195,7 @@ def test_evaluate_judges_a_picture(terminal, picture):
     assert done.out.startswith("PASS: dog to the left of car\n  The centre of the dog is ")
 
 
-def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
+def test_evaluate_without_a_relation_judges_nothing(terminal, picture):
     done = terminal("evaluate", picture, "--prompt", "a dog", "--no-store")
     assert done.code == 0
     assert done.out == "There is no relation to judge.\n"
@@ -220,7 +218,7 @@ def test_evaluate_without_a_relation_has_nothing_to_judge(terminal, picture):
         (["evaluate", "nothing.png", "--prompt", PROMPT], "nothing.png"),
     ],
 )
-def test_a_users_mistake_ends_with_two_and_a_sentence_with_a_hint(terminal, words, telling):
+def test_a_user_error_exits_with_two_and_a_message_with_a_hint(terminal, words, telling):
     done = terminal(*words)
     assert done.code == 2
     assert done.out == ""
@@ -229,7 +227,7 @@ def test_a_users_mistake_ends_with_two_and_a_sentence_with_a_hint(terminal, word
 
 
 @pytest.mark.parametrize("words", [[], ["dance"], ["generate"], ["generate", "a", "--seed", "x"]])
-def test_what_cannot_be_read_ends_with_two(terminal, words):
+def test_unreadable_input_exits_with_two(terminal, words):
     with pytest.raises(SystemExit) as ended:
         terminal(*words)
     assert ended.value.code == 2
@@ -244,7 +242,7 @@ def test_what_cannot_be_read_ends_with_two(terminal, words):
     ],
     ids=["failure", "mistake", "bug"],
 )
-def test_a_failed_drawing_is_explained_without_a_traceback(terminal, registry, runs, error, code):
+def test_a_failed_generation_prints_no_traceback(terminal, registry, runs, error, code):
     registry.backend_made.error = error
     done = terminal("generate", PROMPT, "--out", runs)
     assert done.code == code
@@ -253,12 +251,12 @@ def test_a_failed_drawing_is_explained_without_a_traceback(terminal, registry, r
     assert list(runs.iterdir()) == []
 
 
-def test_a_traceback_is_shown_on_demand(terminal, registry, runs):
+def test_a_traceback_is_printed_on_request(terminal, registry, runs):
     registry.backend_made.error = ZeroDivisionError("by zero")
     assert "Traceback" in terminal("generate", PROMPT, "--out", runs, "--debug").err
 
 
-def test_a_picture_that_cannot_be_judged_is_stored_all_the_same(terminal, registry, runs):
+def test_a_picture_that_cannot_be_judged_is_stored(terminal, registry, runs):
     registry.detector_made.error = DetectorError("The detector is missing.", hint="Reinstall.")
     done = terminal("generate", PROMPT, "--out", runs)
     assert done.code == 1
@@ -275,14 +273,14 @@ def test_ctrl_c_stops_the_run_and_leaves_nothing(terminal, registry, runs):
     assert list(runs.iterdir()) == []
 
 
-def test_training_reports_its_progress_apart_from_the_answer(terminal, tmp_path):
+def test_training_reports_progress_on_standard_error(terminal, tmp_path):
     done = terminal("train-stickers", "--preset", "smoke", "--work", "w", "--out", tmp_path)
     assert done.code == 0
     assert done.err == "training smoke in w\n"
     assert str(tmp_path) in done.out
 
 
-def test_models_that_are_there_are_replaced_only_when_it_is_said(terminal, tmp_path):
+def test_existing_models_are_replaced_only_on_request(terminal, tmp_path):
     (tmp_path / "config.json").write_text("mine")
     words = ("train-stickers", "--work", tmp_path / "work", "--out", tmp_path)
     done = terminal(*words)
@@ -291,7 +289,7 @@ def test_models_that_are_there_are_replaced_only_when_it_is_said(terminal, tmp_p
     assert terminal(*words, "--overwrite").code == 0
 
 
-def test_an_unknown_preset_is_a_users_mistake(terminal, registry):
+def test_an_unknown_preset_is_a_user_error(terminal, registry):
     registry.trainer_made.error = SettingsError("There is no preset.", hint="Choose full.")
     assert terminal("train-stickers", "--preset", "huge").code == 2
 
@@ -303,7 +301,7 @@ def no_search_for_devices(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_search_for_devices")
-def test_a_damaged_model_is_told_by_whoever_meets_it(terminal, registry):
+def test_a_damaged_model_is_reported_by_every_command(terminal, registry):
     damage = ModelNotFound('The model folder "mine" is damaged.', hint="Install it again.")
     registry.shelf_made = FakeShelf(broken={"mine": damage})
     assert terminal("generate", PROMPT, "--model", "mine").err.startswith(damage.message)
@@ -331,7 +329,7 @@ def test_the_doctor_lists_plugins_and_why_others_are_disabled(terminal, monkeypa
 
 
 @pytest.mark.usefixtures("no_search_for_devices")
-def test_the_doctor_says_what_to_run_for_a_card_that_torch_does_not_use(terminal, monkeypatch):
+def test_the_doctor_prints_the_command_for_a_card_that_torch_does_not_use(terminal, monkeypatch):
     cards = NvidiaCards(driver=(580, 95), capabilities=((8, 9),))
     machine = Machine(system="win32", architecture="amd64", nvidia=cards)
     monkeypatch.setattr("spatialstudio.cli.doctor.describe_machine", lambda environment: machine)
@@ -360,7 +358,7 @@ def test_the_doctor_names_the_libraries_that_the_window_misses(terminal, monkeyp
     assert findings["window"]["problem"]
 
 
-def test_the_version_is_that_of_the_installed_package(capsys):
+def test_the_version_is_the_installed_package_version(capsys):
     with pytest.raises(SystemExit) as end:
         run(["--version"])
     assert end.value.code == 0
@@ -390,18 +388,18 @@ def is_judged(done):
 
 
 @pytest.mark.parametrize("more", [[], ["--metrics", "checker"]], ids=["one", "many"])
-def test_a_picture_that_no_sticker_model_drew_is_not_judged_by_default(terminal, foreign, more):
+def test_a_picture_by_another_model_is_not_judged_by_default(terminal, foreign, more):
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, *more)
     assert done.code != 0
     assert "The picture is not judged" in done.out + done.err
     assert not is_judged(done)
 
 
-def test_the_sticker_models_look_at_any_picture_when_they_are_chosen(terminal, foreign):
+def test_the_sticker_models_judge_any_picture_if_chosen(terminal, foreign):
     done = terminal("evaluate", str(foreign), "--prompt", PROMPT, "--detector", "sticker-segmenter")
     assert done.code == 0
     assert is_judged(done)
-    assert "The detector supports sticker pictures only" in done.out
+    assert "supports sticker pictures only" in done.out
 
 
 def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(terminal, registry):
@@ -413,9 +411,7 @@ def test_a_picture_of_another_model_is_drawn_and_stored_without_a_verdict(termin
     assert not is_judged(done)
 
 
-def test_a_judge_model_that_is_not_installed_is_named_before_anything_is_drawn(
-    terminal, registry, monkeypatch
-):
+def test_a_missing_judge_model_is_reported_before_generation(terminal, registry, monkeypatch):
     def missing(name):
         raise ModelNotFound(f'The segmenter "{name}" is not installed.', hint="Download it.")
 

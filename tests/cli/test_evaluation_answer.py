@@ -38,7 +38,7 @@ def register():
         METRICS.unregister(metric_id)
 
 
-def test_no_metric_can_have_the_name_of_another_value(answer, verdict):
+def test_a_metric_cannot_have_the_name_of_another_value(answer, verdict):
     reserved = RESERVED_NAMES | PICTURE_VALUES | {each.id for each in METRICS}
     assert answer.keys() | verdict.keys() <= reserved
 
@@ -62,7 +62,7 @@ def fail(*_):
     ],
     ids=["raises", "nan", "text", "picture raises", "picture type", "picture name"],
 )
-def test_a_metric_that_fails_is_named_and_the_others_answer(
+def test_a_failing_metric_is_named_and_the_others_are_computed(
     terminal, tmp_path, register, broken, cause
 ):
     register(broken)
@@ -76,7 +76,7 @@ def test_a_metric_that_fails_is_named_and_the_others_answer(
     assert all(row["note"].startswith('The metric "broken" failed: ') for row in rows)
 
 
-def test_a_metric_whose_sum_fails_leaves_the_figures_of_others(terminal, tmp_path, register):
+def test_a_metric_whose_summary_fails_leaves_the_others_unchanged(terminal, tmp_path, register):
     register(replace(BROKEN, of_relation=lambda *_: 1.0, add_up=fail))
     save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
     figures = json.loads(terminal("evaluate", tmp_path, "--prompt", PROMPT, "--json").out)[
@@ -110,13 +110,13 @@ def test_the_checkers_preset_is_named(answer):
     assert answer["checker"] == "reproduce"
 
 
-def test_pse_is_told_for_the_prompt_in_every_way(answer):
+def test_pse_of_the_prompt_is_printed_with_every_aggregation(answer):
     shown = {"mean": 1, "least": 1, "product": 1, "is_met": True}
     assert answer["prompt_pse"] == {"union": shown, "best": shown}
     assert (answer["mean_pse"], answer["pse_relations"]) == (1, 1)
 
 
-def test_every_assertion_is_told_with_its_probability(answer):
+def test_every_assertion_is_printed_with_its_probability(answer):
     assert [(one["text"], one["probability_yes"]) for one in answer["assertions"]] == [
         ("there is a dog", 0.9),
         ("there is a car", 0.9),
@@ -134,7 +134,7 @@ def test_the_centre_metrics_are_reported_with_the_checker(verdict):
     assert verdict["compbench"] == pytest.approx(0.95)
 
 
-def test_the_evidence_is_told_in_numbers(verdict):
+def test_the_evidence_is_printed_in_numbers(verdict):
     evidence = verdict["evidence"]
     assert [found["role"] for found in evidence["boxes"]] == ["chosen", "chosen"]
     assert evidence["boxes"][0]["box"] == [0, 0, 8, 16]

@@ -32,7 +32,7 @@ def kept(tmp_path):
     return tmp_path / "rows.jsonl"
 
 
-def test_a_folder_is_judged_and_an_error_is_a_row_among_the_others(terminal, folder):
+def test_a_folder_is_judged_and_an_error_is_a_row(terminal, folder):
     done = terminal("evaluate", folder, "--prompt", PROMPT, "--json")
     answer = json.loads(done.out)
     assert done.code == 1
@@ -42,7 +42,7 @@ def test_a_folder_is_judged_and_an_error_is_a_row_among_the_others(terminal, fol
     assert answer["pictures"][0]["checker"] == "reproduce"
 
 
-def test_people_read_one_sentence_a_relation(terminal, folder):
+def test_each_relation_is_printed_as_a_sentence(terminal, folder):
     done = terminal("evaluate", folder / "a.png", folder / "c.png", "--prompt", PROMPT)
     lines = done.out.splitlines()
     assert lines[1].startswith("  PASS: The centre of the dog is ")
@@ -60,7 +60,7 @@ def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
     assert rows[2]["reason"].endswith("is not a picture.")
 
 
-def test_a_picture_of_no_relations_has_its_row_in_the_table(terminal, folder):
+def test_a_picture_without_relations_has_a_row_in_the_table(terminal, folder):
     done = terminal("evaluate", folder, "--prompt", "a photo of a dog", "--csv")
     rows = list(csv.DictReader(done.out.splitlines()))
     assert [row["outcome"] for row in rows] == ["", "", "ERROR"]
@@ -87,7 +87,7 @@ def test_an_interrupted_call_resumes_after_its_rows(terminal, registry, folder, 
     assert answer["summary"] == {"PASS": 1, "ERROR": 2}
 
 
-def test_rows_of_another_prompt_or_checker_are_not_taken_over(terminal, folder, kept):
+def test_rows_of_another_prompt_or_checker_are_not_reused(terminal, folder, kept):
     terminal("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept)
     words = ("evaluate", folder / "a.png", "--out", kept, "--json")
     other = terminal(*words, "--prompt", "a dog to the right of a car")
@@ -96,7 +96,7 @@ def test_rows_of_another_prompt_or_checker_are_not_taken_over(terminal, folder, 
     assert json.loads(strict.out)["pictures"][0]["checker"] == "recommended"
 
 
-def test_chosen_metrics_answer_and_are_named(terminal, folder):
+def test_chosen_metrics_are_computed_and_named(terminal, folder):
     words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json")
     answer = json.loads(terminal(*words, "--judges", "visor:mended,hrs").out)
     (picture,) = answer["pictures"]
@@ -129,14 +129,14 @@ def test_a_settings_file_of_the_release_can_be_used(terminal, folder):
     ],
     ids=["checker", "prompts", "rows"],
 )
-def test_what_cannot_be_used_is_told(terminal, folder, words, telling):
+def test_unusable_input_is_reported(terminal, folder, words, telling):
     given = [] if "--prompts" in words or "--prompt" in words else ["--prompt", PROMPT]
     done = terminal("evaluate", folder, *given, *words)
     assert done.code in {1, 2}
     assert telling in done.err
 
 
-def test_an_empty_folder_holds_nothing_to_judge(terminal, tmp_path):
+def test_an_empty_folder_is_rejected(terminal, tmp_path):
     done = terminal("evaluate", tmp_path, "--prompt", PROMPT)
     assert done.code == 2
     assert "no picture" in done.err
@@ -153,7 +153,7 @@ def test_records_are_judged_again(terminal, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["judge-records", "sweep-records"])
-def test_records_that_are_cut_fail_with_their_number(terminal, tmp_path, command):
+def test_truncated_records_fail_with_their_line_number(terminal, tmp_path, command):
     run = tmp_path / "run"
     shutil.copytree(GOLDEN, run)
     records = run / "eval" / "per_sample.jsonl"
@@ -166,7 +166,7 @@ def test_records_that_are_cut_fail_with_their_number(terminal, tmp_path, command
     assert done.out
 
 
-def test_records_answer_programs_and_other_settings(terminal, tmp_path):
+def test_records_are_printed_as_json_with_other_settings(terminal, tmp_path):
     words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
     answer = json.loads(terminal(*words, "--checker", "recommended").out)
     assert answer["checker"] == "recommended"
@@ -175,7 +175,7 @@ def test_records_answer_programs_and_other_settings(terminal, tmp_path):
     assert answer["coverage"] >= plain["coverage"]
 
 
-def test_the_da_score_can_weigh_otherwise(terminal, folder):
+def test_the_weights_of_the_da_score_can_be_changed(terminal, folder):
     words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json", "--judges", "da")
     (picture,) = json.loads(terminal(*words, "--da-set", "relation_weight=0").out)["pictures"]
     assert picture["da_settings"] == "recommended, relation_weight=0.0"
@@ -183,13 +183,13 @@ def test_the_da_score_can_weigh_otherwise(terminal, folder):
     assert terminal(*words, "--da-set", "temperature=0").code == 2
 
 
-def test_records_can_be_judged_by_other_thresholds(terminal, tmp_path):
+def test_records_can_be_judged_with_other_thresholds(terminal, tmp_path):
     words = ("judge-records", GOLDEN, "--out", tmp_path / "judged", "--json")
     answer = json.loads(terminal(*words, "--set", "margin=1").out)
     assert (answer["coverage"], answer["checker"]) == (0, "reproduce, margin=1.0")
 
 
-def test_what_is_no_run_ends_with_a_sentence(terminal, tmp_path):
+def test_a_folder_without_a_run_is_rejected_with_a_message(terminal, tmp_path):
     done = terminal("judge-records", tmp_path, "--out", tmp_path / "judged")
     assert done.code == 1
     assert "contains no SpatialBench-UC run" in done.err
@@ -211,7 +211,7 @@ def test_other_thresholds_can_be_tried_on_a_run(terminal, tmp_path):
     assert terminal("sweep-records", GOLDEN).out.split()[:2] == ["margin", "confidence"]
 
 
-def test_the_models_that_looked_are_named_in_every_row(terminal, folder):
+def test_every_row_names_the_judge_models(terminal, folder):
     words = ("evaluate", folder / "a.png", "--prompt", "a spaceship to the left of a boat")
     done = terminal(*words, "--detector", "other/detector", "--json")
     (row,) = json.loads(done.out)["pictures"]
@@ -221,13 +221,13 @@ def test_the_models_that_looked_are_named_in_every_row(terminal, folder):
     assert row["verdicts"][0]["outcome"] == "PASS"
 
 
-def test_stickers_are_all_that_the_embedded_detector_is_asked_for(terminal, folder):
+def test_the_embedded_detector_is_asked_only_for_stickers(terminal, folder):
     done = terminal("evaluate", folder, "--prompt", "a spaceship left of a boat", "--json")
     *pictures, _ = json.loads(done.out)["pictures"]
     assert all("spaceship" in row["error"] for row in pictures)
 
 
-def test_a_cut_leaves_out_what_the_detector_is_less_sure_of(terminal, folder):
+def test_a_threshold_drops_detections_of_lower_score(terminal, folder):
     words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--json")
     outcomes = [
         json.loads(terminal(*words, "--cut", cut).out)["pictures"][0]["verdicts"][0]["outcome"]
@@ -236,7 +236,7 @@ def test_a_cut_leaves_out_what_the_detector_is_less_sure_of(terminal, folder):
     assert outcomes == ["PASS", "UNDECIDABLE"]
 
 
-def test_rows_of_another_detector_are_not_taken_over(terminal, registry, folder, kept):
+def test_rows_of_another_detector_are_not_reused(terminal, registry, folder, kept):
     words = ("evaluate", folder / "a.png", "--prompt", PROMPT, "--out", kept, "--json")
     terminal(*words)
     registry.detector_made.error = DetectorError("The model is damaged.")
@@ -244,7 +244,7 @@ def test_rows_of_another_detector_are_not_taken_over(terminal, registry, folder,
     assert json.loads(other.out)["summary"] == {"ERROR": 1}
 
 
-def test_a_cut_beyond_all_scores_is_refused(terminal, folder):
+def test_a_threshold_above_all_scores_is_rejected(terminal, folder):
     done = terminal("evaluate", folder, "--prompt", PROMPT, "--cut", "1.5")
     assert done.code == 2
     assert "between 0 and 1" in done.err
@@ -257,7 +257,7 @@ class BoxDetector(FakeDetector):
         return replace(super().detect(image, mentions), masks=())
 
 
-def test_that_pse_lacks_masks_is_told(terminal, registry, folder):
+def test_missing_masks_for_pse_are_reported(terminal, registry, folder):
     words = ("evaluate", folder / "a.png", folder / "b.png", "--prompt", PROMPT)
     assert "PSE is 0 because there are no masks" not in terminal(*words).out
     registry.detector_made = BoxDetector()

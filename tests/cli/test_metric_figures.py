@@ -58,11 +58,11 @@ def test_an_error_counts_in_the_checkers_denominator(figures):
     }
 
 
-def test_pse_counts_what_is_missing_as_nothing(figures):
+def test_pse_counts_missing_objects_as_zero(figures):
     assert figures["pse"] == {"relations": 4, "mean": 0.25, "met": 0.25}
 
 
-def test_the_da_score_counts_an_error_as_nothing_and_tells_how_many_were_answered(figures):
+def test_the_da_score_counts_an_error_as_zero_and_states_how_many_were_answered(figures):
     assert figures["da"] == {"mean": pytest.approx(1 / 3), "answered": 0.5}
 
 
@@ -78,7 +78,7 @@ def test_visor_counts_over_pictures_and_over_prompts(figures):
     }
 
 
-def test_the_others_are_shares_and_means(figures):
+def test_the_other_metrics_are_shares_and_means(figures):
     assert figures["compbench"] == {"mean": pytest.approx(0.225)}
     assert figures["geneval"] == {"share": 0.25}
     assert figures["hrs"] == {"score": 0.25, "by_objects": {2: 0.25}}
@@ -89,7 +89,7 @@ def test_hrs_is_the_mean_of_its_levels():
     assert metric_figures(rows, all_metrics())["hrs"]["score"] == 0.5
 
 
-def test_hrs_is_given_as_published_and_mended():
+def test_hrs_is_given_as_published_and_corrected():
     four = {**row(verdict(), verdict(), objects=4, hrs=False), "hrs_mended": True}
     figures = metric_figures([four], all_metrics())
     assert figures["hrs"] == {"score": 0, "by_objects": {4: 0}}
@@ -102,11 +102,11 @@ def test_corrected_hrs_is_reported_with_the_published_form():
     assert (figures["hrs"]["score"], figures["hrs_published"]["score"]) == (1, 0)
 
 
-def test_only_those_that_were_asked_have_figures():
+def test_only_requested_metrics_have_figures():
     assert set(metric_figures(ROWS, choose_metrics(["visor"]))) == {"checker", "visor"}
 
 
-def test_a_metric_that_knows_no_relation_has_no_figures():
+def test_a_metric_without_known_relations_has_no_figures():
     near = verdict(visor=None, geneval=None, compbench=None)
     assert set(metric_figures([row(near, hrs=None)], all_metrics())) == {"checker", "pse", "da"}
 

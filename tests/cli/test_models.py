@@ -149,7 +149,7 @@ def test_an_interrupted_download_is_deleted_by_its_short_name(terminal, fake, hu
     assert not hub.unfinished()
 
 
-def test_damage_is_a_failure(terminal, cache):
+def test_a_damaged_file_fails_verification(terminal, cache):
     terminal("get", "maker/model")
     (blob, *_) = [path for path in cache.rglob("blobs/*") if path.stat().st_size > 100_000]
     blob.write_bytes(blob.read_bytes()[::-1])
@@ -158,7 +158,7 @@ def test_damage_is_a_failure(terminal, cache):
     assert "wrong hash" in out
 
 
-def test_a_gated_model_says_what_to_do(terminal, fake):
+def test_a_gated_model_prints_the_next_step(terminal, fake):
     fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
     code, out, err = terminal("get", "maker/gated")
     assert (code, out) == (1, "")
@@ -216,7 +216,7 @@ def published(entry):
     return {**DIFFUSERS, **half, "model_index.json": json.dumps(index).encode()}
 
 
-def test_the_commands_of_the_readme_fill_the_judge_set(terminal, fake, hub, cache):
+def test_the_commands_of_the_readme_install_the_judge_set(terminal, fake, hub, cache):
     entries = {entry.id: entry for entry in hub.catalogue}
     (line,) = GET.findall(README.read_text(encoding="utf-8"))
     for model_id in line.split():
@@ -235,7 +235,7 @@ def test_the_commands_of_the_readme_fill_the_judge_set(terminal, fake, hub, cach
     }
 
 
-def test_a_recommended_model_that_is_not_installed_leads_to_its_download():
+def test_a_missing_recommended_model_suggests_its_download():
     models = ModelList(lambda: ModelFolders([]), lambda: {"sdxl": "maker/sdxl"})
     with pytest.raises(ModelNotFound, match='"sdxl" is not installed') as caught:
         models.card("sdxl")

@@ -91,7 +91,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize("file", UNREADABLE, ids=lambda name: name[:12])
 @pytest.mark.parametrize("words", READING.values(), ids=list(READING))
-def test_a_file_that_cannot_be_read_is_told(typed, odd, words, file):
+def test_an_unreadable_file_is_reported(typed, odd, words, file):
     done = typed(*words, file)
     assert done.code in {FAILURE, MISTAKE}
     assert is_sentence(done), done.err
@@ -100,21 +100,21 @@ def test_a_file_that_cannot_be_read_is_told(typed, odd, words, file):
 
 
 @pytest.mark.parametrize("file", ["missing", "folder", "loop", LONG, "latin.jsonl", "empty/inside"])
-def test_prompts_that_cannot_be_read_are_told(typed, odd, file):
+def test_unreadable_prompts_are_reported(typed, odd, file):
     done = typed("parse", "--file", file)
     assert done.code == MISTAKE
     assert is_sentence(done), done.err
 
 
 @pytest.mark.parametrize("file", ["nul", "deep.json", "columns.csv"])
-def test_rows_that_are_no_prompts_are_rows_of_the_answer(typed, odd, file):
+def test_rows_without_a_prompt_are_rows_of_the_output(typed, odd, file):
     done = typed("parse", "--file", file)
     assert done.code == FAILURE
     assert '"error"' in done.out
 
 
 @pytest.mark.parametrize("file", ["latin.csv", "columns.csv", "nul.csv"])
-def test_a_table_of_prompts_that_is_none_is_told(typed, odd, file):
+def test_an_invalid_table_of_prompts_is_reported(typed, odd, file):
     done = typed("evaluate", "text.png", "--prompts", file)
     assert done.code in {FAILURE, MISTAKE}
     assert "Unexpected error" not in done.err
@@ -122,7 +122,7 @@ def test_a_table_of_prompts_that_is_none_is_told(typed, odd, file):
 
 @pytest.mark.parametrize("file", ["deep.yaml", "bytes.yaml", "tag.yaml"])
 @pytest.mark.parametrize("name", ["judge-records", "evaluate"])
-def test_settings_that_cannot_be_read_are_told(typed, odd, name, file):
+def test_unreadable_settings_are_reported(typed, odd, name, file):
     asked = {
         "judge-records": ["judge-records", "run", "--out", "judged"],
         "evaluate": ["evaluate", "text.png", "--prompt", PROMPT],
@@ -143,19 +143,19 @@ UNWRITABLE = ["empty/inside", "loop/inside", LONG, f"folder/{LONG}", "/dev/null/
 
 @pytest.mark.parametrize("target", UNWRITABLE, ids=lambda name: name[:12])
 @pytest.mark.parametrize("words", WRITING.values(), ids=list(WRITING))
-def test_a_place_that_cannot_be_written_is_told(typed, odd, words, target):
+def test_an_output_path_that_cannot_be_written_is_reported(typed, odd, words, target):
     done = typed(*words, "--out", target)
     assert done.code in {FAILURE, MISTAKE}
     assert is_sentence(done), done.err
 
 
-def test_prompts_go_into_a_folder_that_is_there(typed, odd):
+def test_prompts_are_written_to_an_existing_folder(typed, odd):
     assert typed("benchmark-prompts", "--out", "folder").code == 0
     assert (odd / "folder" / "prompts.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("target", ["/dev/null", "/dev/full"])
-def test_prompts_are_written_to_files_only(typed, odd, target):
+def test_prompts_are_written_to_regular_files_only(typed, odd, target):
     before = Path(target).stat().st_mode
     done = typed("benchmark-prompts", "--out", target)
     assert done.code in {FAILURE, MISTAKE}
@@ -164,7 +164,7 @@ def test_prompts_are_written_to_files_only(typed, odd, target):
 
 
 @pytest.mark.parametrize("target", ["text.png", LONG])
-def test_answers_are_kept_in_files_of_answers_only(typed, odd, target):
+def test_results_are_appended_to_files_of_results_only(typed, odd, target):
     before = (odd / "text.png").read_bytes()
     done = typed("evaluate", "text.png", "--prompt", PROMPT, "--out", target)
     assert done.code in {FAILURE, MISTAKE}
@@ -188,7 +188,7 @@ def test_answers_are_kept_in_files_of_answers_only(typed, odd, target):
     ],
     ids=lambda words: " ".join(words[::2])[:30].encode("ascii", "ignore").decode(),
 )
-def test_bytes_that_are_no_text_are_a_mistake(typed, odd, words):
+def test_binary_input_is_a_user_error(typed, odd, words):
     done = typed(*words)
     assert done.code in {FAILURE, MISTAKE}
     assert "Unexpected error" not in done.err
@@ -206,7 +206,7 @@ NUMBERS = ["nan", "inf", "-inf", "1e400", "-1", "9" * 5000, "x", "", "1_0x"]
         *("--every", "--inner-updates", "--guidance-scale", "--search", "--enough"),
     ],
 )
-def test_a_number_out_of_range_is_a_mistake(typed, odd, option, number):
+def test_a_number_out_of_range_is_a_user_error(typed, odd, option, number):
     done = typed("generate", PROMPT, f"{option}={number}", "--out", "drawn")
     allowed = {("--guided-steps", "-1"), ("--enough", "-1"), ("--enough", "-inf")}
     assert done.code == MISTAKE or (option, number) in allowed, done.err
@@ -214,7 +214,7 @@ def test_a_number_out_of_range_is_a_mistake(typed, odd, option, number):
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda text: text[:6] or "nothing")
-def test_a_seed_of_the_study_out_of_range_is_a_mistake(typed, odd, number):
+def test_a_seed_of_the_study_out_of_range_is_a_user_error(typed, odd, number):
     done = typed("corruption-study", "run", f"--seed={number}")
     assert done.code in {FAILURE, MISTAKE}
     assert is_sentence(done), done.err
@@ -231,7 +231,7 @@ CLOSED = {
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 @pytest.mark.parametrize("line", CLOSED.values(), ids=list(CLOSED))
-def test_an_answer_that_nobody_can_read_is_a_failure(odd, tmp_path, line):
+def test_a_closed_output_is_a_failure(odd, tmp_path, line):
     (odd / "prompts").write_text(f'{{"id": 1, "prompt": "{PROMPT}"}}\n')
     done = in_shell(line, odd, tmp_path)
     assert done.returncode == FAILURE

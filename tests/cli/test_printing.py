@@ -32,7 +32,7 @@ def watched(stream):
     return stream.getvalue()
 
 
-def test_a_terminal_shows_how_far_the_run_is():
+def test_a_terminal_shows_the_progress_of_the_run():
     shown = watched(Screen())
     assert "Loading the model ..." in shown
     assert f"Drawing [{'#' * 15}{'-' * 15}] 1/2" in shown
@@ -43,7 +43,7 @@ def test_a_file_gets_no_progress_bar():
 
 
 @pytest.mark.parametrize(("with_details", "lines"), [(False, 2), (True, 3)])
-def test_a_complaint_is_a_sentence_a_hint_and_details_on_demand(capsys, with_details, lines):
+def test_an_error_is_a_message_a_hint_and_details_on_request(capsys, with_details, lines):
     report = ErrorReport(title="t", message="It broke.", hint="Mend it.", details="line 3")
     complain(report, with_details=with_details)
     written = capsys.readouterr()
@@ -61,10 +61,10 @@ def printed(show, *answer):
     return written.getvalue().decode("cp1252").strip()
 
 
-def test_letters_that_a_terminal_does_not_have_are_escaped():
+def test_letters_missing_in_the_encoding_are_escaped():
     assert printed(show_lines, ["caf\u00e9 \u732b"]) == r"caf\xe9 \u732b"
 
 
-def test_json_stays_json_in_a_terminal_without_these_letters():
+def test_json_stays_valid_in_such_an_encoding():
     answer = {"id": "\u732b\U0001f600"}
     assert json.loads(printed(show_row, answer)) == answer

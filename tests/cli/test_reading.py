@@ -53,13 +53,15 @@ def answered(done):
     ],
     ids=["attributes go", "between", "diagonal"],
 )
-def test_a_file_is_answered_by_names(terminal, prompts, prompt, objects, relations):
+def test_objects_and_relations_of_a_file_are_printed_by_name(
+    terminal, prompts, prompt, objects, relations
+):
     done = terminal("parse", "--file", prompts(asked(prompt)))
     assert done.code == 0
     assert answered(done) == [{"id": "a", "objects": objects, "relations": relations}]
 
 
-def test_a_prompt_that_cannot_be_read_is_a_row_among_the_others(terminal, prompts):
+def test_an_unreadable_prompt_is_a_row(terminal, prompts):
     done = terminal(
         "parse", "--file", prompts(asked(""), "no json", '{"id": 3, "prompt": 4}', asked("a cat"))
     )
@@ -72,7 +74,7 @@ def test_a_prompt_that_cannot_be_read_is_a_row_among_the_others(terminal, prompt
     ]
 
 
-def test_a_line_of_endless_brackets_is_a_row_among_the_others(terminal, prompts):
+def test_a_line_of_nested_brackets_is_a_row(terminal, prompts):
     done = terminal("parse", "--file", prompts("[" * 100_000, asked("a cat above a dog")))
     assert done.code == 1
     complained, read = answered(done)
@@ -94,18 +96,18 @@ def test_an_id_is_returned_unchanged(terminal, prompts, row_id):
     assert [row["id"] for row in answered(done)] == [json.loads(row_id)]
 
 
-def test_what_is_no_json_is_a_row_among_the_others(terminal, prompts):
+def test_invalid_json_is_a_row(terminal, prompts):
     done = terminal("parse", "--file", prompts('{"id": NaN, "prompt": "a cat"}', asked("a cat")))
     assert done.code == 1
     assert [row.get("line") for row in answered(done)] == [1, None]
 
 
-def test_an_empty_file_has_no_answers(terminal, prompts):
+def test_an_empty_file_has_no_results(terminal, prompts):
     done = terminal("parse", "--file", prompts())
     assert (done.code, done.out) == (0, "")
 
 
-def test_windows_files_are_read_as_others(terminal, tmp_path):
+def test_windows_files_are_read_like_others(terminal, tmp_path):
     path = tmp_path / "prompts.jsonl"
     lines = [asked("a cat above a dog"), asked("a cat left of a dog")]
     path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n")
@@ -113,26 +115,26 @@ def test_windows_files_are_read_as_others(terminal, tmp_path):
     assert [row["relations"][0]["relation"] for row in answered(done)] == ["above", "left_of"]
 
 
-def test_a_file_that_the_grammar_reads_instead_is_told(terminal, prompts):
+def test_a_fallback_to_the_grammar_is_reported(terminal, prompts):
     done = terminal("parse", "--extractor", "llm", "--file", prompts(asked("a cat above a dog")))
     assert answered(done)[0]["objects"] == ["cat", "dog"]
     assert done.err.startswith("a: parsed by grammar. ")
 
 
-def test_a_file_that_is_not_there_ends_with_two(terminal, tmp_path):
+def test_a_missing_file_exits_with_two(terminal, tmp_path):
     done = terminal("parse", "--file", tmp_path / "nothing.jsonl")
     assert done.code == 2
     assert "nothing.jsonl" in done.err
 
 
-def test_parse_tells_what_contradicts_itself_and_the_step_that_mends_it(terminal):
+def test_parse_prints_a_contradiction_and_its_solution(terminal):
     said = terminal("parse", "a dog left of a car and right of the car").out
     assert "Contradiction: " in said
     assert 'Fix: Remove "dog to the right of car".' in said
     assert "Redundancy: " not in said
 
 
-def test_parse_tells_what_is_said_twice_apart(terminal):
+def test_parse_prints_redundant_relations_separately(terminal):
     prompt = "a dog left of a car and the car right of the dog"
     said = terminal("parse", prompt).out
     assert "Redundancy: " in said
@@ -144,7 +146,7 @@ def test_parse_tells_what_is_said_twice_apart(terminal):
     assert answer["contradictions"] == []
 
 
-def test_parse_names_extractor_and_basis_of_a_relation(terminal):
+def test_parse_prints_extractor_and_basis_of_a_relation(terminal):
     (relation,) = json.loads(terminal("parse", "a cat above a dog", "--json").out)["relations"]
     assert (relation["basis"], relation["source"]) == ("stated", "grammar")
 
@@ -157,14 +159,14 @@ def test_parse_names_extractor_and_basis_of_a_relation(terminal):
         ({"is_unconfirmed": True}, "not confirmed by the grammar"),
     ],
 )
-def test_a_relation_that_is_not_stated_is_marked_among_the_lines(changes, mark):
+def test_an_implied_relation_is_marked_in_the_lines(changes, mark):
     grammar = GrammarExtractor(resources_folder() / "prompts")
     scene = grammar.extract(Prompt(text="a cat above a dog"))
     doubtful = replace(scene, relations=(replace(scene.relations[0], **changes),))
     assert f"r1  cat above dog  ({mark})" in list(scene_lines(doubtful))
 
 
-def test_a_disputed_claim_is_listed_apart_from_the_relations():
+def test_a_disputed_claim_is_listed_separately():
     grammar = GrammarExtractor(resources_folder() / "prompts")
     scene = grammar.extract(Prompt(text="a cat above a dog"))
     claim = replace(scene.relations[0], type=BELOW, is_unconfirmed=True)

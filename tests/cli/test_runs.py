@@ -32,7 +32,7 @@ def answer(done):
     return json.loads(done.out)
 
 
-def test_a_single_step_is_not_said_in_the_plural(terminal, tmp_path):
+def test_a_single_step_is_singular(terminal, tmp_path):
     said = terminal("generate", PROMPT, "--steps", "1", "--out", tmp_path).out
     assert "seed 0, 1 step, guidance psg" in said
 
@@ -69,14 +69,14 @@ def test_a_filter_may_begin_with_a_minus(terminal, runs, picture, words, found):
     ("words", "unknown"),
     [(("list", "dog", "--mots=3", "cat"), "--mots=3"), (("reindex", "dog"), "dog")],
 )
-def test_unknown_names_are_refused(terminal, capsys, words, unknown):
+def test_unknown_names_are_rejected(terminal, capsys, words, unknown):
     with pytest.raises(SystemExit):
         terminal("runs", *words)
     assert f"unrecognized arguments: {unknown}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["verify", "show", "export"])
-def test_runs_may_be_chosen_by_a_filter_that_begins_with_a_minus(
+def test_runs_can_be_chosen_by_a_filter_that_begins_with_a_minus(
     terminal, runs, picture, tmp_path, action
 ):
     more = ["--as", "clean", "--out", tmp_path / "out"] if action == "export" else []
@@ -86,13 +86,13 @@ def test_runs_may_be_chosen_by_a_filter_that_begins_with_a_minus(
 
 
 @pytest.mark.parametrize("rest", [(), ("--",)], ids=["nothing", "no more options"])
-def test_a_filter_that_is_left_out_is_asked_for(terminal, capsys, rest):
+def test_a_missing_filter_is_reported(terminal, capsys, rest):
     with pytest.raises(SystemExit, match="2"):
         terminal("runs", "verify", "--filter", *rest)
     assert "--filter: expected one argument" in capsys.readouterr().err
 
 
-def test_people_read_a_list(terminal, runs, picture):
+def test_runs_are_printed_as_a_list(terminal, runs, picture):
     done = terminal("runs", "list", "--library", runs)
     first, made, place, _ = (line.strip() for line in done.out.splitlines())
     assert first.split(maxsplit=1) == ["PASS", PROMPT]
@@ -109,7 +109,7 @@ def test_a_picture_of_another_program_is_listed_without_made_up_settings(termina
     assert "seed" not in done.out
 
 
-def test_a_filter_that_makes_no_sense_is_told(terminal, runs, picture):
+def test_an_invalid_filter_is_reported(terminal, runs, picture):
     done = terminal("runs", "list", "--library", runs, "verdict:maybe")
     assert done.code == 2
     assert "verdict:pass" in done.err
@@ -121,7 +121,7 @@ def test_a_run_is_shown(terminal, runs, picture):
     assert ASKED in told
 
 
-def test_a_run_goes_out_and_into_another_library(terminal, runs, picture, tmp_path):
+def test_a_run_is_exported_and_imported_into_another_library(terminal, runs, picture, tmp_path):
     bundle = tmp_path / "two.zip"
     terminal("runs", "export", "--library", runs, picture, "--as", "bundle", "--out", bundle)
     other = tmp_path / "other"
@@ -130,7 +130,7 @@ def test_a_run_goes_out_and_into_another_library(terminal, runs, picture, tmp_pa
     assert answer(terminal("runs", "reindex", "--library", other, "--json"))["runs"] == 1
 
 
-def test_a_damaged_run_is_named_and_the_exit_code_tells(terminal, runs, picture):
+def test_a_damaged_run_is_named_and_sets_the_exit_code(terminal, runs, picture):
     (trace,) = runs.glob("*.strace")
     trace.write_bytes(trace.read_bytes()[:-50])
     done = terminal("runs", "verify", "--library", runs)
@@ -144,7 +144,7 @@ def test_a_run_drawn_again_is_the_same(terminal, runs, picture):
     assert again["reasons"] == []
 
 
-def test_no_run_named_is_told(terminal, runs):
+def test_a_missing_run_name_is_reported(terminal, runs):
     runs.mkdir()
     done = terminal("runs", "show", "--library", runs)
     assert done.code == 1
@@ -166,14 +166,14 @@ def test_no_run_named_is_told(terminal, runs):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_a_slip_is_told_in_one_sentence(terminal, tmp_path, words, sentence):
+def test_a_user_error_is_one_sentence(terminal, tmp_path, words, sentence):
     (tmp_path / "file").write_text("taken")
     done = terminal("runs", *(word.format(here=tmp_path) for word in words))
     assert done.code != 0
     assert done.err.splitlines()[0] == sentence.format(here=tmp_path)
 
 
-def test_a_number_below_none_is_refused(terminal, capsys):
+def test_a_negative_number_is_rejected(terminal, capsys):
     with pytest.raises(SystemExit, match="2"):
         terminal("runs", "list", "--most=-3")
     assert '"-3" is not a number of runs (0 or more)' in capsys.readouterr().err
@@ -189,15 +189,13 @@ def test_a_number_below_none_is_refused(terminal, capsys):
     ],
     ids=lambda value: value[-2] if isinstance(value, tuple) else None,
 )
-def test_a_word_that_an_option_does_not_take_is_answered_by_those_it_takes(
-    terminal, capsys, words, choices
-):
+def test_an_invalid_choice_lists_the_valid_ones(terminal, capsys, words, choices):
     with pytest.raises(SystemExit, match="2"):
         terminal(*words)
     assert f'"foo" is not one of {choices}' in capsys.readouterr().err
 
 
-def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, picture):
+def test_a_run_named_twice_counts_once(terminal, runs, picture):
     done = terminal("runs", "verify", "--library", runs, picture, picture)
     assert done.out.splitlines() == [
         "1 run checked, none with errors",
@@ -206,7 +204,7 @@ def test_one_run_is_counted_as_one_however_often_it_is_named(terminal, runs, pic
     ]
 
 
-def test_a_verdict_changed_through_the_store_is_named_by_judging_again(terminal, runs, picture):
+def test_judging_again_names_a_verdict_changed_in_the_store(terminal, runs, picture):
     store = RunFiles()
     record, _ = store.load(Path(picture))
     (true,) = record.evaluation.verdicts
@@ -223,12 +221,12 @@ def test_a_verdict_changed_through_the_store_is_named_by_judging_again(terminal,
     assert judged == "1 run judged again from the stored perception."
 
 
-def test_true_verdicts_are_judged_again_without_a_fault(terminal, runs, picture):
+def test_unchanged_verdicts_are_confirmed(terminal, runs, picture):
     done = terminal("runs", "verify", "--recheck", "--json", "--library", runs, picture)
     assert json.loads(done.out) == {"checked": 1, "judged_again": 1, "faults": []}
 
 
-def test_a_fault_is_told_once(terminal, runs, picture):
+def test_a_fault_is_reported_once(terminal, runs, picture):
     (trace,) = runs.glob("*.strace")
     trace.unlink()
     done = terminal("runs", "verify", "--library", runs, picture)
@@ -237,7 +235,9 @@ def test_a_fault_is_told_once(terminal, runs, picture):
     assert count == "1 run checked, 1 with errors"
 
 
-def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkeypatch, caplog):
+def test_a_run_that_cannot_be_stored_prints_its_recovery_path(
+    terminal, tmp_path, monkeypatch, caplog
+):
     write = atomic_write.write_run_files
 
     def full(folder, name, files):
@@ -252,7 +252,7 @@ def test_a_run_that_cannot_be_stored_says_where_it_is(terminal, tmp_path, monkey
     assert f'The run was saved to "{kept}".' in done.err
 
 
-def test_a_picture_can_be_drawn_without_the_mark(terminal, tmp_path):
+def test_a_picture_can_be_written_without_the_mark(terminal, tmp_path):
     marked, unmarked = (
         json.loads(terminal("generate", PROMPT, "--out", tmp_path, "--json", *words).out)["picture"]
         for words in ((), ("--unmarked",))
@@ -261,7 +261,7 @@ def test_a_picture_can_be_drawn_without_the_mark(terminal, tmp_path):
     assert [each.is_marked_as_generated for each in told] == [True, False]
 
 
-def test_a_registered_export_kind_is_offered(terminal, prompt_list, capsys):
+def test_a_registered_export_kind_is_listed(terminal, prompt_list, capsys):
     with pytest.raises(SystemExit):
         terminal("runs", "export", "--help")
     assert f"{prompt_list.id} (txt)" in " ".join(capsys.readouterr().out.split())

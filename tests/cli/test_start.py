@@ -42,7 +42,7 @@ def test_the_terminal_works_without_qt():
     assert "dog above car" in done.stdout
 
 
-def test_the_window_without_qt_says_what_is_missing():
+def test_the_window_without_qt_names_the_missing_package():
     done = start(WITHOUT_QT + TYPED.format(words=[]) + "sys.exit(main())")
     assert done.returncode == 1
     assert done.stderr.startswith("The window needs PySide6")
@@ -57,7 +57,7 @@ def test_the_window_names_the_system_libraries_that_are_missing():
     assert "libxcb-icccm" in "".join(advice)
 
 
-def test_the_window_without_a_display_says_so():
+def test_the_window_without_a_display_reports_it():
     done = start(WINDOW, QT_QPA_PLATFORM=None)
     assert done.returncode == 1
     assert done.stderr.startswith(("There is no display:", "Qt needs system libraries"))

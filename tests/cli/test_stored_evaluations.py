@@ -11,12 +11,12 @@ from PIL import Image
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.judge_choice import UNSUITED as WARNING
 from spatialstudio.domain.verdict import Outcome
 from tests.fakes import FakeDetector
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
-WARNING = "The detector supports sticker pictures only, and this is not one."
 WITHOUT_TAGS = re.compile(r"<[^>]*>")
 
 
@@ -91,7 +91,7 @@ def test_judging_again_by_another_set_detects_and_stores_its_verdicts(
     assert RunFiles().verify(path) == ()
 
 
-def test_other_thresholds_are_stored_on_demand(terminal, photo, library):
+def test_other_thresholds_are_stored_on_request(terminal, photo, library):
     path = stored_run(terminal, photo, library)
     terminal("judge-again", path, "--set", "margin=0.6")
     assert RunFiles().load(path)[0].verdicts[0].outcome is Outcome.PASS
@@ -107,8 +107,11 @@ def test_the_corruption_study_reads_evaluated_pictures(terminal, photo, library)
 
 def test_the_library_lists_and_shows_them(terminal, photo, library):
     path = stored_run(terminal, photo, library)
-    (run,) = json.loads(terminal("runs", "list", "--library", library, "--json").out)["runs"]
+    words = "runs", "list", "--library", library, "--json"
+    (run,) = json.loads(terminal(*words).out)["runs"]
     assert (run["picture"], run["outcome"]) == (str(path), "PASS")
+    assert json.loads(terminal(*words, "is:imported").out)["found"] == 1
+    assert json.loads(terminal(*words, "-is:imported").out)["found"] == 0
     (shown,) = json.loads(terminal("runs", "show", path, "--library", library, "--json").out)[
         "runs"
     ]
@@ -139,7 +142,7 @@ def test_a_single_picture_is_stored_in_the_library_by_default(terminal, tmp_path
 
 
 @pytest.mark.parametrize("many", [(), ("--checker", "recommended")], ids=["one", "many"])
-def test_nothing_is_stored_on_demand(terminal, tmp_path, many):
+def test_storing_can_be_disabled(terminal, tmp_path, many):
     picture = save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
     done = terminal("evaluate", picture, "--prompt", PROMPT, "--no-store", *many)
     assert done.code == 0
@@ -147,7 +150,7 @@ def test_nothing_is_stored_on_demand(terminal, tmp_path, many):
 
 
 @pytest.mark.parametrize("many", [(), ("--checker", "recommended")], ids=["one", "many"])
-def test_a_library_that_cannot_be_written_costs_no_verdict(terminal, tmp_path, many):
+def test_a_read_only_library_keeps_the_verdict(terminal, tmp_path, many):
     (tmp_path / "runs").write_text("a file in the library's place")
     picture = save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
     done = terminal("evaluate", picture, "--prompt", PROMPT, *many)
@@ -212,7 +215,7 @@ def test_a_set_of_the_user_judges_by_name_with_its_threshold(terminal, photo, li
 
 
 @pytest.mark.usefixtures("own_set")
-def test_an_unknown_set_is_answered_with_all_names(terminal, photo):
+def test_an_unknown_set_lists_all_names(terminal, photo):
     done = terminal("evaluate", photo, "--prompt", PROMPT, "--judge-set", "yours", "--csv")
     assert done.code != 0
     assert 'no judge set "yours"' in done.out + done.err

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CARD
+from tests.cli.conftest import CARD, OTHER_DETECTOR
 
 PROMPT = "a photo of a dog to the left of a car"
 
@@ -16,7 +16,7 @@ def picture(terminal, tmp_path):
     ]
 
 
-def test_a_stored_run_is_judged_by_other_settings(terminal, picture, tmp_path):
+def test_a_stored_run_is_judged_with_other_settings(terminal, picture, tmp_path):
     config = tmp_path / "strict.yaml"
     config.write_text("geometry: {margin: 0.6}\n")
     (strict,) = json.loads(terminal("judge-again", picture, "--checker", config, "--json").out)[
@@ -28,7 +28,7 @@ def test_a_stored_run_is_judged_by_other_settings(terminal, picture, tmp_path):
     assert plain["checker"] == "reproduce"
 
 
-def test_people_read_what_became_of_it(terminal, picture):
+def test_the_new_verdict_is_printed(terminal, picture):
     done = terminal("judge-again", picture, "--checker", "recommended")
     assert done.code == 0
     assert done.out.startswith("PASS: dog to the left of car\n")
@@ -42,7 +42,7 @@ def folder(terminal, tmp_path):
     return tmp_path / "many"
 
 
-def test_all_runs_of_a_folder_are_judged_again_and_added_up(terminal, folder):
+def test_all_runs_of_a_folder_are_judged_again_and_summed_up(terminal, folder):
     done = terminal("judge-again", folder, "--json")
     answer = json.loads(done.out)
     assert done.code == 0
@@ -51,13 +51,13 @@ def test_all_runs_of_a_folder_are_judged_again_and_added_up(terminal, folder):
     assert answer["errors"] == []
 
 
-def test_people_read_how_many_runs_were_judged_again(terminal, folder):
+def test_the_number_of_runs_judged_again_is_printed(terminal, folder):
     lines = terminal("judge-again", folder).out.splitlines()
     assert sum(line.startswith("PASS: ") for line in lines) == 3
     assert lines[-2:] == ["3 of 3 runs judged again: 3 PASS", "Mean PSE 1.00 (n = 3 relations)"]
 
 
-def test_a_run_that_cannot_be_judged_again_hides_no_other(terminal, folder):
+def test_a_run_that_cannot_be_judged_again_does_not_affect_others(terminal, folder):
     damaged, *_ = folder.glob("*.strace")
     damaged.write_bytes(b"no trace")
     done = terminal("judge-again", folder, "--json")
@@ -68,13 +68,13 @@ def test_a_run_that_cannot_be_judged_again_hides_no_other(terminal, folder):
     assert [error["run"] for error in answer["errors"]] == [str(damaged.with_suffix(".png"))]
 
 
-def test_a_run_that_was_never_judged_is_counted_out(terminal, folder):
+def test_a_run_that_was_never_judged_is_judged_by_the_default_set(terminal, folder):
     unjudged, *_ = folder.glob("*.json")
     unjudged.unlink()
-    done = terminal("judge-again", folder)
-    assert done.code == 1
-    assert "has no verdict" in done.err
-    assert "2 of 3 runs judged again: 2 PASS" in done.out
+    study = terminal("corruption-study", folder)
+    assert (study.code, "has no verdict" in study.err) == (1, True)
+    assert "3 of 3 runs judged again: 3 PASS" in terminal("judge-again", folder, "--store").out
+    assert terminal("corruption-study", folder).code == 0
 
 
 def test_the_study_takes_all_runs_of_a_folder(terminal, folder):
@@ -90,7 +90,7 @@ def test_deleted_and_hidden_runs_are_left_alone(terminal, folder):
     assert len(json.loads(terminal("judge-again", folder, "--json").out)["runs"]) == 1
 
 
-def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
+def test_the_study_corrupts_the_masks_of_stored_runs(terminal, picture):
     answer = json.loads(terminal("corruption-study", picture, picture, "--json").out)
     assert answer["pictures"] == 2
     assert [row["name"] for row in answer["rows"]][:2] == ["none", "dropout"]
@@ -99,7 +99,7 @@ def test_the_masks_of_stored_runs_are_spoilt_on_purpose(terminal, picture):
     assert lines[1].split() == ["none", "0", "100.00"]
 
 
-def test_a_folder_without_a_run_is_told(terminal, tmp_path):
+def test_a_folder_without_a_run_is_reported(terminal, tmp_path):
     done = terminal("judge-again", tmp_path)
     assert done.code == 1
     assert done.err
@@ -118,6 +118,39 @@ def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(
     record = json.loads(sidecar.read_text())
     record["evaluation"]["perception"]["detector_id"] = ""  # as older records
     sidecar.write_text(json.dumps(record))
-    done = terminal("judge-again", picture)
+    done = terminal("judge-again", picture, "--store")
     assert done.code == 1
     assert "The picture is not judged" in done.err
+    assert 'Run "spatialstudio models get IDEA-Research/grounding-dino-base"' in done.err
+    registry.perception_shelf_made.unknown = ()  # the installed detector knows the objects
+    judged = json.loads(terminal("judge-again", picture, "--store", "--json").out)
+    assert [verdict["outcome"] for verdict in judged["runs"][0]["verdicts"]] == ["PASS"]
+    assert json.loads(sidecar.read_text())["evaluation"]["judge_set"]["id"] == "coco"
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"),
+    [
+        (("--detector", "other/detector"), "other/detector"),
+        (("--detector", "detector"), "other/detector"),
+        (("--detector", "rtdetr-r50"), "PekingU/rtdetr_r50vd"),
+        (("--judge-set", "coco", "--detector", "detector"), "other/detector"),
+    ],
+)
+def test_models_are_chosen_by_id_and_by_short_name(terminal, registry, picture, words, chosen):
+    shelf = registry.perception_shelf_made
+    hub = replace(OTHER_DETECTOR, ref=replace(OTHER_DETECTOR.ref, id="PekingU/rtdetr_r50vd"))
+    shelf.models = (*shelf.models, hub)
+    terminal("judge-again", picture, "--store", *words)
+    sidecar = json.loads(Path(picture).with_suffix(".json").read_text())
+    assert sidecar["evaluation"]["judge_set"]["models"]["detector"] == f"{chosen} c0ffee 5ha"
+
+
+def test_an_ambiguous_short_name_is_refused_with_the_ids(terminal, registry, picture):
+    shelf = registry.perception_shelf_made
+    another = replace(OTHER_DETECTOR, ref=replace(OTHER_DETECTOR.ref, id="maker/detector"))
+    shelf.models = (*shelf.models, another)
+    done = terminal("judge-again", picture, "--detector", "detector")
+    assert done.code != 0
+    assert 'Several installed models are named "detector".' in done.err
+    assert "Pass one of these ids: other/detector, maker/detector." in done.err

@@ -29,7 +29,7 @@ def request_with_guidance():
     )
 
 
-def test_the_baseline_differs_by_guidance_alone(request_with_guidance):
+def test_the_baseline_differs_only_in_guidance(request_with_guidance):
     baseline = unguided(request_with_guidance, "plain")
     assert baseline.sampling.guidance.strength == 0
     assert (baseline.id, baseline.sampling.seed, baseline.scene) == (
@@ -46,7 +46,7 @@ def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_gui
     assert unguided(searched, "plain") == unguided(spared_one, "plain") == alone
 
 
-def test_without_relations_no_search_stands_in_for_guidance():
+def test_without_relations_guidance_is_not_replaced_by_a_search():
     asked = GenerationRequest(
         id="plain",
         scene=replace(scene_of(), relations=()),
@@ -82,7 +82,7 @@ RANKED = tuple(
 )
 
 
-def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_with_guidance):
+def test_the_picture_chosen_by_a_search_is_requested_by_its_seed(request_with_guidance):
     searched = replace(request_with_guidance, search=NoiseSearch(candidates=8, enough=0.5))
     best = best_request(searched, RANKED)
     assert best == with_values(request_with_guidance, seed=9)
@@ -90,7 +90,7 @@ def test_the_picture_that_a_search_kept_is_asked_for_by_its_own_seed(request_wit
     assert best_request(searched, ()) == searched
 
 
-def test_a_search_in_place_of_gradients_leaves_a_picture_without_them(request_with_guidance):
+def test_the_best_picture_of_a_search_instead_of_gradients_is_unguided(request_with_guidance):
     savings = (Saving.SEARCH, Saving.TILING)
     best = best_request(with_values(request_with_guidance, savings=savings), RANKED)
     assert with_savings(best) == best

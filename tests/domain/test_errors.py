@@ -19,9 +19,9 @@ def test_an_error_crosses_a_process_border_with_its_hint(kind):
 
 
 @pytest.mark.parametrize("kind", [ModelNotFound, OutOfMemory])
-def test_trouble_with_a_model_is_trouble_with_the_backend(kind):
+def test_a_model_error_is_a_backend_error(kind):
     assert issubclass(kind, BackendError)
 
 
-def test_the_wish_to_stop_is_no_error_of_the_studio():
+def test_a_cancellation_is_not_a_studio_error():
     assert not issubclass(Cancelled, StudioError)

@@ -80,7 +80,7 @@ class Loud:
         return hash(self.word.lower())
 
 
-def test_fields_defaults_and_words_are_those_of_a_dataclass():
+def test_fields_defaults_and_repr_equal_a_dataclass():
     ours, usual = Place(x=0.25), UsualPlace(x=0.25)
     assert repr(ours) == repr(usual).replace("UsualPlace", "Place")
     assert (ours.y, ours.notes, ours.raw) == (usual.y, usual.notes, usual.raw)
@@ -88,17 +88,17 @@ def test_fields_defaults_and_words_are_those_of_a_dataclass():
     assert [each.name for each in fields(ours)] == ["x", "y", "notes", "raw"]
 
 
-def test_each_instance_gets_what_a_factory_makes():
+def test_each_instance_calls_the_default_factory():
     assert Place(x=0.0).notes is not Place(x=0.0).notes
 
 
 @pytest.mark.parametrize("given", [{}, {"x": 1.0, "z": 2.0}])
-def test_wrong_fields_are_refused_by_the_name_of_the_class(given):
+def test_unknown_fields_are_rejected_with_the_class_name(given):
     with pytest.raises(TypeError, match=r"Place\.__init__\(\)"):
         Place(**given)
 
 
-def test_fields_are_given_by_name_unless_the_class_says_otherwise():
+def test_fields_are_keyword_only_by_default():
     with pytest.raises(TypeError):
         Place(0.25)
     assert Pair(1, right=2) == Pair(1, 2)
@@ -120,7 +120,7 @@ def test_init_is_compiled_at_its_first_use_and_shows_its_parameters():
     assert Unused(number=4).number == 4
 
 
-def test_nothing_of_an_instance_changes():
+def test_instances_are_immutable():
     place = Place(x=0.25)
     with pytest.raises(FrozenInstanceError, match="x"):
         place.x = 0.5
@@ -146,13 +146,13 @@ def test_a_single_field_is_compared_as_a_dataclass_compares_it():
     assert hash(Share(share=0.5)) == hash(Share(share=0.5))
 
 
-def test_handles_are_equal_to_themselves_alone():
+def test_handles_are_equal_only_to_themselves():
     handle = Handle(number=1)
     assert handle == handle
     assert handle != Handle(number=1)
 
 
-def test_what_a_class_defines_by_itself_stays():
+def test_methods_of_the_class_are_kept():
     assert repr(Loud(word="cat")) == "CAT"
     assert {Loud(word="cat"), Loud(word="Cat")} == {Loud(word="cat")}
 

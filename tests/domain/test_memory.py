@@ -9,5 +9,5 @@ from spatialstudio.domain.devices import size_in_words
     ("count", "words"),
     [(999, "999 B"), (2_500_000, "2 MB"), (7_400_000_000, "7.4 GB"), (8e15, "8000.0 TB")],
 )
-def test_sizes_have_a_unit_that_fits(count, words):
+def test_sizes_have_a_suitable_unit(count, words):
     assert size_in_words(count) == words

@@ -45,7 +45,7 @@ def test_a_value_in_range_is_returned_in_the_options_type(
         pytest.param(FORM, "other", "Choose one of code, paper.", id="no such choice"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_with_the_range(
+def test_a_value_out_of_range_is_rejected_with_the_range(
     asked: Option, value: object, hint: str
 ) -> None:
     with pytest.raises(RequestError, match="Margin cannot be") as caught:
@@ -63,7 +63,7 @@ def test_a_value_that_does_not_fit_is_refused_with_the_range(
         pytest.param(FORM, "code", "code", id="choice"),
     ],
 )
-def test_values_are_read_as_typed(asked: Option, text: str, expected: object) -> None:
+def test_typed_values_are_parsed(asked: Option, text: str, expected: object) -> None:
     assert asked.parse(text) == expected
 
 
@@ -71,7 +71,7 @@ def test_values_are_read_as_typed(asked: Option, text: str, expected: object) ->
     ("asked", "text"),
     [(SHARE, "much"), (SHARE, "inf"), (COUNT, "1.5"), (SWITCH, "maybe"), (FORM, "")],
 )
-def test_typed_text_that_is_not_a_value_is_refused(asked: Option, text: str) -> None:
+def test_typed_text_that_is_not_a_value_is_rejected(asked: Option, text: str) -> None:
     with pytest.raises(RequestError, match="Margin cannot be"):
         asked.parse(text)
 

@@ -38,7 +38,7 @@ def test_a_box_knows_its_sides_and_middle():
     assert (BOX.width, BOX.height, BOX.area, BOX.center_xy) == (6, 3, 18, (5, 5.5))
 
 
-def test_a_box_turned_inside_out_is_empty():
+def test_an_inverted_box_is_empty():
     assert Box(left=8, top=4, right=2, bottom=7).area == 0
 
 
@@ -50,7 +50,7 @@ def test_the_best_mask_of_a_mention_comes_first(perception):
     assert [found.score for found in perception.masks_of("cat")] == [0.7, 0.3]
 
 
-def test_equally_sure_detections_keep_their_order():
+def test_detections_of_equal_score_keep_their_order():
     first, second = detection("cat", 0.5), detection("cat", 0.5)
     perception = Perception(
         image_sha256="", height=8, width=8, detections=(first, second), masks=()
@@ -75,7 +75,7 @@ def test_equally_sure_detections_keep_their_order():
     ],
     ids=["mask", "depth", "attention", "preview", "image"],
 )
-def test_an_array_that_is_shared_cannot_be_written(hold):
+def test_a_shared_array_is_read_only(hold):
     held = hold(np.ones((2, 2), dtype=np.float32))
     with pytest.raises(ValueError, match="read-only"):
         held[0, 0] = 0

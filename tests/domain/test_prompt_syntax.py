@@ -86,7 +86,7 @@ def claims(scene, place=lambda span: span):
 
 
 @pytest.mark.parametrize("tenth", TENTHS)
-def test_weights_change_no_relation_and_no_place(read, tenth):
+def test_weights_change_no_relation_and_no_span(read, tenth):
     for seed in range(tenth, GENERATED, 10):
         plain, typed, origins = weighted(seed)
 
@@ -100,7 +100,7 @@ def test_weights_change_no_relation_and_no_place(read, tenth):
 
 
 @pytest.mark.parametrize("tenth", TENTHS)
-def test_what_is_drawn_has_the_relations_and_spans_of_the_prompt_without_weights(read, tenth):
+def test_the_drawn_prompt_has_the_relations_and_spans_of_the_prompt_without_weights(read, tenth):
     for seed in range(tenth, GENERATED, 10):
         plain, typed, weights = weighted_by_effect(seed)
         scene, _ = drawn_scene(read(typed))
@@ -133,7 +133,7 @@ def weighted_by_effect(seed):
         "((a cat:1) to the left of (a dog:1.0):1)",
     ],
 )
-def test_a_weight_of_1_is_none(read, typed):
+def test_a_weight_of_1_is_dropped(read, typed):
     plain = "a cat to the left of a dog"
     scene, _ = drawn_scene(read(typed))
     assert (scene.prompt.text, scene.prompt.weights) == (plain, ())
@@ -178,7 +178,7 @@ def test_weights_multiply_and_unbalanced_brackets_are_literal(typed, text, weigh
     assert [(each.span.of(text), round(each.weight, 6)) for each in plain.weights] == weights
 
 
-def test_a_prompt_of_loras_alone_has_nothing_to_draw():
+def test_a_prompt_with_only_loras_has_no_text():
     scene = SceneGraph(
         prompt=Prompt(text="<lora:a:1>"), mentions=(), relations=(), extractor_id="x"
     )
@@ -202,7 +202,7 @@ def test_a_prompt_of_loras_alone_has_nothing_to_draw():
         ("a cat BREAK above a dog", "a cat  above a dog"),
     ],
 )
-def test_syntax_is_left_out(typed, plain):
+def test_syntax_is_removed(typed, plain):
     found = without_syntax(typed)
     assert found.text == plain
     assert found.notes or found.text != typed
@@ -229,13 +229,13 @@ def test_syntax_is_left_out(typed, plain):
         "[] {} () (:1.3) [:]",
     ],
 )
-def test_prose_stays_as_it_is(text):
+def test_prose_is_unchanged(text):
     found = without_syntax(text)
     assert (found.text, found.notes) == (text, ())
     assert found.origins == tuple(range(len(text)))
 
 
-def test_a_note_names_each_kind_of_syntax_once_and_points_at_it(read):
+def test_a_note_names_each_kind_of_syntax_once_with_its_position(read):
     text = "cat++ left of a (dog:1.2) <lyco:x:1> <lora:x:1>"
     told = {note.message: note.span.of(text) for note in read(text).notes}
     assert told == {
@@ -252,7 +252,7 @@ def test_a_prompt_of_syntax_alone_is_empty(read):
 @pytest.mark.parametrize(
     "text", ["(" * 5000, "[a" * 5000 + "]" * 5000, "<lora:" * 3000, "a::" * 3000]
 )
-def test_hostile_nesting_is_read_at_once(text):
+def test_deep_nesting_is_parsed(text):
     for found in (without_syntax(text), drawn_prompt(text)):
         assert len(found.text) == len(found.origins)
 

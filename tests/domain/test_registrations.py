@@ -24,7 +24,7 @@ def registry(*found):
     return Registrations("part", found, lambda part: part.order)
 
 
-def test_values_are_offered_in_their_order_then_as_registered():
+def test_values_are_sorted_by_order_then_by_registration():
     parts = registry(Part("last", 2), Part("a"))
     parts.register(Part("b"))
     parts.register(Part("first", 0))
@@ -37,17 +37,17 @@ def test_an_id_is_registered_once():
         parts.register(Part("a"))
 
 
-def test_an_unknown_id_is_answered_with_the_known_ones():
+def test_an_unknown_id_lists_the_known_ones():
     with pytest.raises(PluginError, match='The part "c" is not known') as caught:
         registry(Part("a"), Part("b"))["c"]
     assert "a, b" in caught.value.hint
 
 
-def test_what_is_removed_is_gone():
+def test_a_removed_registration_is_gone():
     parts = registry(Part("a"))
     parts.unregister("a")
     assert "a" not in parts
 
 
-def test_the_export_kinds_are_those_of_the_folder_in_the_order_of_the_dialog():
+def test_the_export_kinds_are_listed_from_the_folder_in_dialog_order():
     assert tuple(kind.id for kind in EXPORT_KINDS) == OFFERED

@@ -26,7 +26,7 @@ def test_a_plain_name_is_one_path_component(name):
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "a/b", "/a", "a\\b", "C:a", "a\0b", "a\nb", "\x1b[31m", "é" * 128]
 )
-def test_what_could_leave_its_folder_is_no_path_component(name):
+def test_names_that_could_leave_their_folder_are_no_path_component(name):
     assert not is_path_component(name)
 
 
@@ -55,7 +55,7 @@ def test_a_file_above_the_limit_is_not_read(tmp_path):
 
 
 @needs_fifo
-def test_a_fifo_is_refused_without_waiting(tmp_path):
+def test_a_fifo_is_rejected_without_blocking(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("fifo")
     assert not is_regular(tmp_path / "link")
@@ -64,13 +64,13 @@ def test_a_fifo_is_refused_without_waiting(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
-def test_a_link_to_a_device_is_refused(tmp_path):
+def test_a_link_to_a_device_is_rejected(tmp_path):
     (tmp_path / "endless").symlink_to("/dev/zero")
     with pytest.raises(NotARegularFile):
         read_regular(tmp_path / "endless", 1024)
 
 
-def test_what_is_not_there_is_an_os_error(tmp_path):
+def test_a_missing_file_is_an_os_error(tmp_path):
     assert not is_regular(tmp_path / "missing")
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "missing", 1024)

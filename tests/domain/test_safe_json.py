@@ -25,7 +25,7 @@ def test_halves_of_surrogate_pairs_pass():
     assert parse_limited('"\ud83d"'.encode("utf-8", "surrogatepass")) == "\ud83d"
 
 
-def test_the_deepest_nesting_that_is_allowed_passes():
+def test_the_maximum_nesting_depth_is_accepted():
     assert parse_limited(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) is not None
 
 
@@ -40,7 +40,7 @@ def test_the_deepest_nesting_that_is_allowed_passes():
         pytest.param(b'["' + b"a" * 30_000_000 + WIDE + b'"]', id="four bytes a character"),
     ],
 )
-def test_json_that_takes_too_much_is_refused(content):
+def test_oversized_json_is_rejected(content):
     with pytest.raises(JsonTooLarge):
         parse_limited(content)
 
@@ -62,7 +62,7 @@ def test_a_limit_on_bytes_can_be_set():
         pytest.param(b"[" + b"9" * 5000 + b"]", id="5000 digits"),
     ],
 )
-def test_what_is_not_json_is_refused(content):
+def test_invalid_json_is_rejected(content):
     with pytest.raises(ValueError):  # noqa: PT011 - the reader above words it
         parse_limited(content)
 
@@ -76,7 +76,7 @@ def test_what_is_not_json_is_refused(content):
         pytest.param(b'["' + b"a" * 60_000_000 + b'"]', id="one text"),
     ],
 )
-def test_what_is_parsed_stays_within_the_memory_that_was_estimated(content):
+def test_parsed_json_stays_within_the_estimated_memory(content):
     tracemalloc.start()
     try:
         parse_limited(content)

@@ -9,18 +9,18 @@ from spatialstudio.domain.generation import (
 
 
 @pytest.mark.parametrize("own", SAMPLERS)
-def test_samplers_of_one_kind_stand_in_for_each_other_its_own_first(own):
+def test_samplers_of_one_kind_are_interchangeable_with_the_default_first(own):
     names = alternative_samplers(own)
     assert names[0] == own
     assert sorted(names) == sorted(SAMPLERS)
 
 
-def test_heun_is_not_offered_where_the_first_step_spans_too_much():
+def test_heun_is_not_offered_if_the_first_step_is_too_large():
     names = alternative_samplers("DDPMScheduler", begins_in_noise=True)
     assert set(SAMPLERS) - set(names) == {"HeunDiscreteScheduler"}
 
 
-def test_a_sampler_of_another_kind_stands_alone():
+def test_a_sampler_of_another_kind_has_no_alternatives():
     assert alternative_samplers("FlowMatchEulerDiscreteScheduler") == (
         "FlowMatchEulerDiscreteScheduler",
     )
@@ -28,11 +28,11 @@ def test_a_sampler_of_another_kind_stands_alone():
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
-def test_both_names_lead_to_the_sampler(name):
+def test_both_names_find_the_sampler(name):
     assert sampler_named(sampler_title(name).upper()) == name
     assert sampler_named(name) == name
 
 
-def test_a_name_that_nobody_knows_stays():
+def test_an_unknown_name_is_unchanged():
     assert sampler_named("LCMScheduler") == "LCMScheduler"
     assert sampler_title("LCMScheduler") == "LCM"

@@ -48,13 +48,13 @@ def test_the_inverse_of_the_inverse_is_the_relation_itself(relation_type):
 
 
 @EVERY_TYPE
-def test_the_inverse_turns_every_claim_around(relation_type):
+def test_the_inverse_swaps_every_claim(relation_type):
     turned = {AxisClaim(claim.axis, not claim.subject_first) for claim in relation_type.claims}
     assert set(relation_types.inverse(relation_type).claims) == turned
 
 
 @EVERY_TYPE
-def test_only_orders_make_claims(relation_type):
+def test_only_order_relations_make_claims(relation_type):
     assert bool(relation_type.claims) is (relation_type.shape is Shape.ORDER)
 
 
@@ -88,7 +88,7 @@ def test_a_type_cannot_be_registered_twice():
         list(RelationTypes([LEFT_OF, LEFT_OF]))
 
 
-def test_an_unknown_type_is_told_with_those_known():
+def test_an_unknown_type_lists_the_known_ones():
     with pytest.raises(PluginError) as caught:
         RelationTypes([LEFT_OF])["beyond"]
     assert LEFT_OF.id in caught.value.hint
@@ -99,7 +99,7 @@ def test_an_unknown_type_is_told_with_those_known():
     [(BETWEEN, None), (LEFT_OF, "cup")],
     ids=["between without", "left with"],
 )
-def test_exactly_between_takes_a_second_object(relation_type, second_object):
+def test_only_between_takes_a_second_object(relation_type, second_object):
     with pytest.raises(ValueError, match="second object"):
         relation(relation_type, second_object=second_object)
 
@@ -118,7 +118,7 @@ def test_a_scene_finds_its_mentions():
     assert scene().mention("dog").phrase == "red dog"
 
 
-def test_a_scene_knows_no_other_mention():
+def test_an_unknown_mention_is_rejected():
     with pytest.raises(KeyError):
         scene().mention("bird")
 
@@ -131,7 +131,7 @@ def test_a_scene_knows_no_other_mention():
     ],
     ids=["left", "between"],
 )
-def test_a_relation_is_said_in_words(claimed, sentence):
+def test_a_relation_is_written_in_words(claimed, sentence):
     assert scene(claimed).sentence(claimed) == sentence
 
 
@@ -145,7 +145,7 @@ def scene_of_named(*phrases):
     )
 
 
-def test_things_that_are_called_alike_are_told_apart_by_their_place():
+def test_objects_of_equal_name_are_distinguished_by_position():
     named = scene_of_named("dog", "red dog", "Dog", "cat", "dog")
     names = [named.name(mention.id) for mention in named.mentions]
     assert names == ["first dog", "red dog", "second Dog", "cat", "third dog"]
@@ -153,14 +153,14 @@ def test_things_that_are_called_alike_are_told_apart_by_their_place():
     assert [crowd.name(f"m{place}") for place in (11, 12)] == ["twelfth dog", "dog 13"]
 
 
-def test_a_relation_of_alike_things_is_said_with_and_without_their_places():
+def test_a_relation_of_equal_names_is_written_with_and_without_positions():
     twins = scene_of_named("dog", "dog")
     claim = relation(LEFT_OF, "m1", "m0")
     assert twins.sentence(claim) == "second dog to the left of first dog"
     assert twins.plain_sentence(claim) == "dog to the left of dog"
 
 
-def test_curves_of_relations_with_one_subject_have_colours_of_their_own():
+def test_relations_with_the_same_subject_have_different_colours():
     def claim(name, *ends):
         return Relation(id=name, type=LEFT_OF, subject=ends[0], object=ends[1])
 
@@ -181,12 +181,12 @@ def test_curves_of_relations_with_one_subject_have_colours_of_their_own():
     assert scene.relation_hues == {"r1": 0, "r2": 2, "r3": 1, "r4": 0}
 
 
-def test_a_span_takes_its_characters_out_of_the_text():
+def test_a_span_extracts_its_characters():
     assert TextSpan(start=2, stop=5).of("a cat sat") == "cat"
 
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 3), (3, 3), (4, 3)])
-def test_a_span_is_never_empty_or_backward(start, stop):
+def test_a_span_is_never_empty_or_reversed(start, stop):
     with pytest.raises(ValueError, match="start < stop"):
         TextSpan(start=start, stop=stop)
 

@@ -70,7 +70,7 @@ def test_other_folders_stay_in_order(current, tmp_path):
         pytest.param(".", os.defpath, id="nothing else"),
     ],
 )
-def test_programs_are_searched_in_absolute_folders_only(before, after):
+def test_programs_are_searched_only_in_absolute_folders(before, after):
     assert without_current_folder({"PATH": before})["PATH"] == after
 
 
@@ -91,7 +91,7 @@ def test_children_search_the_current_folder_for_no_module(current):
     assert safe["PYTHONSAFEPATH"] == "1"
 
 
-def test_an_empty_list_of_modules_is_not_handed_on(current):
+def test_an_empty_module_path_is_not_passed_on(current):
     assert "PYTHONPATH" not in without_current_folder({"PYTHONPATH": "."})
 
 
@@ -104,7 +104,7 @@ def test_the_process_itself_gets_the_same_environment(current, monkeypatch):
     assert os.environ["PYTHONSAFEPATH"] == "1"
 
 
-def test_variables_can_be_put_back(monkeypatch):
+def test_variables_can_be_restored(monkeypatch):
     monkeypatch.setenv("STUDIO_A", "1")
     monkeypatch.setenv("STUDIO_B", "")
     monkeypatch.delenv("STUDIO_B")

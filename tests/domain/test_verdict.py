@@ -21,7 +21,7 @@ def verdict(outcome=Outcome.PASS, reason=None):
     )
 
 
-def test_an_undecidable_verdict_must_say_why():
+def test_an_undecidable_verdict_needs_a_reason():
     with pytest.raises(ValueError, match="reason"):
         verdict(Outcome.UNDECIDABLE)
 
@@ -33,7 +33,7 @@ def test_a_decided_verdict_has_no_reason(outcome):
 
 
 @pytest.mark.parametrize("reason", list(AbstentionReason), ids=lambda reason: reason.value)
-def test_every_reason_makes_undecidable(reason):
+def test_every_reason_makes_a_verdict_undecidable(reason):
     assert verdict(Outcome.UNDECIDABLE, reason).reason is reason
 
 

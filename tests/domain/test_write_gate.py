@@ -36,19 +36,19 @@ def test_a_quiet_gate_closes_at_once(gate):
     assert gate.close()
 
 
-def test_closing_waits_for_whoever_writes(gate, writer):
+def test_closing_waits_for_writers(gate, writer):
     assert not gate.close(WAIT_S)
     writer.set()
     assert gate.close()
 
 
-def test_whoever_closed_the_gate_may_still_write(gate):
+def test_the_thread_that_closed_the_gate_may_still_write(gate):
     gate.close()
     with gate.passed():
         pass
 
 
-def test_who_is_inside_may_begin_once_more(gate):
+def test_a_thread_inside_may_enter_again(gate):
     inside, closed, wrote = Event(), Event(), Event()
 
     def write():

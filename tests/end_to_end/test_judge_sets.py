@@ -1,27 +1,23 @@
 """The judge sets at every entry point: real models with tiny random weights, real processors."""
 
 import logging
-from pathlib import Path
 
 import pytest
 
 from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.judge_choice import (
     DEFAULT_JUDGE_SET,
     JUDGE_SETS,
-    STICKER_DETECTOR_ID,
     STICKERS,
     JudgeSetChoice,
 )
-from spatialstudio.domain.ports import ModelCard, Surroundings
-from spatialstudio.domain.resources import resources_folder
+from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
 from tests.adapters.perception.tiny_models import write_model
-from tests.fakes import FakeBackend, FakeDepth, FakeDetector
-from tests.judging_entry_points import ENTRY_POINTS, EntryPoints
+from tests.adapters.questions.tiny_blip import save_tiny_blip
+from tests.fakes import FakeDetector
+from tests.judging_entry_points import ENTRY_POINTS, NEVER, EntryPoints, PhotoRegistry
 
 PROMPT = "a dog in front of a teddy bear, a person, a motorbike and a tv"
 MODELS = ("grounding-dino", "sam2", "depth-anything", "rt-detr", "mask2former")
@@ -30,8 +26,14 @@ EXPECTED = {
         "detector": "grounding-dino",
         "segmenter": "sam2",
         "depth": "depth-anything",
+        "answerer": "blip",
     },
-    "coco": {"detector": "mask2former", "second_detector": "rt-detr", "depth": "depth-anything"},
+    "coco": {
+        "detector": "mask2former",
+        "second_detector": "rt-detr",
+        "depth": "depth-anything",
+        "answerer": "blip",
+    },
     "spatialbench-uc": {"detector": "rt-detr", "second_detector": "grounding-dino"},
 }
 
@@ -43,58 +45,8 @@ def judge_models(tmp_path_factory):
     logging.getLogger("transformers").setLevel(logging.CRITICAL)
     for name in MODELS:
         write_model(name, root / name)
+    save_tiny_blip(root / "blip")
     return root
-
-
-PHOTOS = ModelCard(
-    id="photos",
-    title="Photos",
-    backend_id="fake",
-    folder=Path("photos"),
-    size_bytes=1,
-    licence="MIT",
-    native_size=16,
-    steps=1,
-    guidance_scale=4.0,
-    strength=5.0,
-    known_objects={},
-)
-"""A generation model that draws other pictures than stickers."""
-
-
-class Catalog:
-    """Lists the model of photos."""
-
-    def cards(self):
-        return (PHOTOS,)
-
-    def damaged(self):
-        return {}
-
-
-class PhotoRegistry(Registry):
-    """The built-in adapters without a cache, with fakes for drawing and for the sticker models."""
-
-    def __init__(self, models, sticker_detector):
-        surroundings = Surroundings(resources=resources_folder(), model_folders=(models,))
-        super().__init__(read_manifest(BUILT_IN_MANIFEST), surroundings)
-        self._catalog = Catalog()
-        self._sticker_detector = sticker_detector
-        self._backend = FakeBackend()
-
-    def model_catalog(self, adapter_id):
-        return self._catalog
-
-    def backend(self, adapter_id):
-        return self._backend
-
-    def detector(self, adapter_id):
-        if adapter_id == STICKER_DETECTOR_ID:
-            return self._sticker_detector
-        return super().detector(adapter_id)
-
-    def depth(self, adapter_id):
-        return FakeDepth() if adapter_id == "sticker-depth" else super().depth(adapter_id)
 
 
 @pytest.fixture
@@ -112,9 +64,6 @@ def entry_points(tmp_path, capsys, monkeypatch):
         return EntryPoints(open_studio, tmp_path, PROMPT, capsys, monkeypatch)
 
     return make
-
-
-NEVER = FakeDetector(error=DetectorError("The sticker models were asked."))
 
 
 @pytest.fixture(scope="session")
@@ -139,12 +88,11 @@ def test_a_judge_set_judges_with_its_models_and_their_processors(
     assert {each.detector_id for each in seen.detections} == {seen.detector_id}
     assert bool(seen.masks) == (set_id != "spatialbench-uc")
     assert (seen.depth is not None) == (set_id != "spatialbench-uc")
+    assert evaluation.da_score.source_id == EXPECTED[set_id].get("answerer", PERCEPTION_ID)
     assert evaluation.verdicts
 
 
-@pytest.mark.parametrize(
-    "entry_point", [each for each in ENTRY_POINTS if each != "terminal: judge-again"]
-)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_without_a_choice_the_first_installed_set_judges(entry_points, all_sets, entry_point):
     evaluation = entry_points(all_sets).judge(entry_point, DEFAULT_JUDGE_SET)
     assert evaluation.judge_set.id == JUDGE_SETS[1].id == "open-vocabulary"

@@ -69,14 +69,14 @@ def replayed(record):
 
 
 @pytest.mark.parametrize("record", RECORDS)
-def test_the_recorded_verdict_and_reason_are_met(record):
+def test_the_recorded_verdict_and_reason_are_reproduced(record):
     verdict = replayed(record)
     reason = REASONS[verdict.reason](verdict, SETTINGS[record["evaluation"]])
     assert (verdict.outcome.value, reason) == (record["verdict"], record["reason"])
 
 
 @pytest.mark.parametrize("record", RECORDS)
-def test_the_recorded_confidence_is_met(record):
+def test_the_recorded_confidence_is_reproduced(record):
     verdict = replayed(record)
     components = record["components"]
     assert verdict.confidence == pytest.approx(record["confidence"], abs=1e-9)
@@ -89,7 +89,7 @@ MEASURED = [record for record in RECORDS if record.values[0]["delta"] is not Non
 
 
 @pytest.mark.parametrize("record", MEASURED)
-def test_the_recorded_geometry_is_met(record):
+def test_the_recorded_geometry_is_reproduced(record):
     measurement = replayed(record).measurement
     assert measurement.delta == pytest.approx(record["delta"], abs=1e-12)
     assert measurement.overlap == pytest.approx(record["iou"], abs=1e-12)

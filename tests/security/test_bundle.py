@@ -29,7 +29,7 @@ def change_run(**fields):
 
 
 @pytest.mark.parametrize("file", CASES)
-def test_it_is_refused_with_one_sentence_and_writes_nothing(tmp_path, file):
+def test_a_hostile_bundle_is_rejected_with_one_sentence_and_writes_nothing(tmp_path, file):
     path = file.make(tmp_path)
     with pytest.raises(StoreError) as caught:
         file.open(path)
@@ -85,7 +85,7 @@ def test_the_cause_is_named(tmp_path, make, cause):
     ],
     ids=str,
 )
-def test_hostile_names_are_refused(tmp_path, bystander, fields):
+def test_hostile_names_are_rejected(tmp_path, bystander, fields):
     path = bundle_with(tmp_path, change=change_run(**fields))
     before = fingerprint(tmp_path)
     with pytest.raises(StoreError):
@@ -93,7 +93,7 @@ def test_hostile_names_are_refused(tmp_path, bystander, fields):
     assert fingerprint(tmp_path) == before
 
 
-def test_a_linked_month_leads_nowhere(tmp_path, bystander):
+def test_a_linked_month_folder_is_not_followed(tmp_path, bystander):
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "2026").symlink_to(bystander)
     with pytest.raises(StoreError):
@@ -108,19 +108,19 @@ def test_a_fifo_in_the_library_blocks_no_import(tmp_path):
     assert arrived == folder / "a_2.png"
 
 
-def test_a_picture_too_large_to_decode_is_refused(tmp_path):
+def test_a_picture_too_large_to_decode_is_rejected(tmp_path):
     picture = png_bytes(np.zeros((6500, 6500, 3), np.uint8))
     with pytest.raises(StoreError, match="too large to open safely"):
         import_bundle(bundle_with(tmp_path, files=picture))
 
 
-def test_a_run_is_brought_by_a_sound_bundle(tmp_path):
+def test_a_valid_bundle_imports_its_run(tmp_path):
     (arrived,) = import_bundle(bundle_with(tmp_path))
     assert arrived == tmp_path / "library" / "2026" / "11" / "a.png"
     assert np.array_equal(read_picture(arrived), np.zeros((8, 8, 3), np.uint8))
 
 
-def test_none_fills_the_memory(tmp_path):
+def test_no_bundle_exhausts_the_memory(tmp_path):
     attacked = attack(
         "from pathlib import Path\n"
         "from spatialstudio.domain.errors import StoreError\n"

@@ -64,32 +64,32 @@ def started_in(hostile, tmp_path, monkeypatch):
     return start
 
 
-def test_the_folder_is_an_attack(hostile, pwned, started_in):
+def test_the_hostile_folder_runs_code_without_protection(hostile, pwned, started_in):
     started_in("-B", "-c", "import multiprocessing, subprocess")
     assert pwned.read_text().split() == ["multiprocessing", "subprocess"]
     pwned.unlink()
 
 
-def test_the_program_as_a_module_runs_nothing_of_it(started_in):
+def test_the_program_as_a_module_runs_no_code_of_the_folder(started_in):
     done = started_in("-m", "spatialstudio", "parse", "a cat above a dog")
     assert done.exit_code == 0
     assert "cat above dog" in done.output
 
 
-def test_the_doctor_runs_nothing_of_it(started_in):
+def test_the_doctor_runs_no_code_of_the_folder(started_in):
     done = started_in("-m", "spatialstudio", "doctor")
     assert done.exit_code == 0
     assert "! device" not in done.output
 
 
-def test_the_engine_runs_nothing_of_it(started_in, tmp_path):
+def test_the_engine_runs_no_code_of_the_folder(started_in, tmp_path):
     script = tmp_path / "spatialstudio"  # like the script that pip writes
     script.write_text(WITH_AN_ENGINE)
     assert started_in(str(script)).output.strip() == "closed"
 
 
 @pytest.mark.slow
-def test_making_the_environment_runs_nothing_of_it(started_in, tmp_path):
+def test_making_the_environment_runs_no_code_of_the_folder(started_in, tmp_path):
     packaging = tmp_path / "checkout" / "packaging"
     packaging.mkdir(parents=True)
     shutil.copy(ROOT / "packaging" / "bootstrap.py", packaging)

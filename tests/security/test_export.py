@@ -68,7 +68,7 @@ CHEAP = (
 
 
 @pytest.mark.parametrize("kind", CHEAP, ids=lambda kind: kind.id)
-def test_an_export_replaces_nothing_without_being_told_to(exports, picture, tmp_path, kind):
+def test_an_export_overwrites_nothing_by_default(exports, picture, tmp_path, kind):
     target = tmp_path / f"taken.{usual(kind)}"
     target.write_text("mine")
     with pytest.raises(TargetExists, match="taken"):
@@ -78,7 +78,7 @@ def test_an_export_replaces_nothing_without_being_told_to(exports, picture, tmp_
     assert target.read_bytes() != b"mine"
 
 
-def test_a_dangling_link_is_a_name_that_is_taken(exports, picture, tmp_path):
+def test_a_dangling_link_counts_as_an_existing_file(exports, picture, tmp_path):
     target = tmp_path / "link.csv"
     target.symlink_to(tmp_path / "elsewhere.csv")
     with pytest.raises(TargetExists):
@@ -86,14 +86,14 @@ def test_a_dangling_link_is_a_name_that_is_taken(exports, picture, tmp_path):
     assert not (tmp_path / "elsewhere.csv").exists()
 
 
-def test_what_a_link_leads_to_is_never_written(exports, picture, tmp_path, bystander):
+def test_the_target_of_a_link_is_never_written(exports, picture, tmp_path, bystander):
     target = tmp_path / "link.csv"
     target.symlink_to(bystander / "keep.txt")
     exports.export([picture], EXPORT_KINDS["table"], target, None, OVERWRITE)
     assert not target.is_symlink()
 
 
-def test_what_is_no_file_is_not_replaced(exports, picture, tmp_path):
+def test_special_files_are_not_replaced(exports, picture, tmp_path):
     target = tmp_path / "odd.png"
     os.mkfifo(target)
     with pytest.raises(StoreError, match="is not a file"):
@@ -281,12 +281,12 @@ def killed_after(steps, words, folder):
 
 
 @pytest.mark.parametrize("steps", [0, 3, 8])
-def test_records_that_are_killed_leave_no_part_of_a_report(tmp_path, steps):
+def test_killing_the_evaluation_of_records_leaves_no_partial_report(tmp_path, steps):
     assert killed_after(steps, ["judge-records", str(RECORDS), "--out", "judged"], tmp_path)
     assert not (tmp_path / "judged").exists()
 
 
-def test_a_run_of_answers_that_is_killed_goes_on(tmp_path):
+def test_a_killed_evaluation_resumes(tmp_path):
     rows = [{"picture": f"{n}.png", "prompt": "p", "error": None} for n in range(3)]
     path = tmp_path / "answers.jsonl"
     first = AnswerFile(path)
@@ -326,7 +326,7 @@ def taken(done, path, content="mine"):
     assert path.read_text() == content
 
 
-def test_commands_replace_nothing_without_overwrite(terminal, tmp_path, pictures):
+def test_commands_overwrite_nothing_without_the_option(terminal, tmp_path, pictures):
     path = tmp_path / "taken.jsonl"
     path.write_text("mine")
     taken(terminal("benchmark-prompts", "--out", path), path)
@@ -347,7 +347,7 @@ def test_commands_replace_nothing_without_overwrite(terminal, tmp_path, pictures
 
 
 @pytest.mark.parametrize("source", ["a.png", "prompts.csv", "link.png"])
-def test_answers_are_not_written_over_what_is_judged(terminal, tmp_path, pictures, source):
+def test_results_are_not_written_over_the_judged_pictures(terminal, tmp_path, pictures, source):
     prompts = pictures / "prompts.csv"
     prompts.write_text(f'picture,prompt\na.png,"{PROMPT}"\n')
     (pictures / "link.png").symlink_to(pictures / "b.png")
@@ -359,7 +359,7 @@ def test_answers_are_not_written_over_what_is_judged(terminal, tmp_path, picture
     assert fingerprint(pictures) == before
 
 
-def test_answers_that_are_there_are_kept_beside_new_ones(terminal, tmp_path, pictures):
+def test_existing_results_are_kept(terminal, tmp_path, pictures):
     path = tmp_path / "answers.jsonl"
     for name in ("a.png", "b.png"):
         words = ("evaluate", pictures / name, "--prompt", PROMPT, *BY, "--out", path)

@@ -98,7 +98,7 @@ def test_a_path_in_the_trash_moves_nothing_elsewhere(root, tmp_path, bystander, 
     assert {each.name for each in tmp_path.iterdir()} == before | {"cache"}
 
 
-def test_a_linked_trash_is_no_trash(root, tmp_path, bystander):
+def test_a_linked_trash_folder_is_ignored(root, tmp_path, bystander):
     shutil.move(deletion(root, "x"), bystander / "inner" / "x")
     shutil.rmtree(root / ".trash")
     (root / ".trash").symlink_to(bystander / "inner")
@@ -108,7 +108,7 @@ def test_a_linked_trash_is_no_trash(root, tmp_path, bystander):
     shutil.rmtree(bystander / "inner" / "x")
 
 
-def test_nothing_is_thrown_into_a_linked_trash(root, good, tmp_path, bystander):
+def test_nothing_is_moved_into_a_linked_trash_folder(root, good, tmp_path, bystander):
     (root / ".trash").symlink_to(bystander)
     library = RunLibrary(root, tmp_path / "cache")
     with pytest.raises(StoreError, match="outside the library"):
@@ -117,7 +117,7 @@ def test_nothing_is_thrown_into_a_linked_trash(root, good, tmp_path, bystander):
     assert good.exists()
 
 
-def test_a_linked_deletion_is_none(root, tmp_path, bystander):
+def test_a_linked_deletion_is_ignored(root, tmp_path, bystander):
     (root / ".trash").mkdir()
     (root / ".trash" / "inner").symlink_to(bystander / "inner")
     assert prompts(opened(root, tmp_path / "cache")) == [TEXT]
@@ -131,7 +131,7 @@ def test_files_in_the_trash_that_no_deletion_wrote_stay(root, tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["photos", "thesis.txt"]
 
 
-def test_a_run_is_not_put_back_through_a_link(root, tmp_path, bystander):
+def test_a_run_is_not_restored_through_a_link(root, tmp_path, bystander):
     folder = deletion(root, "x", paths=["month/a.png"], deleted="2999-01-01T00:00:00+00:00")
     (root / "month").symlink_to(bystander)
     library = RunLibrary(root, tmp_path / "cache")
@@ -140,7 +140,7 @@ def test_a_run_is_not_put_back_through_a_link(root, tmp_path, bystander):
     library.close()
 
 
-def test_a_run_in_a_linked_folder_is_not_thrown_away(root, tmp_path, bystander):
+def test_a_run_in_a_linked_folder_is_not_deleted(root, tmp_path, bystander):
     library = RunLibrary(root, tmp_path / "cache")
     (root / "month").symlink_to(bystander)
     with pytest.raises(StoreError, match="outside the library"):
@@ -152,7 +152,7 @@ BAD_IDS = ["x/../../../bystander/new", "{}/new", "..", "", ".hidden", "a\0b", "n
 
 
 @pytest.mark.parametrize("spelling", BAD_IDS, ids=lambda spelling: spelling[:20] or "empty")
-def test_a_bad_id_of_version_1_is_listed_as_damaged_and_the_rest_goes_on(
+def test_an_invalid_id_of_version_1_is_listed_as_damaged_and_others_are_migrated(
     root, tmp_path, bystander, spelling
 ):
     for name in ("bad", "fine"):
@@ -356,7 +356,7 @@ def sidecars(sound):
     yield "note", sound.replace(b'"note": ""', note, 1)
 
 
-def test_sidecars_that_are_too_much_are_refused_and_hide_nothing(root, good, tmp_path):
+def test_oversized_sidecars_are_rejected_and_hide_nothing(root, good, tmp_path):
     sound = good.with_suffix(".json").read_bytes()
     for name, content in sidecars(sound):
         copied(good, name)
@@ -370,7 +370,7 @@ def test_sidecars_that_are_too_much_are_refused_and_hide_nothing(root, good, tmp
         assert f"refused {name}.png" in refused
 
 
-def test_records_of_version_1_that_are_too_much_are_refused(root, good, tmp_path):
+def test_oversized_records_of_version_1_are_rejected(root, good, tmp_path):
     record = (SAMPLE / "run.json").read_bytes()
     for name, content in {
         "brackets": b"[" * 200_000,

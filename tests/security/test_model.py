@@ -80,7 +80,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize(("file", "settings"), SETTINGS.values(), ids=SETTINGS)
-def test_numbers_beyond_all_models_are_refused_when_listed_and_when_loaded(root, file, settings):
+def test_excessive_numbers_are_rejected_when_listed_and_when_loaded(root, file, settings):
     change(root / "bad" / file, **settings)
     told = damage_listed(root)
     (name,) = settings
@@ -90,7 +90,7 @@ def test_numbers_beyond_all_models_are_refused_when_listed_and_when_loaded(root,
 
 @pytest.mark.parametrize("file", ["model_index.json", "unet/config.json", "vae/config.json"])
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_json_that_nobody_writes_is_refused_in_one_sentence(root, file, text):
+def test_malicious_json_is_rejected_in_one_sentence(root, file, text):
     (root / "bad" / file).write_text(text, encoding="utf-8", errors="surrogateescape")
     told = damage_listed(root)
     assert '"bad" is damaged' in told.message
@@ -122,7 +122,7 @@ def test_a_configuration_cannot_be_larger_than_its_weights(root, widths):
         "studio.toml",
     ],
 )
-def test_what_is_no_file_of_settings_is_never_read(root, file, make):
+def test_special_files_are_never_read_as_settings(root, file, make):
     path = root / "bad" / file
     path.unlink(missing_ok=True)
     make(path)
@@ -135,7 +135,7 @@ def test_what_is_no_file_of_settings_is_never_read(root, file, make):
 
 
 @pytest.mark.parametrize("make", [fifo, endless, sparse, loop], ids=lambda make: make.__name__)
-def test_weights_that_are_no_safetensors_are_told_when_loaded(root, make):
+def test_weights_other_than_safetensors_are_reported_when_loaded(root, make):
     (weights,) = (root / "bad" / "unet").glob("*.safetensors")
     weights.unlink()
     make(weights)
@@ -143,14 +143,14 @@ def test_weights_that_are_no_safetensors_are_told_when_loaded(root, make):
 
 
 @pytest.mark.parametrize("make", [fifo, endless, sparse], ids=lambda make: make.__name__)
-def test_a_single_file_that_is_none_is_told_and_hides_nothing(root, make):
+def test_an_invalid_single_file_is_reported_and_hides_nothing(root, make):
     make(root / "x.safetensors")
     assert "damaged" in ModelFolders([root]).damaged()["x"].message
     assert "good" in [card.id for card in ModelFolders([root]).cards()]
 
 
 @pytest.mark.parametrize("length", [2**63, 99_000_000, 2**32, 5000], ids=str)
-def test_a_header_that_lies_about_its_length_is_refused(root, length):
+def test_a_header_with_a_false_length_is_rejected(root, length):
     lying = length.to_bytes(8, "little") + b"{}" * 100
     (root / "x.safetensors").write_bytes(lying)
     assert "damaged" in ModelFolders([root]).damaged()["x"].message
@@ -201,7 +201,7 @@ def test_a_branch_of_the_hub_that_is_no_file_hides_nothing(tmp_path, tiny, make)
     assert PerceptionFolders([], tmp_path).cards() == ()
 
 
-def test_links_that_lead_back_and_long_names_hide_nothing(root):
+def test_cyclic_links_and_long_names_hide_nothing(root):
     (root / "again").symlink_to(root)
     (root / "self").symlink_to("self")
     long = root / ("x" * 250)
@@ -220,7 +220,7 @@ def test_links_that_lead_back_and_long_names_hide_nothing(root):
     ],
     ids=["denoiser", "text encoder", "tokenizer", "kernel"],
 )
-def test_a_model_that_brings_code_is_refused_by_name(root, pwned, file, settings):
+def test_a_model_with_code_is_rejected_by_name(root, pwned, file, settings):
     path = root / "bad" / file
     change(path, **settings)
     (path.parent / "evil.py").write_text(EVIL.format(path=str(pwned)))
@@ -229,7 +229,7 @@ def test_a_model_that_brings_code_is_refused_by_name(root, pwned, file, settings
     assert "custom code" in sentence_when_loaded(root)
 
 
-def test_a_part_whose_library_is_a_file_of_the_folder_is_refused(root, pwned):
+def test_a_part_whose_library_is_a_file_of_the_folder_is_rejected(root, pwned):
     index = json.loads((root / "bad" / "model_index.json").read_text())
     change(root / "bad" / "model_index.json", unet=["evil", index["unet"][1]])
     (root / "bad" / "unet" / "evil.py").write_text(EVIL.format(path=str(pwned)))

@@ -33,7 +33,7 @@ def detector_folder(root, **settings):
     ],
     ids=["model", "image processor", "processor"],
 )
-def test_a_detector_that_brings_code_is_refused_by_name_and_hides_nothing(
+def test_a_detector_with_code_is_rejected_by_name_and_hides_nothing(
     tmp_path, pwned, file, settings
 ):
     detector_folder(tmp_path / "good")
@@ -48,7 +48,7 @@ def test_a_detector_that_brings_code_is_refused_by_name_and_hides_nothing(
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_detector_with_json_that_nobody_writes_hides_nothing(tmp_path, text):
+def test_a_detector_with_malicious_json_hides_nothing(tmp_path, text):
     detector_folder(tmp_path / "good")
     bad = detector_folder(tmp_path / "bad")
     (bad / "config.json").write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -58,7 +58,7 @@ def test_a_detector_with_json_that_nobody_writes_hides_nothing(tmp_path, text):
 
 @pytest.mark.parametrize("make", [fifo, endless, sparse], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json", "tokenizer.json"])
-def test_a_detector_of_no_regular_files_hides_nothing(tmp_path, file, make):
+def test_a_detector_of_special_files_hides_nothing(tmp_path, file, make):
     detector_folder(tmp_path / "good")
     bad = detector_folder(tmp_path / "bad")
     (bad / file).unlink(missing_ok=True)
@@ -68,7 +68,7 @@ def test_a_detector_of_no_regular_files_hides_nothing(tmp_path, file, make):
     assert "damaged" in shelf.damaged()["bad"].message
 
 
-def test_shards_outside_a_detectors_folder_are_refused(tmp_path):
+def test_shards_outside_the_folder_of_a_detector_are_rejected(tmp_path):
     bad = detector_folder(tmp_path / "models" / "bad")
     (tmp_path / "other.safetensors").write_bytes(b"x")
     index = {"weight_map": {"a": "../../other.safetensors"}}
@@ -76,7 +76,7 @@ def test_shards_outside_a_detectors_folder_are_refused(tmp_path):
     assert "bad" in PerceptionFolders([tmp_path / "models"], tmp_path).damaged()
 
 
-def test_blip_that_brings_code_is_refused_by_name_and_a_good_one_is_taken(tmp_path, pwned):
+def test_blip_with_code_is_rejected_by_name_and_a_valid_one_is_used(tmp_path, pwned):
     bad = save_tiny_blip(tmp_path / "models" / "a-bad")
     change(bad / "config.json", auto_map={"AutoProcessor": "evil.Evil"})
     (bad / "evil.py").write_text(EVIL.format(path=str(pwned)))

@@ -34,7 +34,7 @@ def cases(files, *, opens):
 
 
 @pytest.mark.parametrize("file", cases({**PICTURES, **METADATA}, opens=False))
-def test_it_is_refused_with_one_sentence(tmp_path, file):
+def test_a_hostile_picture_is_rejected_with_one_sentence(tmp_path, file):
     path = file.make(tmp_path)
     with pytest.raises(ImageError) as caught:
         file.open(path)
@@ -43,7 +43,7 @@ def test_it_is_refused_with_one_sentence(tmp_path, file):
 
 
 @pytest.mark.parametrize("file", cases(METADATA, opens=True))
-def test_metadata_that_is_too_much_is_left_out(tmp_path, file):
+def test_oversized_metadata_is_left_out(tmp_path, file):
     settings = file.open(file.make(tmp_path))
     assert settings is None or len(settings.prompt) <= MOST_CHARACTERS
 
@@ -78,7 +78,7 @@ def test_the_largest_pictures_stay_within_memory(tmp_path):
     assert attacked.output.count("(") == len(LARGEST_PICTURES)
 
 
-def test_one_odd_file_hides_no_other_of_a_folder(tmp_path):
+def test_one_hostile_file_hides_no_other_of_a_folder(tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
     fifo("a.png")(folder)

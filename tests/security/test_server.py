@@ -138,7 +138,7 @@ def test_endless_bodies_are_not_read(status, headers, telling):
     assert max(written) < ENDLESS_BYTES
 
 
-def test_an_answer_that_is_compressed_once_is_read():
+def test_a_response_compressed_once_is_read():
     assert ask(sends(gzip.compress(GOOD), Content_Encoding="gzip")).text == "ready"
 
 
@@ -160,7 +160,7 @@ EMPTY_BLOCKS = gzip.compress(b"")[:10] + b"\x00\x00\x00\xff\xff" * 100_000
     ],
     ids=["bomb", "empty blocks", "double", "triple", "damaged"],
 )
-def test_compression_bombs_are_refused(body, encoding, telling):
+def test_compression_bombs_are_rejected(body, encoding, telling):
     assert telling in failure(sends(body, Content_Encoding=encoding))
 
 
@@ -175,19 +175,19 @@ def test_compression_bombs_are_refused(body, encoding, telling):
     ],
     ids=["nested", "nested stream", "choices", "streamed choices", "number"],
 )
-def test_answers_of_any_size_and_depth_are_one_sentence(body, telling):
+def test_responses_of_any_size_and_depth_are_reported_in_one_sentence(body, telling):
     assert telling in failure(sends(body))
 
 
 @pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "NaN", "800", '"a"', "[]", "null"])
-def test_log_probabilities_beyond_reason_are_refused(value):
+def test_implausible_log_probabilities_are_rejected(value):
     listed = f'[{{"token": "yes", "logprob": {value}}}]'
     choice = f'{{"message": {{}}, "logprobs": {{"content": [{{"top_logprobs": {listed}}}]}}}}'
     body = f'{{"choices": [{choice}]}}'.encode()
     assert "does not speak" in failure(sends(body), question=VISION_QUESTION)
 
 
-def test_retries_end_with_the_patience():
+def test_retries_end_at_the_deadline():
     busy = sends(b"{}", 429, Retry_After="0")
     assert failure(busy, attempts=10_000_000, patience_s=0.3) == "is busy"
 
@@ -203,7 +203,7 @@ def test_neither_key_nor_prompt_follows_a_redirect_to_another_origin(status):
 @pytest.mark.parametrize(
     "location", ["//[", "http://", "file:///etc/passwd", "http://a b/", "\x00"]
 )
-def test_a_redirect_that_leads_nowhere_is_a_sentence(location):
+def test_a_broken_redirect_is_reported(location):
     assert failure(sends(b"", 307, Location=location))
 
 
@@ -249,7 +249,7 @@ def headers_sent(key, base_url_of=lambda _url: None, monkeypatch=None):
 
 
 @pytest.mark.parametrize("key", [KEY, None], ids=["key", "no key"])
-def test_nothing_of_openai_is_sent_to_another_server(openai_values, key):
+def test_openai_credentials_are_not_sent_to_another_server(openai_values, key):
     sent = headers_sent(key)
     assert "secret" not in sent.replace(KEY, "")
     assert f"authorization: Bearer {key or 'none'}" in sent
@@ -260,7 +260,7 @@ def test_the_origin_must_be_the_same_to_the_port(openai_values, monkeypatch, oth
     assert "corp-secret" not in headers_sent(KEY, lambda _url: other, monkeypatch)
 
 
-def test_the_server_of_the_openai_environment_gets_what_belongs_to_it(openai_values, monkeypatch):
+def test_the_server_of_the_openai_environment_gets_its_credentials(openai_values, monkeypatch):
     sent = headers_sent(KEY, lambda url: f"{url}/other/path", monkeypatch)
     assert "org-secret" in sent
     assert "proj-secret" in sent
@@ -269,7 +269,7 @@ def test_the_server_of_the_openai_environment_gets_what_belongs_to_it(openai_val
 
 
 @pytest.mark.parametrize("headers", ["X: \u00e9", "a b: c", "X: a\x01b"])
-def test_headers_of_the_environment_that_cannot_be_sent_stop_nobody_else(monkeypatch, headers):
+def test_invalid_headers_of_the_environment_do_not_affect_other_servers(monkeypatch, headers):
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", headers)
     assert ask(says("ready")).text == "ready"
 
@@ -318,7 +318,7 @@ def test_the_environment_allows_plain_http(monkeypatch):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "127.1", "0.0.0.0"])
-def test_no_proxy_is_asked_for_this_machine(proxy, host):
+def test_local_servers_bypass_the_proxy(proxy, host):
     with LoopbackServer(says("here")) as server:
         url = f"http://{host}:{server.server_port}/v1"
         assert ChatClient(settings_for(url)).ask(QUESTION).text == "here"
@@ -326,7 +326,7 @@ def test_no_proxy_is_asked_for_this_machine(proxy, host):
 
 
 @pytest.mark.parametrize("address", ["nonsense://127.0.0.1", "socks5://127.0.0.1:1", "http://[::1"])
-def test_a_proxy_that_cannot_be_used_is_a_sentence(monkeypatch, address):
+def test_an_unusable_proxy_is_reported(monkeypatch, address):
     monkeypatch.setenv("HTTP_PROXY", address)
     monkeypatch.setenv("http_proxy", address)
     with pytest.raises(ServerFailure, match=r"proxy|cannot be reached"):

@@ -32,7 +32,7 @@ print("done")
 
 
 @needs_pipes
-def test_state_that_is_no_file_is_not_waited_for(tmp_path, bystander):
+def test_special_files_as_state_do_not_block(tmp_path, bystander):
     folder = tmp_path / "state"
     folder.mkdir()
     for kind in KINDS:
@@ -48,7 +48,7 @@ def test_state_that_is_no_file_is_not_waited_for(tmp_path, bystander):
 @needs_pipes
 @pytest.mark.parametrize("kind", ["fifo", "zero", "gone", "loop", "folder", "link"])
 @pytest.mark.parametrize("ending", ["", "-wal"])
-def test_an_index_that_is_no_file_is_replaced_or_left(tmp_path, bystander, caplog, kind, ending):
+def test_a_special_file_as_index_is_replaced_or_kept(tmp_path, bystander, caplog, kind, ending):
     root = tmp_path / "library"
     keep(root, 1, Outcome.PASS, 0.9, scene(TEXT, "cat", LEFT_OF, "dog"))
     cache = tmp_path / "cache"

@@ -70,7 +70,7 @@ def acting(text):
 
 
 @pytest.mark.parametrize("words", ESCAPES, ids=ascii)
-def test_a_line_stays_one_line_and_holds_nothing_that_acts(capsys, words):
+def test_a_line_stays_one_line_without_control_characters(capsys, words):
     printing.show_lines([words])
     printing.show_progress(words)
     printing.complain(ErrorReport(title="t", message=words, hint=words))
@@ -80,7 +80,7 @@ def test_a_line_stays_one_line_and_holds_nothing_that_acts(capsys, words):
 
 
 @pytest.mark.parametrize("words", ESCAPES, ids=ascii)
-def test_answers_for_programs_keep_every_character(capsys, words):
+def test_json_output_keeps_every_character(capsys, words):
     printing.show_json({"prompt": words})
     printing.show_row({"prompt": words})
     text = capsys.readouterr().out
@@ -175,7 +175,7 @@ NAME = "a\x1b[31m\u202e\nPASS.png"
     ],
     ids=lambda words: " ".join(words[:2]).encode("unicode_escape").decode(),
 )
-def test_no_command_prints_what_acts(terminal, tmp_path, monkeypatch, words):
+def test_no_command_prints_control_characters(terminal, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / NAME).write_text('{"id": "\x1b[31m", "prompt": "\x1b]0;x\x07 a dog"}\n')
     done = terminal(*(word.format(name=NAME) for word in words))
@@ -190,7 +190,7 @@ def test_no_command_prints_what_acts(terminal, tmp_path, monkeypatch, words):
     [[f"--{NAME}"], ["generate", "a cat", f"--{NAME}"], ["runs", "export", f"--as={NAME}"], [NAME]],
     ids=["program", "command", "value", "name"],
 )
-def test_what_cannot_be_read_from_the_command_line_is_printed_harmlessly(capsys, words):
+def test_undecodable_arguments_are_printed_escaped(capsys, words):
     with pytest.raises(SystemExit):
         run(words)
     written = capsys.readouterr()
@@ -198,7 +198,7 @@ def test_what_cannot_be_read_from_the_command_line_is_printed_harmlessly(capsys,
     assert acting(written.out + written.err) == []
 
 
-def test_a_warning_of_the_log_is_printed_harmlessly(capsys):
+def test_a_warning_of_the_log_is_printed_escaped(capsys):
     record = logging.LogRecord("s", logging.WARNING, "f", 1, "The file %s is odd.", (NAME,), None)
     printing.LogPrinter(logging.WARNING).handle(record)
     err = capsys.readouterr().err
@@ -217,7 +217,7 @@ def test_the_terminal_prints_the_log_by_itself(terminal, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [*ESCAPES, "<script>x</script>", '"><svg onload="x">', "]]>"])
-def test_a_figure_holds_words_as_text(words):
+def test_a_figure_escapes_text(words):
     text = Text(at=(1, 1), text=words, colour="#000000")
     drawing = Drawing(width=9, height=9, ground="#ffffff", title=words, items=(text,))
     root = ElementTree.fromstring(svg_bytes(drawing))
@@ -228,7 +228,7 @@ def test_a_figure_holds_words_as_text(words):
 
 
 @pytest.mark.parametrize("words", [*ESCAPES, "<img src=x>", "</h2><script>x</script>", "&lt;b&gt;"])
-def test_a_page_holds_words_as_text(words):
+def test_a_page_escapes_text(words):
     exporter = FileExporter(RESOURCES)
     exports = Exports(store=RunFiles(), exporter=exporter, themes=RESOURCES / "themes")
     run = exports.read(RUN)
@@ -270,7 +270,7 @@ def test_plain_tips_stay_as_they_are(words):
     assert plain_tip(words) == words
 
 
-def test_a_tip_has_an_end():
+def test_the_length_of_a_tip_is_limited():
     assert len(plain_tip("word " * 100_000)) < 10_000
 
 
@@ -297,7 +297,7 @@ def _is_own(value):
     )
 
 
-def test_every_tip_is_of_the_program_or_made_plain():
+def test_every_tip_is_from_the_program_or_escaped():
     found = [
         f"{path.relative_to(UI)}:{node.lineno}"
         for path, tree in _sources()

@@ -24,7 +24,7 @@ OPENED = {name: file for name, file in TEXTS.items() if file.opens}
 
 
 @pytest.mark.parametrize("file", CASES)
-def test_it_is_refused_with_one_sentence(tmp_path, file):
+def test_a_hostile_trace_is_rejected_with_one_sentence(tmp_path, file):
     path = file.make(tmp_path)
     with pytest.raises(StudioError) as caught:
         file.open(path)
@@ -33,13 +33,13 @@ def test_it_is_refused_with_one_sentence(tmp_path, file):
 
 
 @pytest.mark.parametrize("file", OPENED.values(), ids=OPENED)
-def test_a_remembered_perception_that_claims_too_much_is_forgotten(tmp_path, file):
+def test_an_oversized_cached_perception_is_deleted(tmp_path, file):
     path = file.make(tmp_path)
     assert file.open(path) is None
     assert not path.exists()
 
 
-def test_none_fills_the_memory(tmp_path):
+def test_no_trace_exhausts_the_memory(tmp_path):
     attacked = attack(
         "from pathlib import Path\n"
         "from spatialstudio.domain.errors import StudioError\n"

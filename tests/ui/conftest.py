@@ -98,7 +98,8 @@ def window_of(qtbot, settings, appearance):
         window.resize(1280, 800)
         window.show()
         window.get_ready()
-        window.make_shown_docks()
+        for plan in window._workspace.docks:
+            window._dock_layout.make(plan)
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
         return window

@@ -53,6 +53,7 @@ class JudgeSets:
         catalog: Returns the catalog of perception models.
         registered: Returns the ids of the registered adapters of a kind, as "detector".
         own: Returns the user-defined judge sets.
+        repositories: Returns the repositories of recommended models by their short names.
     """
 
     def __init__(
@@ -60,10 +61,12 @@ class JudgeSets:
         catalog: Callable[[], PerceptionCatalog],
         registered: Callable[[str], Sequence[str]],
         own: Callable[[], Iterable[JudgeSetCard]] = tuple,
+        repositories: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._catalog = catalog
         self._registered = registered
         self._own = own
+        self._repositories = repositories
         self._found: tuple[PerceptionCard, ...] | None = None
 
     @property
@@ -81,6 +84,10 @@ class JudgeSets:
         """Search again for installed perception models."""
         self._found = self._catalog().cards()
         return self._found
+
+    def forget(self) -> None:
+        """Search for installed models again at the next use."""
+        self._found = None
 
     def card(self, set_id: str) -> JudgeSetCard:
         """Return a judge set by id.
@@ -121,12 +128,13 @@ class JudgeSets:
         return tuple(dict.fromkeys(name for each in missing.values() for name in each.models))
 
     def filled(self, choice: JudgeSetChoice) -> JudgeSetChoice:
-        """Fill in the tasks without a chosen model from the named judge set of a choice.
+        """Replace short names of models by ids, and fill in the other tasks from the named set.
 
         Raises:
-            SettingsError: There is no such judge set.
+            SettingsError: There is no such judge set, or a short name is ambiguous.
             ModelNotFound: The judge set needs a detector, and none of its candidates is installed.
         """
+        choice = self._by_id(choice)
         if not choice.set_id:
             return choice
         card = self.card(choice.set_id)
@@ -141,6 +149,48 @@ class JudgeSets:
             )
         return _with_models(choice, models, card)
 
+    def model_id(self, task: JudgeTask, name: str) -> str:
+        """Return the id of a model by id or short name.
+
+        A short name is the id of a recommended model, or the last part of an installed model's id.
+
+        Args:
+            task: The task of the model in a judge set.
+            name: Id, short name or folder; a name of no model is returned unchanged.
+
+        Raises:
+            SettingsError: Several installed models have this short name.
+        """
+        usable = self.usable(task)
+        repository = self._repositories().get(name, name)
+        for each in (name, repository):
+            if each in usable:
+                return each
+        if repository == name and "/" in name:
+            return name
+        found = [each for each in usable if _short_name(each) == _short_name(repository)]
+        if len(found) > 1:
+            raise SettingsError(
+                f'Several installed models are named "{name}".',
+                hint=f"Pass one of these ids: {', '.join(found)}.",
+            )
+        return found[0] if found else repository
+
+    def _by_id(self, choice: JudgeSetChoice) -> JudgeSetChoice:
+        """Replace short names of models by ids; see ``model_id``."""
+
+        def exact(task: JudgeTask, name: str | None) -> str | None:
+            return self.model_id(task, name) if name else name
+
+        return replace(
+            choice,
+            detector_id=exact(JudgeTask.DETECTOR, choice.detector_id),
+            second_id=exact(JudgeTask.SECOND_DETECTOR, choice.second_id),
+            segmenter_id=exact(JudgeTask.SEGMENTER, choice.segmenter_id),
+            depth_id=exact(JudgeTask.DEPTH, choice.depth_id),
+            answerer_id=exact(JudgeTask.ANSWERER, choice.answerer_id),
+        )
+
     def suitable(self, scene: SceneGraph) -> JudgeSetChoice | None:
         """Return the first judge set for images of any origin whose vocabulary covers a prompt.
 
@@ -150,9 +200,10 @@ class JudgeSets:
         heads = [mention.head for mention in scene.mentions]
         for card in self.cards:
             models = self.installed(card)
-            detector = models.get(JudgeTask.DETECTOR, STICKER_DETECTOR_ID)
-            if detector != STICKER_DETECTOR_ID and not self._unknown(detector, heads):
-                return _with_models(JudgeSetChoice(set_id=card.id), models, card)
+            made = _with_models(JudgeSetChoice(set_id=card.id), models, card)
+            detector = None if made.uses_sticker_models else made.detector_id
+            if detector is not None and not self._unknown(detector, heads):
+                return made
         return None
 
     def _unknown(self, detector_id: str, heads: Sequence[str]) -> tuple[str, ...]:
@@ -176,7 +227,12 @@ class JudgeSets:
 
 def _is_named(name: str, model: str) -> bool:
     """Return True if a catalog name is that of a model, by repository or by folder."""
-    return name == model or name == model.rpartition("/")[2]
+    return name in (model, _short_name(model))
+
+
+def _short_name(model_id: str) -> str:
+    """Return the last part of a repository's id."""
+    return model_id.rpartition("/")[2]
 
 
 def _with_models(
@@ -208,9 +264,10 @@ def has_unfit_detector(perception: Perception, *, is_sticker_picture: bool) -> b
 
 def no_detector_chosen() -> NoDetectorChosen:
     """Return the error for an image without a chosen detector."""
+    detector = OPEN_VOCABULARY.tasks[JudgeTask.DETECTOR].models[0]
     return NoDetectorChosen(
         "The picture is not judged: no installed judge set suits it.",
-        hint="Download a judge set, or choose the set Stickers if the picture shows stickers.",
+        hint=f'Run "spatialstudio models get {detector}", or download it on the Models page.',
     )
 
 
@@ -282,20 +339,24 @@ class JudgeDefaults:
             is_sticker_picture: Whether a sticker model generated the image.
         """
         judges = self._by_origin(choice, is_sticker_picture=is_sticker_picture)
-        if judges.detector_id is not None:
-            return judges
-        suitable = self._sets.suitable(scene)
-        if suitable is None:
-            return replace(judges, detector_id=choice.second_id, second_id=None)
-        models = {**suitable.models, **choice.models}
-        return _with_models(choice, models, self._sets.card(suitable.set_id))
+        if judges.detector_id is None:
+            judges = self._by_prompt(judges, scene)
+        is_unsuited = judges.uses_sticker_models and not is_sticker_picture
+        return replace(judges, is_unsuited=is_unsuited)
 
     def _by_origin(self, choice: JudgeSetChoice, *, is_sticker_picture: bool) -> JudgeSetChoice:
         filled = self._sets.filled(choice)
         if filled.detector_id is None and is_sticker_picture:
             return replace(filled, set_id=STICKERS.id, detector_id=STICKER_DETECTOR_ID)
-        is_unsuited = filled.knows_stickers_only and not is_sticker_picture
-        return replace(filled, is_unsuited=is_unsuited)
+        return filled
+
+    def _by_prompt(self, choice: JudgeSetChoice, scene: SceneGraph) -> JudgeSetChoice:
+        """Fill in the models of a suitable judge set; without one, the second detector's role."""
+        suitable = self._sets.suitable(scene)
+        if suitable is None:
+            return replace(choice, detector_id=choice.second_id, second_id=None)
+        models = {**suitable.models, **choice.models}
+        return _with_models(choice, models, self._sets.card(suitable.set_id))
 
     def fitting(self, evaluation: Evaluation | None, model_id: str) -> Evaluation | None:
         """Return a stored evaluation; None if its detector does not suit the model's images."""

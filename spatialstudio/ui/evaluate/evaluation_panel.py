@@ -7,9 +7,10 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from spatialstudio.application.evaluate.judge_choice import JudgeSets, is_used
+from spatialstudio.application.evaluate.judge_choice import JudgeSets, is_used, no_detector_chosen
 from spatialstudio.application.evaluate.pictures import claims_of
 from spatialstudio.application.inspect.step_numbers import name_first, name_second
+from spatialstudio.application.models.downloads import ModelsChanged
 from spatialstudio.application.session import (
     BaselineChanged,
     OpenRun,
@@ -31,7 +32,8 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column, discard, push_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
-NO_DETECTOR = "Choose a set under “Judge set”, then judge again."
+NO_DETECTOR = "Download a judge set, then judge the picture."
+NOT_JUDGED = "The picture is not judged yet."
 NOT_YET = {
     RunState.FAILED: "No picture to judge.",
     RunState.CANCELLED: "The run was cancelled before it was judged.",
@@ -76,7 +78,7 @@ class EvaluationPanel(Panel):
         context.actions.bind(commands.JUDGE_AGAIN, self.judge_again)
         self._clock = VisibleFrameClock(self._draw, self)
         self._judgement.changed.connect(self._mark)
-        context.window_signals.judges_chosen.connect(self._offer_again)
+        context.window_signals.judges_chosen.connect(self._follow_judges)
         context.actions.bind(commands.CLEAR_EVIDENCE, partial(self._judgement.light, None))
         self._draw()
         self._offer_again()
@@ -89,8 +91,9 @@ class EvaluationPanel(Panel):
                     self._run_id = run.id
                     self._judges = self._studio.judges
                     self._judgement.light(None)
-                self._clock.request()
-                self._offer_again()
+                self._follow_judges()
+            case ModelsChanged():
+                self._follow_judges()
             case BaselineChanged():
                 self._clock.request()
             case RelationPicked():
@@ -117,7 +120,8 @@ class EvaluationPanel(Panel):
     def _draw(self) -> None:
         run, baseline = self._session.run, self._session.baseline
         evaluations = tuple(each.evaluation if each else None for each in (run, baseline))
-        self._waiting.setText(_waiting_for(run))
+        obstacle = self._obstacle(run)
+        self._waiting.setText(_waiting_for(run, obstacle))
         if evaluations != self._shown:
             self._shown = evaluations
             own, other = "", ""
@@ -146,7 +150,7 @@ class EvaluationPanel(Panel):
         if missing[1:]:
             self._clock.request()
         self._waiting.setVisible(not self._own)
-        self._get.setVisible(not self._own and _lacks_detector(run))
+        self._get.setVisible(obstacle is not None)
         self._detector.setText(_judges_in_words(run, self._studio.judge_sets))
         self._detector.setVisible(bool(self._own) and bool(self._detector.text()))
         used = run.evaluation.judge_set if run and run.evaluation else None
@@ -159,13 +163,29 @@ class EvaluationPanel(Panel):
         """The cards of the open run, without the baseline's."""
         return [card for card in self._cards if not card.is_brief]
 
+    def _follow_judges(self) -> None:
+        """Follow a change of the run, of the chosen judge set, or of the installed models."""
+        self._clock.request()
+        self._offer_again()
+
+    def _obstacle(self, run: OpenRun | None) -> StudioError | None:
+        """Return why no judge set can judge an unjudged picture; None if one can."""
+        if run is None or not _is_unjudged(run):
+            return None
+        try:
+            chosen = self._studio.judge_defaults.judges_of(run.model_id, run.scene)
+        except StudioError as error:
+            return error
+        return no_detector_chosen() if chosen.detector_id is None else None
+
     def _offer_again(self) -> None:
-        """Offer to evaluate again if the prompt's relations or the judge set have changed."""
+        """Offer to evaluate an unjudged picture, or one whose prompt or judge set has changed."""
         run, scene = self._session.run, self._session.scene
         can = False
         if run is not None and run.image is not None and run.is_over and scene and scene.relations:
             is_other = claims_of(scene) != claims_of(run.scene)
-            self._again.setText(tr("Judge with this prompt" if is_other else "Judge again"))
+            same = "Judge the picture" if _is_unjudged(run) else "Judge again"
+            self._again.setText(tr("Judge with this prompt" if is_other else same))
             can = is_other or self._has_other_judges(run)
         self._again.setVisible(can)
         self._judge_action.setEnabled(can)
@@ -177,6 +197,8 @@ class EvaluationPanel(Panel):
         except StudioError:
             return False
         evaluation = run.evaluation
+        if _is_unjudged(run):
+            return chosen.detector_id is not None
         if evaluation is not None and evaluation.judge_set is not None:
             return chosen.detector_id is not None and not is_used(chosen, evaluation.judge_set)
         lacks_second = evaluation is not None and evaluation.looks.second is None
@@ -227,16 +249,21 @@ def _lines_of(used: UsedJudgeSet, sets: JudgeSets) -> Iterator[str]:
         yield text.format(task=tasks.get(task, task), model=_HASHES.sub("", model))
 
 
-def _lacks_detector(run: OpenRun | None) -> bool:
-    failure = run.failure if run else None
-    return failure is not None and failure.obstacle is Obstacle.DETECTOR
+def _is_unjudged(run: OpenRun) -> bool:
+    """Return True for a picture with relations and without verdicts."""
+    is_there = run.image is not None and run.state is RunState.DONE
+    return is_there and run.evaluation is None and bool(run.scene.relations)
 
 
-def _waiting_for(run: OpenRun | None) -> str:
+def _waiting_for(run: OpenRun | None, obstacle: StudioError | None) -> str:
     if run is None:
         return tr("The verdict on each relation appears here after the picture is generated.")
     if not run.scene.prompt.text:
         return tr("Write a prompt that describes the picture, then judge it.")
-    if run.failure is not None and _lacks_detector(run):
-        return f"{tr(run.failure.message)} {tr(NO_DETECTOR)}"
+    if obstacle is not None:
+        return f"{tr(obstacle.message)} {tr(NO_DETECTOR)}"
+    if _is_unjudged(run):
+        failure = run.failure
+        is_other = failure is not None and failure.obstacle is not Obstacle.DETECTOR
+        return f"{failure.message} {failure.hint}" if failure and is_other else tr(NOT_JUDGED)
     return tr(NOT_YET.get(run.state, "The verdict appears here after the picture is generated."))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QShowEvent
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.judge_choice import JudgeSets
+from spatialstudio.application.models.downloads import ModelsChanged
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeTask
 from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES, JudgeSetDialog
@@ -99,6 +100,11 @@ class JudgeSetPanel(Panel):
         """Search for installed models."""
         super().showEvent(event)
         self._list()
+
+    def handle(self, event: object) -> None:
+        """List models that were installed or deleted meanwhile."""
+        if isinstance(event, ModelsChanged) and self.isVisible():
+            self._list()
 
     def _list(self) -> None:
         """List the judge sets and detectors; restore the stored choices if available."""

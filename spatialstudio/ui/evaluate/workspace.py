@@ -39,11 +39,12 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Build the scrolled dock of the judge set, checker and PSE."""
+    """Build the scrolled dock of metrics and judge set."""
     from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
     from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
 
-    return DockColumn(MetricsPanel(context), JudgeSetPanel(context))
+    metrics = section(tr(MetricsPanel.title), MetricsPanel(context))
+    return DockColumn(metrics, JudgeSetPanel(context))
 
 
 def make_stability(context: WindowContext) -> QWidget:
@@ -68,7 +69,7 @@ WHAT_IF = DockPlan(
 
 JUDGES = DockPlan(
     id="judges",
-    title="Metrics",
+    title="Metrics and judge set",
     area=BOTTOM,
     size_em=HEIGHT_EM,
     make=make_judges,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from spatialstudio.application.storage.storage import Reproduced
+from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -40,6 +41,7 @@ class GalleryDetailsPanel(Panel):
         self._prompt = TextLabel(tone=Tone.HEADING)
         self._many = TextLabel(tone=Tone.MUTED, small=True)
         self._claims = ClaimList(context.theme)
+        self._warning = TextLabel(tr(UNSUITED), Tone.WARNING)
         self._stars = StarRow(context.theme)
         self._stars.stars_picked.connect(self._view.stars_picked)
         self._tags = TextLine(placeholderText=tr("Tags, separated by commas"))
@@ -60,7 +62,8 @@ class GalleryDetailsPanel(Panel):
         self._trashed = self._buttons((commands.RESTORE, tr("Restore")))
         self._content = QWidget()
         column(
-            *(self._prompt, self._many, self._claims, self._missing, self._deleted, self._trashed),
+            *(self._prompt, self._many, self._claims, self._warning),
+            *(self._missing, self._deleted, self._trashed),
             at_left(self._stars),
             *(self._tags, self._note, self._again, self._facts),
             within=self._content,
@@ -89,6 +92,7 @@ class GalleryDetailsPanel(Panel):
         self._many.setText(chosen)
         self._many.setVisible(count > 1)
         self._claims.show_claims(claims_of(entry))
+        self._warning.setVisible(entry.is_unsuited)
         self._stars.show_stars(entry.marks.stars)
         self._show_text(self._tags, ", ".join(entry.marks.tags))
         self._show_text(self._note, entry.marks.note)

@@ -11,6 +11,7 @@ from spatialstudio.application.gallery.compare_runs import difference_picture
 from spatialstudio.application.gallery.library import TRASH_DAYS, Library
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.library import (
     ClaimSummary,
     Day,
@@ -59,6 +60,7 @@ def face_with(entry: LibraryEntry, picture: QImage | None) -> TileFace:
         is_missing=entry.is_missing,
         place=str(entry.path),
         words=in_words(entry),
+        has_warning=entry.is_unsuited,
     )
 
 
@@ -70,6 +72,7 @@ def in_words(entry: LibraryEntry) -> str:
         (summary.prompt, bool(summary.prompt)),
         (_caption(entry), True),
         (outcome, True),
+        (tr(UNSUITED), entry.is_unsuited),
         (tr("{count} of 5 stars").format(count=marks.stars), marks.stars > 0),
         (tr("rejected"), marks.is_rejected),
         (tr("tags: {tags}").format(tags=", ".join(marks.tags)), bool(marks.tags)),

@@ -27,6 +27,7 @@ BUILT_IN = (
     ("Failed", "verdict:fail"),
     ("Undecidable", "verdict:undecidable"),
     ("Rejected", "is:rejected"),
+    ("Imported pictures", "is:imported"),
     ("Missing files", "is:missing"),
     ("Trash", IN_TRASH),
 )

@@ -278,7 +278,7 @@ class ModelsDialog(QDialog):
 
     def _build(self) -> None:
         self._search, self._repository, self._token = QLineEdit(), QLineEdit(), QLineEdit()
-        self._search.setPlaceholderText(tr("Noise search"))
+        self._search.setPlaceholderText(tr("Search"))
         self._search.setAccessibleName(tr("Search models"))
         self._search.setClearButtonEnabled(True)
         self._repository.setPlaceholderText(tr("maker/model"))

@@ -149,11 +149,6 @@ class MainWindow(QMainWindow):
         """Create all docks one by one in the background, so that workspaces open without delay."""
         QTimer.singleShot(0, self, self._make_next)
 
-    def make_shown_docks(self) -> None:
-        """Create the docks of the current workspace."""
-        for plan in self._workspace.docks:
-            self._dock_layout.make(plan)
-
     def make_docks(self) -> None:
         """Create the remaining docks of all workspaces."""
         while self._due:

@@ -28,7 +28,7 @@ def user(monkeypatch):
 
 
 @pytest.mark.parametrize(("server", "model"), [("", ""), ("ollama", ""), ("", "llama3")])
-def test_without_server_and_model_nobody_is_asked(user, server, model):
+def test_without_server_and_model_no_server_is_configured(user, server, model):
     assert user(server, model) is None
 
 
@@ -67,10 +67,10 @@ def test_without_a_key_there_is_none(user):
         ("http://user:secret@host/v1", False),
     ],
 )
-def test_an_address_is_told_from_what_is_none(url, is_usable):
+def test_an_address_is_validated(url, is_usable):
     assert is_address(url) is is_usable
 
 
-def test_an_unknown_name_is_told_with_those_that_are_known(user):
+def test_an_unknown_name_lists_the_known_ones(user):
     with pytest.raises(ServerFailure, match="known server names are openai, ollama, llamacpp"):
         ChatClient(user("olama", "m")).ask(ChatQuestion(instruction="", text=""))

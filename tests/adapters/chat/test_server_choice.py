@@ -57,7 +57,7 @@ def choices(folder, memory):
     return UserServerChoices(PRESETS, folder)
 
 
-def test_the_usual_servers_are_offered(choices):
+def test_the_usual_servers_are_listed(choices):
     titles = [preset.title for preset in choices.presets.values()]
     assert titles == ["OpenAI", "Ollama", "llama.cpp", "vLLM", "LM Studio"]
 
@@ -67,7 +67,7 @@ def test_nothing_is_chosen_at_first(choices):
     assert not choices.choice().is_complete
 
 
-def test_a_choice_is_kept_and_asked_with_its_key(choices, folder):
+def test_a_choice_is_stored_and_used_with_its_key(choices, folder):
     choices.keep(CHOICE, SECRET)
     assert UserServerChoices(PRESETS, folder).choice() == CHOICE
     settings = settings_of_user(PRESETS, folder)
@@ -81,7 +81,7 @@ def test_the_key_is_in_no_file(choices, folder):
     assert not any(SECRET.encode() in path.read_bytes() for path in files)
 
 
-def test_a_key_can_be_left_and_forgotten(choices):
+def test_a_key_can_be_kept_and_deleted(choices):
     choices.keep(CHOICE, SECRET)
     choices.keep(CHOICE, None)
     assert choices.has_key(URL)
@@ -90,13 +90,13 @@ def test_a_key_can_be_left_and_forgotten(choices):
     choices.keep(CHOICE, "")
 
 
-def test_nobody_can_be_chosen_again(choices, folder):
+def test_the_server_can_be_deselected(choices, folder):
     choices.keep(CHOICE, None)
     choices.keep(ServerChoice(), None)
     assert settings_of_user(PRESETS, folder) is None
 
 
-def test_the_environment_goes_first(choices, monkeypatch):
+def test_the_environment_takes_precedence(choices, monkeypatch):
     choices.keep(CHOICE, SECRET)
     monkeypatch.setenv(SERVER_VARIABLE, "ollama")
     monkeypatch.setenv(KEY_VARIABLE, "other")
@@ -105,7 +105,7 @@ def test_the_environment_goes_first(choices, monkeypatch):
     assert settings_of_user(PRESETS, None) is None
 
 
-def test_consent_to_plain_http_is_kept_for_its_address_alone(choices, monkeypatch):
+def test_consent_to_plain_http_is_stored_for_one_address_only(choices, monkeypatch):
     allowed = ServerChoice(url="http://10.0.0.1/v1", model="small", allows_plain_http=True)
     choices.keep(allowed, None)
     assert choices.choice() == allowed
@@ -114,7 +114,7 @@ def test_consent_to_plain_http_is_kept_for_its_address_alone(choices, monkeypatc
 
 
 @pytest.mark.parametrize("content", ["", "server = [", "server = 1\nmodel = true", "\xff"])
-def test_a_damaged_file_chooses_nobody(choices, folder, content):
+def test_a_damaged_file_selects_no_server(choices, folder, content):
     folder.mkdir()
     (folder / SETTINGS_FILE).write_bytes(content.encode("latin-1"))
     assert choices.choice() == ServerChoice()
@@ -123,7 +123,7 @@ def test_a_damaged_file_chooses_nobody(choices, folder, content):
 @pytest.mark.parametrize(
     "url", ["llama", "file:///etc/passwd", "http://", "http://me:secret@127.0.0.1/v1"]
 )
-def test_an_address_that_is_none_is_refused(choices, folder, url):
+def test_an_invalid_address_is_rejected(choices, folder, url):
     with pytest.raises(SettingsError, match="address"):
         choices.keep(ServerChoice(url=url, model="small"), None)
     assert not folder.exists()
@@ -151,7 +151,7 @@ def test_a_server_that_answers_works(choices):
     assert server.keys == [f"Bearer {SECRET}"]
 
 
-def test_a_server_is_tried_with_the_kept_key(choices):
+def test_a_server_is_tested_with_the_stored_key(choices):
     with LoopbackServer(says("ready")) as server:
         choice = ServerChoice(url=server.url, model="small")
         choices.keep(choice, SECRET)
@@ -159,7 +159,7 @@ def test_a_server_is_tried_with_the_kept_key(choices):
     assert server.keys == [f"Bearer {SECRET}"]
 
 
-def test_a_server_that_refuses_says_why_without_the_key(choices):
+def test_a_rejecting_server_is_reported_without_the_key(choices):
     with LoopbackServer(sends(f"wrong key {SECRET}".encode(), 401)) as server:
         choice = ServerChoice(url=server.url, model="small")
         with pytest.raises(SettingsError) as caught:

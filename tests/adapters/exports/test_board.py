@@ -43,7 +43,7 @@ def frames():
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "gif", "apng"])
 @pytest.mark.parametrize("is_marked", [True, False])
-def test_a_storyboard_says_that_a_model_drew_what_it_shows(frames, look, ending, is_marked):
+def test_a_storyboard_is_marked_as_generated_by_a_model(frames, look, ending, is_marked):
     content = board_bytes(frames, ending, replace(look, is_marked=is_marked), FONTS)
     assert (b"AlgorithmicMedia" in content) is is_marked
 
@@ -61,14 +61,14 @@ def test_each_frame_has_its_picture_maps_and_numbers(frames, look):
     assert words(sheet).count("“a dog left of a car”") == 1
 
 
-def test_the_fifth_frame_begins_a_row(frames, look):
+def test_the_fifth_frame_starts_a_row(frames, look):
     sheet = board_sheet(frames, look)
     corners = [item.at for item in sheet.items if isinstance(item, Raster) and item.width > 100]
     assert corners[4][0] == corners[0][0]
     assert corners[4][1] > corners[3][1]
 
 
-def test_nothing_stands_outside_the_sheet(frames, look):
+def test_everything_lies_within_the_sheet(frames, look):
     sheet = board_sheet(frames, look)
     assert max(item.at[1] for item in sheet.items) <= sheet.height
     assert max(item.at[0] for item in sheet.items) <= sheet.width
@@ -78,12 +78,12 @@ def test_nothing_stands_outside_the_sheet(frames, look):
     ("ending", "beginning"),
     [("png", b"\x89PNG"), ("svg", b"<"), ("pdf", b"%PDF"), ("gif", b"GIF8")],
 )
-def test_a_file_begins_as_its_ending_says(frames, look, ending, beginning):
+def test_a_file_has_the_format_of_its_suffix(frames, look, ending, beginning):
     assert board_bytes(frames, ending, look, FONTS).startswith(beginning)
 
 
 @pytest.mark.parametrize("ending", ["gif", "apng"])
-def test_a_film_shows_one_frame_after_the_other(frames, look, ending):
+def test_a_film_shows_the_frames_in_order(frames, look, ending):
     with Image.open(io.BytesIO(board_bytes(frames, ending, look, FONTS))) as film:
         assert film.n_frames == len(frames)
         assert not any(side % 2 for side in film.size)
@@ -102,6 +102,6 @@ def test_the_table_has_a_line_for_each_relation(frames, look):
     assert rows[4]["pos"] == "0.4"
 
 
-def test_an_empty_board_is_refused(look):
+def test_an_empty_board_is_rejected(look):
     with pytest.raises(ExportError):
         board_bytes((), "png", look, FONTS)

@@ -21,7 +21,7 @@ def test_a_bundle_opens_in_another_library(export, exports, picture, tmp_path):
     assert exports.open_bundle(tmp_path / "out.zip", tmp_path / "other") == (arrived,)
 
 
-def test_a_bundle_gives_back_what_a_run_lost(export, exports, tmp_path):
+def test_a_bundle_restores_missing_files_of_a_run(export, exports, tmp_path):
     export(EXPORT_KINDS["bundle"], "zip")
     (arrived,) = exports.open_bundle(tmp_path / "out.zip", tmp_path / "other")
     RunFiles().mark(arrived, Marks(stars=5))
@@ -65,7 +65,7 @@ def told_as_picture(content):
         *("no name", "picture left out", "no picture", "head of a picture", "second run"),
     ],
 )
-def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_path, forge):
+def test_a_hostile_bundle_is_rejected_and_imports_nothing(export, exports, tmp_path, forge):
     export(EXPORT_KINDS["bundle"], "zip")
     with ZipFile(tmp_path / "out.zip") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -83,7 +83,7 @@ def test_a_hostile_bundle_is_refused_and_brings_nothing(export, exports, tmp_pat
     assert not [path for path in (tmp_path / "other").rglob("*") if path.is_file()]
 
 
-def test_a_damaged_bundle_brings_nothing(export, exports, tmp_path):
+def test_a_damaged_bundle_imports_nothing(export, exports, tmp_path):
     content = bytearray(export(EXPORT_KINDS["bundle"], "zip"))
     content[len(content) // 2] ^= 1
     (tmp_path / "bad.zip").write_bytes(content)

@@ -10,7 +10,7 @@ from spatialstudio.application.registry import EXPORT_KINDS
 from tests.adapters.exports.conftest import SAMPLE
 
 
-def test_exports_tell_what_was_detected_and_what_was_not_checked(exports, tmp_path):
+def test_exports_name_detected_classes_and_unchecked_requirements(exports, tmp_path):
     record, events = RunFiles().load(SAMPLE)
     scene = record.request.scene
     dog, car = scene.mentions

@@ -55,7 +55,7 @@ FIGURES = tuple(EXPORT_KINDS[name] for name in ("annotated", "attention", "story
 
 
 @pytest.mark.parametrize("kind", FIGURES, ids=lambda kind: kind.id)
-def test_text_in_svg_is_text_and_colours_are_the_themes(export, exports, kind):
+def test_text_in_svg_is_text_and_colours_come_from_the_theme(export, exports, kind):
     root = ElementTree.fromstring(export(kind, "svg"))
     texts = " ".join(node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text"))
     assert PROMPT in texts.replace("” ", "")
@@ -73,7 +73,7 @@ def test_text_in_pdf_is_text_in_an_embedded_font(export, kind):
 
 
 @pytest.mark.parametrize("kind", FIGURES, ids=lambda kind: kind.id)
-def test_a_figure_is_a_picture_too(export, kind, tmp_path):
+def test_a_figure_can_be_a_png(export, kind, tmp_path):
     export(kind, "png")
     with Image.open(tmp_path / "out.png") as image:
         assert min(image.size) > 200
@@ -99,7 +99,7 @@ def test_a_figure_of_a_chinese_prompt_keeps_its_letters(picture, exports):
         (EXPORT_KINDS["film"], "gif", True),
     ],
 )
-def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
+def test_letters_without_a_font_are_reported_and_drawn_as_boxes(
     exports, picture, tmp_path, kind, ending, is_stated
 ):
     lost = "\U00012000"  # a cuneiform sign
@@ -115,7 +115,7 @@ def test_letters_that_no_font_has_are_told_and_stand_as_boxes(
 
 
 @pytest.mark.parametrize(("ending", "is_stated"), [("png", True), ("gif", True), ("csv", False)])
-def test_letters_of_a_storyboard_that_no_font_has_are_told(exports, tmp_path, ending, is_stated):
+def test_letters_of_a_storyboard_without_a_font_are_reported(exports, tmp_path, ending, is_stated):
     frame = BoardFrame(
         id="0",
         step=0,
@@ -139,7 +139,7 @@ def test_nothing_is_written_into_the_margin_of_the_curves(picture, exports):
     assert max(text.at[1] for text in texts) <= drawing.height - MARGIN
 
 
-def test_a_curve_has_the_colour_of_the_thing_placed_as_in_the_window(picture, exports):
+def test_a_curve_has_the_colour_of_the_subject_as_in_the_window(picture, exports):
     run, look = exports.read(picture), exports.look()
     scene = run.record.request.scene
     subject, other = scene.relations[0].ends
@@ -181,7 +181,7 @@ def _ids(mentions):
     ],
     ids=["annotated", "attention", "storyboard", "curves", "film"],
 )
-def test_a_figure_ends_nowhere_outside_itself(exports, picture, draw):
+def test_a_figure_lies_within_its_bounds(exports, picture, draw):
     names = ["very large old wooden boat", "二つの大きな赤い車", *"abcdef"]
     drawing = draw(with_words(exports.read(picture), "a cat 猫" * 200, names), exports.look())
     for item in drawing.items:
@@ -194,7 +194,7 @@ def test_a_figure_ends_nowhere_outside_itself(exports, picture, draw):
             assert item.at[1] <= drawing.height
 
 
-def test_maps_in_a_film_leave_the_plot_free(exports, picture):
+def test_maps_in_a_film_do_not_cover_the_plot(exports, picture):
     run = with_words(exports.read(picture), "a cat", ["very large old wooden boat", *"abcdef"])
     frame = film_frames(run, exports.look())[-1]
     maps = [item for item in frame.items if isinstance(item, Raster)]
@@ -202,7 +202,7 @@ def test_maps_in_a_film_leave_the_plot_free(exports, picture):
     assert max(item.at[0] + item.width for item in maps) <= MARGIN + SIDE
 
 
-def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
+def test_only_the_requested_layers_are_drawn(export, exports):
     bare = replace(exports.look(), layers=frozenset())
     boxes = replace(exports.look(), layers=frozenset({ExportLayer.BOXES}))
     assert export(EXPORT_KINDS["annotated"], "svg", bare).count(b"<image") == 1
@@ -210,7 +210,7 @@ def test_only_the_layers_that_are_asked_for_are_drawn(export, exports):
     assert export(EXPORT_KINDS["annotated"], "svg").count(b"<image") > 1
 
 
-def test_a_picture_tells_its_making_and_a_clean_copy_nothing(export):
+def test_a_picture_has_metadata_and_a_clean_copy_has_none(export):
     assert settings_in(export(EXPORT_KINDS["picture"], "webp")).prompt == PROMPT
     assert settings_in(export(EXPORT_KINDS["clean"], "jpg")) is None
 
@@ -229,19 +229,19 @@ SHOWING = {
 
 @pytest.mark.parametrize(("kind", "ending"), SHOWING.values(), ids=SHOWING)
 @pytest.mark.parametrize("is_marked", [True, False])
-def test_what_shows_a_drawn_picture_says_so_unless_it_shall_not(
+def test_exports_of_a_generated_picture_have_the_mark_unless_disabled(
     export, exports, kind, ending, is_marked
 ):
     content = export(kind, ending, replace(exports.look(), is_marked=is_marked))
     assert (b"rainedAlgorithmicMedia" in content) is is_marked
 
 
-def test_a_figure_without_a_picture_and_a_clean_copy_say_nothing_of_a_model(export):
+def test_a_figure_without_a_picture_and_a_clean_copy_have_no_mark(export):
     assert b"AlgorithmicMedia" not in export(EXPORT_KINDS["curves"], "svg")
     assert read_texts(export(EXPORT_KINDS["clean"], "png")) == {}
 
 
-def test_the_mark_stands_where_programs_look_for_it(export):
+def test_the_mark_is_in_the_standard_place(export):
     packet = read_texts(export(EXPORT_KINDS["annotated"], "png"))[XMP]
     assert says_generated(packet)
     assert "compositeWithTrainedAlgorithmicMedia" in packet
@@ -252,7 +252,7 @@ def test_the_mark_stands_where_programs_look_for_it(export):
     assert SHOWS_GENERATED in description.attrib.values()
 
 
-def test_the_mark_of_a_film_is_a_box_of_its_own_in_mp4(monkeypatch, exports, picture, tmp_path):
+def test_the_mark_of_a_film_is_a_separate_box_in_mp4(monkeypatch, exports, picture, tmp_path):
     monkeypatch.setattr(film, "_mp4", lambda _frames: b"the film")
     (file,) = exports.export([picture], EXPORT_KINDS["film"], tmp_path / "out.mp4")
     box = file.read_bytes().removeprefix(b"the film")
@@ -283,7 +283,7 @@ def test_a_table_has_a_line_for_each_relation(export):
     assert row["outcome"] in {"PASS", "FAIL", "UNDECIDABLE"}
 
 
-def test_a_table_tells_all_that_the_user_says_of_a_run(export, picture):
+def test_a_table_has_the_marks_of_the_user(export, picture):
     marks = Marks(stars=2, is_rejected=True, tags=("für Ada", "=draft"), note='nice,\n"odd"')
     RunFiles().mark(picture, marks)
     (row,) = csv.DictReader(io.StringIO(export(EXPORT_KINDS["table"], "csv").decode(), newline=""))
@@ -312,7 +312,7 @@ def unpacked(counts):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-def test_masks_are_packed_as_coco_packs_them(share):
+def test_masks_are_encoded_as_coco_rle(share):
     mask = np.random.default_rng(3).random((37, 53)) < share
     packed = run_lengths(mask)
     lengths = unpacked(packed["counts"])
@@ -321,13 +321,13 @@ def test_masks_are_packed_as_coco_packs_them(share):
     assert np.array_equal(values.reshape(53, 37).T, mask)
 
 
-def test_a_known_mask_has_its_known_letters():
+def test_a_known_mask_has_its_known_encoding():
     mask = np.zeros((4, 4), bool)
     mask[1:3, 1:3] = True
     assert run_lengths(mask)["counts"] == "52203"
 
 
-def test_masks_and_arrays_are_those_of_the_run(export, exports, picture, tmp_path):
+def test_masks_and_arrays_equal_the_run(export, exports, picture, tmp_path):
     coco = json.loads(export(EXPORT_KINDS["masks"], "json"))
     run = exports.read(picture)
     masks = run.record.evaluation.perception.masks
@@ -358,7 +358,7 @@ class Links(HTMLParser):
         self.text.append(data)
 
 
-def test_a_report_is_one_file_that_asks_for_nothing(export):
+def test_a_report_is_one_file_without_external_resources(export):
     page = Links()
     page.feed(export(EXPORT_KINDS["report"], "html").decode())
     assert page.asked == []
@@ -371,7 +371,7 @@ def test_many_runs_are_exported_into_a_folder(exports, picture, tmp_path):
     assert len(set(files)) == 2
 
 
-def test_names_of_clean_copies_tell_nothing_and_are_never_taken_twice(exports, picture, tmp_path):
+def test_names_of_clean_copies_are_neutral_and_unique(exports, picture, tmp_path):
     files = [
         file
         for _ in range(2)
@@ -381,7 +381,7 @@ def test_names_of_clean_copies_tell_nothing_and_are_never_taken_twice(exports, p
 
 
 @pytest.mark.parametrize("kind", list(EXPORT_KINDS), ids=lambda kind: kind.id)
-def test_an_ending_of_something_else_is_refused(exports, picture, tmp_path, kind):
+def test_a_wrong_suffix_is_rejected(exports, picture, tmp_path, kind):
     with pytest.raises(ExportError, match="cannot be written as") as caught:
         exports.export([picture], kind, tmp_path / "out.doc")
     assert kind.formats[0] in caught.value.hint
@@ -398,7 +398,7 @@ def test_an_ending_of_something_else_is_refused(exports, picture, tmp_path, kind
         (1000, (1, 200, 400, 600, 800, 1000)),
     ],
 )
-def test_steps_under_a_plot_are_round_numbers(last, numbers):
+def test_tick_labels_of_steps_are_round_numbers(last, numbers):
     assert round_numbers(last, 8) == numbers
 
 

@@ -24,7 +24,7 @@ def test_lines_fit_and_hold_every_letter(text):
 
 
 @given(TEXTS)
-def test_what_is_elided_fits_and_is_whole_where_there_is_room(text):
+def test_elided_text_fits_and_is_complete_if_there_is_room(text):
     short = elided(text, WIDTH, SIZE)
     assert width_of(short, SIZE) <= WIDTH
     assert (short == text) == (width_of(text, SIZE) <= WIDTH)
@@ -40,9 +40,9 @@ def test_what_is_elided_fits_and_is_whole_where_there_is_room(text):
         ("cat 猫猫猫猫 x", ["cat 猫猫猫", "猫 x"]),
     ],
 )
-def test_lines_break_between_words_where_there_are_some(text, lines):
+def test_lines_break_between_words(text, lines):
     assert wrap_lines(text, WIDTH, SIZE) == lines
 
 
-def test_what_is_left_out_is_told_by_an_ellipsis():
+def test_cut_text_ends_with_an_ellipsis():
     assert elided("abcdefghijklmno", WIDTH, SIZE) == f"abcdefghij{ELLIPSIS}"

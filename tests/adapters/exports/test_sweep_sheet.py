@@ -67,7 +67,7 @@ def pictures(drawing):
     return [item for item in drawing.items if isinstance(item, Raster)]
 
 
-def test_pictures_stand_where_their_values_are(swept, exports):
+def test_pictures_are_placed_by_their_values(swept, exports):
     runs = [swept(10, 7), swept(0, 8), swept(0, 7)]
     drawing = sweep_sheet(runs, exports.look())
     first, second, third = (each.at for each in pictures(drawing))
@@ -76,7 +76,7 @@ def test_pictures_stand_where_their_values_are(swept, exports):
     assert (second[0], second[1] > third[1]) == (third[0], True)
 
 
-def test_sides_and_pictures_are_labelled(swept, exports):
+def test_axes_and_pictures_are_labelled(swept, exports):
     drawing = sweep_sheet([swept(0, 7), swept(2.5, 8, Outcome.FAIL)], exports.look())
     found = texts(drawing)
     assert {"Step size", "Seed", "0", "2.5", "7", "8", "● PASS", "▲ FAIL"} <= found.keys()
@@ -84,21 +84,21 @@ def test_sides_and_pictures_are_labelled(swept, exports):
     assert found["7"][1] < found["8"][1]
 
 
-def test_the_caption_leaves_out_what_differs(swept, exports):
+def test_the_caption_omits_varied_settings(swept, exports):
     words = " ".join(texts(sweep_sheet([swept(0, 7), swept(5, 8)], exports.look())))
     assert "CFG scale" in words
     assert "seed " not in words
     assert "step size " not in words
 
 
-def test_without_rows_there_is_no_room_for_their_labels(swept, exports):
+def test_without_rows_no_space_is_reserved_for_labels(swept, exports):
     alone = sweep_sheet([swept(0, None), swept(5, None)], exports.look())
     beside = sweep_sheet([swept(0, 7), swept(5, 7)], exports.look())
     assert alone.width < beside.width
     assert "Seed" not in texts(alone)
 
 
-def test_high_pictures_do_not_lie_on_each_other(swept, exports):
+def test_tall_pictures_do_not_overlap(swept, exports):
     drawing = sweep_sheet(
         [swept(0, 7, shape=(32, 16)), swept(0, 8, shape=(32, 16))], exports.look()
     )
@@ -106,18 +106,18 @@ def test_high_pictures_do_not_lie_on_each_other(swept, exports):
     assert second.at[1] > first.at[1] + first.height
 
 
-def test_runs_of_two_sweeps_are_refused(swept, exports):
+def test_runs_of_two_sweeps_are_rejected(swept, exports):
     with pytest.raises(ExportError, match="not a sweep"):
         sweep_sheet([swept(0, 7), swept(5, 7, sweep_id="other")], exports.look())
 
 
-def test_a_run_of_none_is_refused(sample, exports):
+def test_a_run_outside_a_sweep_is_rejected(sample, exports):
     with pytest.raises(ExportError, match="not a sweep"):
         sweep_sheet([sample], exports.look())
 
 
 @pytest.mark.parametrize(("ending", "head"), [("png", b"\x89PNG"), ("svg", b"<"), ("pdf", b"%PDF")])
-def test_it_is_written_in_every_form(swept, exports, tmp_path, ending, head):
+def test_a_sweep_sheet_is_written_in_every_format(swept, exports, tmp_path, ending, head):
     runs = [swept(0, 7), swept(5, 7)]
     target = tmp_path / f"grid.{ending}"
     exports.exporter.write(

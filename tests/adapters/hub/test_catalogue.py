@@ -44,7 +44,7 @@ def test_the_studio_can_load_the_architecture(entry):
 
 
 @EACH
-def test_only_weights_and_settings_are_wanted(entry):
+def test_only_weights_and_settings_are_downloaded(entry):
     assert all(is_safe_kind(pattern) for pattern in entry.files)
 
 
@@ -108,7 +108,7 @@ SDXL = (
 PARTS = ("unet", "vae", "tokenizer")
 
 
-def test_half_precision_is_preferred_where_every_part_has_it():
+def test_half_precision_is_preferred_if_every_part_has_it():
     chosen = select_diffusers(SDXL, PARTS)
     assert set(chosen) == {
         "model_index.json",
@@ -120,7 +120,7 @@ def test_half_precision_is_preferred_where_every_part_has_it():
     }
 
 
-def test_full_weights_serve_where_a_part_has_no_variant():
+def test_full_weights_are_used_if_a_part_has_no_variant():
     names = [name for name in SDXL if name != "vae/diffusion_pytorch_model.fp16.safetensors"]
     chosen = select_diffusers(names, PARTS)
     assert [name for name in chosen if name.endswith("safetensors")] == [

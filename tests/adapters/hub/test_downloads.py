@@ -81,7 +81,7 @@ LICENCES = {
 
 
 @pytest.mark.parametrize("case", LICENCES.values(), ids=LICENCES)
-def test_the_licence_is_that_of_the_repository(hub, fake, case):
+def test_the_licence_is_read_from_the_repository(hub, fake, case):
     card, licence, address = case
     fake.add("maker/model", DIFFUSERS, card=card)
     plan = hub.plan("maker/model")
@@ -93,9 +93,7 @@ def test_the_licence_is_that_of_the_repository(hub, fake, case):
     [({"license": "mit"}, "mit"), ({}, "apache-2.0"), ({"license": "apache-2.0"}, "apache-2.0")],
     ids=["another", "none", "the same"],
 )
-def test_the_licence_of_the_catalogue_counts_where_the_repository_states_none(
-    hub, fake, card, licence
-):
+def test_the_licence_of_the_catalogue_is_the_fallback(hub, fake, card, licence):
     (entry,) = (each for each in hub.catalogue if each.id == "grounding-dino-tiny")
     fake.add(entry.repository, DETECTOR, card=card)
     plan = hub.plan(entry.id)
@@ -116,7 +114,7 @@ def test_a_download_is_complete_and_listed(hub, fake, cache):
     assert hub.unfinished() == ()
 
 
-def test_nothing_but_the_model_is_asked_for(hub, fake):
+def test_only_files_of_the_model_are_requested(hub, fake):
     get(hub)
     commit = fake.repositories["maker/model"].branches["main"]
     paths = {path for path, _, _ in fake.requests if not path.startswith("/storage/")}
@@ -130,7 +128,7 @@ def test_a_detector_is_listed_among_the_judges(hub, fake, cache):
     assert listed(cache) == ["maker/detector"]
 
 
-def test_what_other_programs_downloaded_is_not_fetched_again(hub, fake):
+def test_models_of_other_programs_are_not_downloaded_again(hub, fake):
     get(hub)
     fake.requests.clear()
     get(hub)
@@ -152,7 +150,7 @@ RECOVERED = {
 
 
 @pytest.mark.parametrize("fault", RECOVERED.values(), ids=RECOVERED)
-def test_a_passing_fault_does_no_harm(hub, fake, cache, fault):
+def test_a_transient_failure_is_retried(hub, fake, cache, fault):
     kind, answer, times = fault
     fake.breaks(kind, answer, times)
     assert is_whole(get(hub))
@@ -193,7 +191,7 @@ LASTING = {
 
 
 @pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
-def test_a_lasting_fault_is_named_and_can_be_resumed(hub, fake, cache, fault):
+def test_a_permanent_failure_is_named_and_can_be_resumed(hub, fake, cache, fault):
     kind, answer, error, words = fault
     fake.breaks(kind, answer)
     with pytest.raises(error, match=words) as caught:
@@ -205,7 +203,7 @@ def test_a_lasting_fault_is_named_and_can_be_resumed(hub, fake, cache, fault):
     assert is_whole(get(hub))
 
 
-def test_a_stalled_transfer_goes_on_after_a_while(impatient_hub, fake):
+def test_a_stalled_transfer_continues(impatient_hub, fake):
     fake.breaks("storage", stalls, 1)
     assert is_whole(get(impatient_hub))
 
@@ -218,7 +216,7 @@ def test_a_hub_that_does_not_answer_is_named(impatient_hub, fake, cache, kind):
     assert listed(cache) == []
 
 
-def test_a_transfer_that_drips_is_begun_again_where_it_stopped(hasty_hub, fake):
+def test_a_slow_transfer_is_resumed_where_it_stopped(hasty_hub, fake):
     fake.breaks("storage", drips, 1)
     assert is_whole(get(hasty_hub))
     starts = [asked for path, _, asked in fake.requests if "/storage/" in path and asked]
@@ -226,7 +224,7 @@ def test_a_transfer_that_drips_is_begun_again_where_it_stopped(hasty_hub, fake):
 
 
 @pytest.mark.parametrize("kind", ["info", "file", "storage"])
-def test_a_hub_that_drips_is_named(hasty_hub, fake, cache, kind):
+def test_a_slow_hub_is_named(hasty_hub, fake, cache, kind):
     fake.breaks(kind, drips)
     with pytest.raises(HubUnreachable, match="arrives too slowly"):
         get(hasty_hub)
@@ -254,7 +252,7 @@ def test_a_server_that_ignores_ranges_is_read_from_the_beginning(hub, fake):
     assert is_whole(get(hub))
 
 
-def test_a_partial_file_that_is_too_long_is_fetched_again(hub, fake, cache):
+def test_an_oversized_partial_file_is_downloaded_again(hub, fake, cache):
     plan = hub.plan("maker/model")
     blobs = cache / "models--maker--model" / "blobs"
     blobs.mkdir(parents=True)
@@ -296,7 +294,7 @@ def test_a_branch_that_moves_does_not_mix_two_commits(hub, fake):
     assert is_whole(get(hub))
 
 
-def test_a_commit_that_vanished_is_planned_again(hub, fake):
+def test_a_deleted_commit_is_planned_again(hub, fake):
     fake.breaks("storage", status(404))
     with pytest.raises(HubError):
         get(hub)
@@ -313,7 +311,7 @@ def test_no_network_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("address", ["nonsense", "ftp://hub", "https://", "http://[x"])
-def test_an_address_that_is_none_is_named(tmp_path, address):
+def test_an_invalid_address_is_named(tmp_path, address):
     with pytest.raises(HubError, match="HF_ENDPOINT is not the address of a hub"):
         hub_in(tmp_path, address).plan("maker/model")
 
@@ -369,7 +367,7 @@ UNSUITABLE = {
 
 
 @pytest.mark.parametrize("case", UNSUITABLE.values(), ids=UNSUITABLE)
-def test_an_unsuitable_repository_is_refused_before_the_first_byte(hub, fake, cache, case):
+def test_an_unsuitable_repository_is_rejected_before_the_first_byte(hub, fake, cache, case):
     files, words = case
     fake.add("maker/odd", files)
     with pytest.raises(UnsuitableRepository, match=words):
@@ -398,7 +396,7 @@ def test_an_account_without_access_is_named(hub, fake, monkeypatch):
         hub.plan("maker/gated")
 
 
-def test_a_token_in_the_keyring_opens_a_gated_model_and_nothing_else(hub, fake, tmp_path, caplog):
+def test_a_token_in_the_keyring_is_sent_for_gated_models_only(hub, fake, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     fake.add("maker/gated", DIFFUSERS, token=TOKEN, is_gated=True)
     with FakeHub() as storage, used(MemoryKeyring()):
@@ -432,9 +430,7 @@ def test_a_token_is_not_sent_unencrypted_to_another_machine(tmp_path, monkeypatc
     assert client.withholds_token
 
 
-def test_a_gated_model_of_an_unencrypted_mirror_says_why_the_token_is_not_used(
-    hub, fake, monkeypatch
-):
+def test_an_unencrypted_mirror_of_a_gated_model_explains_the_unused_token(hub, fake, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setattr(
         "spatialstudio.adapters.hub.hub_client.crosses_network_in_plain", lambda address: True

@@ -122,7 +122,7 @@ def test_fifty_kills_leave_nothing_partial(hub, fake, cache):
     assert_resumes(hub, cache)
 
 
-def test_two_programs_at_once_fetch_each_file_once(hub, fake, cache):
+def test_two_programs_at_once_download_each_file_once(hub, fake, cache):
     fake.pause_s = 0.01
     programs = [start(fake, cache) for _ in range(2)]
     answers = [process.communicate(timeout=PATIENCE_S)[0] for process in programs]

@@ -102,12 +102,12 @@ def test_marks_of_sdxl_trainers_state_v_prediction_and_zero_terminal_snr(layouts
     assert "HeunDiscreteScheduler" not in card.samplers
 
 
-def test_the_base_model_of_stable_diffusion_2_draws_at_its_own_size(layouts, file):
+def test_the_base_model_of_stable_diffusion_2_has_its_own_size(layouts, file):
     write_sparse(file, layouts[SD_2], {"modelspec.prediction_type": "epsilon"})
     assert read_file_card(file, ()).native_size == 512
 
 
-def test_averaged_weights_beside_the_weights_are_no_obstacle(layouts, file):
+def test_ema_weights_are_ignored(layouts, file):
     averaged = {
         f"model_ema.{name.removeprefix('model.').replace('.', '')}": entry
         for name, entry in only(layouts[SD_1], UNET).items()
@@ -314,7 +314,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_file_that_cannot_draw_alone_is_named_with_a_next_step(layouts, file, name):
+def test_a_file_that_is_no_checkpoint_is_named_with_a_next_step(layouts, file, name):
     build, message = WRONG[name]
     write_sparse(file, build(layouts))
     with pytest.raises(ModelNotFound) as caught:
@@ -353,7 +353,7 @@ def test_files_of_other_formats_are_listed_with_the_reason(tmp_path, name):
     assert list(ModelFolders([tmp_path]).damaged()) == [name]
 
 
-def test_a_file_that_was_cut_short_is_named(layouts, file):
+def test_a_truncated_file_is_named(layouts, file):
     write_sparse(file, layouts[SD_1], cut=1000)
     content = identify_file(file)
     assert content.kind is FileKind.DAMAGED

@@ -40,7 +40,7 @@ OF_KOHYA = ("lora_down", "lora_up")
         (pair(f"{UNET}.attn1.to_q", 32), ""),
     ],
 )
-def test_the_family_is_told_from_names_and_shapes(tmp_path, weights, family):
+def test_the_family_is_identified_by_names_and_shapes(tmp_path, weights, family):
     save_file(weights, tmp_path / "style.safetensors")
     assert read_lora_card(tmp_path / "style.safetensors").family == family
 

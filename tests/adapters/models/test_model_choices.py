@@ -55,7 +55,7 @@ def test_reading_a_file_stores_nothing(file, choices):
     assert listed(choices) == ()
 
 
-def test_a_file_that_cannot_draw_is_not_stored(tmp_path, choices):
+def test_a_file_that_cannot_generate_is_not_stored(tmp_path, choices):
     lora = write_sparse(tmp_path / "x.safetensors", {"a.lora_A.weight": ("F16", (1, 1))})
     with pytest.raises(ModelNotFound, match="LoRA"):
         ModelFolders([], choices=choices).open_file(lora)
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_draw_is_not_stored(tmp_path, choices):
 @pytest.mark.parametrize(
     "content", ["{", "[]", '{"files": 5, "prediction_types": [1]}', '{"files": ["\\u0000", 7]}']
 )
-def test_damaged_choices_count_as_none(choices, tmp_path, content, caplog):
+def test_damaged_choices_are_ignored(choices, tmp_path, content, caplog):
     (tmp_path / "settings").mkdir()
     (tmp_path / "settings" / "models.json").write_text(content, encoding="utf-8")
     with caplog.at_level(logging.CRITICAL):

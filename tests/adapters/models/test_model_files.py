@@ -39,7 +39,7 @@ def write_model(folder: Path, advice: str = "", weights: str = "model.safetensor
     return folder
 
 
-def test_a_plain_diffusers_folder_gets_the_usual_settings(tmp_path):
+def test_a_plain_diffusers_folder_gets_the_default_settings(tmp_path):
     card = read_card(write_model(tmp_path / "my-model"))
     assert (card.id, card.title, card.backend_id) == ("my-model", "my-model", "diffusers")
     assert (card.steps, card.guidance_scale, card.strength) == (50, 7.5, 20.0)
@@ -48,7 +48,7 @@ def test_a_plain_diffusers_folder_gets_the_usual_settings(tmp_path):
     assert card.known_objects == {}
 
 
-def test_advice_beside_the_model_is_taken(tmp_path):
+def test_recommended_settings_next_to_the_model_are_used(tmp_path):
     advice = 'id = "x"\ntitle = "X"\nlicence = "MIT"\nsteps = 16\nstrength = 5.0'
     card = read_card(write_model(tmp_path / "my-model", advice))
     assert (card.id, card.title, card.licence) == ("x", "X", "MIT")
@@ -75,14 +75,14 @@ def test_advice_beside_the_model_is_taken(tmp_path):
         ({}, ()),
     ],
 )
-def test_samplers_stand_in_for_each_other_but_not_for_those_of_flows(tmp_path, config, samplers):
+def test_samplers_are_interchangeable_except_with_flow_matching(tmp_path, config, samplers):
     folder = write_model(tmp_path / "m")
     (folder / "scheduler").mkdir()
     (folder / "scheduler" / "scheduler_config.json").write_text(json.dumps(config), "utf-8")
     assert read_card(folder).samplers == samplers
 
 
-def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):
+def test_every_synonym_maps_to_the_trained_object(tmp_path):
     (tmp_path / "objects.toml").write_text(OBJECTS, encoding="utf-8")
     card = read_card(write_model(tmp_path / "m", 'objects = "../objects.toml"'))
     assert card.known_objects == dict.fromkeys(["couch", "couches", "sofa", "sofas"], "couch")
@@ -123,7 +123,7 @@ def test_every_word_for_an_object_leads_to_the_one_that_is_drawn(tmp_path):
         "objects",
     ],
 )
-def test_a_damaged_folder_is_told(tmp_path, file, content):
+def test_a_damaged_folder_is_reported(tmp_path, file, content):
     folder = write_model(tmp_path / "m")
     (folder / "scheduler").mkdir()
     (folder / file).write_text(content, encoding="utf-8")
@@ -163,7 +163,7 @@ def test_an_inpainting_model_is_rejected(tmp_path):
         read_card(folder)
 
 
-def test_pickled_weights_are_refused(tmp_path):
+def test_pickled_weights_are_rejected(tmp_path):
     with pytest.raises(ModelNotFound, match="contains pickle files"):
         read_card(write_model(tmp_path / "m", weights="pytorch_model.bin"))
 
@@ -178,7 +178,7 @@ def test_the_catalog_lists_valid_models_of_all_roots_in_order(tmp_path):
     assert list(shelf.damaged()) == ["broken"]
 
 
-def test_of_two_models_with_one_id_the_first_root_counts(tmp_path):
+def test_the_first_root_wins_for_two_models_of_one_id(tmp_path):
     first = write_model(tmp_path / "shipped" / "m")
     write_model(tmp_path / "own" / "m")
     (card,) = ModelFolders([tmp_path / "shipped", tmp_path / "own"]).cards()
@@ -194,7 +194,7 @@ SIZES = {
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_every_kind_of_model_tells_its_size_and_the_settings_of_its_kind(tmp_path, kind):
+def test_every_family_has_its_size_and_default_settings(tmp_path, kind):
     folder = write_model(tmp_path / "m")
     denoiser, autoencoder, side = SIZES[kind]
     index = {"_class_name": kind, "transformer": ["d", "T"], "vae": ["d", "V"]}
@@ -215,7 +215,7 @@ def test_every_kind_of_model_tells_its_size_and_the_settings_of_its_kind(tmp_pat
     ("kind", "setting", "few"),
     [("FluxPipeline", "guidance_embeds", False), ("Flux2KleinPipeline", "is_distilled", True)],
 )
-def test_models_that_were_distilled_are_drawn_in_few_steps(tmp_path, kind, setting, few):
+def test_distilled_models_use_few_steps(tmp_path, kind, setting, few):
     folder = write_model_of(kind, tmp_path / "m")
     for value, settings in ((few, (4, 1.0)), (not few, usual_settings(kind))):
         file = folder / "transformer" / "config.json"
@@ -261,7 +261,7 @@ def write_model_of(kind: str, folder: Path) -> Path:
     ],
     ids=["FLUX.1", "SD3", "FLUX.2"],
 )
-def test_a_single_file_is_known_by_its_weights_with_and_without_a_prefix(
+def test_a_single_file_is_identified_by_its_weights_with_and_without_a_prefix(
     tmp_path, prefix, weight, kind
 ):
     for each in ("FluxPipeline", "StableDiffusion3Pipeline"):
@@ -315,7 +315,7 @@ def test_flux_dev_and_schnell_do_not_complete_each_other(tmp_path, has_guidance)
     assert cards["file"].base.name == ("dev" if has_guidance else "schnell")
 
 
-def test_a_folder_with_a_dot_in_its_name_belongs_to_the_file_of_that_name_alone(tmp_path):
+def test_a_folder_with_a_dot_in_its_name_belongs_only_to_the_file_of_that_name(tmp_path):
     write_model(tmp_path / "FLUX.1-dev")
     write_header(tmp_path / "FLUX.safetensors", "x")
     shelf = ModelFolders([tmp_path])
@@ -326,7 +326,7 @@ def test_a_folder_with_a_dot_in_its_name_belongs_to_the_file_of_that_name_alone(
     assert card.base == tmp_path / "FLUX.1-dev"
 
 
-def test_a_single_file_of_a_kind_that_needs_a_folder_is_told(tmp_path):
+def test_a_single_file_of_a_family_that_needs_a_folder_is_reported(tmp_path):
     write_model_of("PixArtSigmaPipeline", tmp_path / "file")
     write_header(tmp_path / "file.safetensors", "blocks.0.attn.qkv.weight")
     told = ModelFolders([tmp_path]).damaged()["file"]
@@ -345,7 +345,7 @@ def test_a_model_that_lists_its_objects_never_completes_a_single_file(tmp_path, 
     assert "StableDiffusionPipeline" in shelf.damaged()[name].hint
 
 
-def test_a_single_file_that_nothing_completes_is_told(tmp_path):
+def test_a_single_file_without_a_companion_folder_is_reported(tmp_path):
     write_header(tmp_path / "alone.safetensors", INPUT)
     shelf = ModelFolders([tmp_path])
     assert shelf.cards() == ()
@@ -353,21 +353,21 @@ def test_a_single_file_that_nothing_completes_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("header", [b"[1, 2]", b"5", b"[" * 100_000, b""])
-def test_a_single_file_with_a_wrong_head_is_damaged(tmp_path, header):
+def test_a_single_file_with_a_wrong_header_is_damaged(tmp_path, header):
     content = len(header).to_bytes(8, "little") + header
     (tmp_path / "file.safetensors").write_bytes(content)
     told = ModelFolders([tmp_path]).damaged()["file"]
     assert "damaged" in str(told)
 
 
-def test_no_head_is_read_that_is_longer_than_the_format_allows(tmp_path, monkeypatch):
+def test_a_header_longer_than_the_format_allows_is_not_read(tmp_path, monkeypatch):
     write_header(tmp_path / "file.safetensors", "x")
     monkeypatch.setattr(model_settings, "MAX_HEADER_BYTES", 3)
     assert "damaged" in str(ModelFolders([tmp_path]).damaged()["file"])
 
 
 @pytest.mark.parametrize("branch", [b"\xff\xfe", b"nowhere", b"../../../m"])
-def test_downloads_whose_branch_leads_nowhere_are_passed_over(tmp_path, branch):
+def test_downloads_with_a_dangling_branch_are_skipped(tmp_path, branch):
     write_model(tmp_path / "m")
     refs = tmp_path / "hub" / "models--a--b" / "refs"
     refs.mkdir(parents=True)
@@ -388,7 +388,7 @@ def test_downloads_whose_branch_leads_nowhere_are_passed_over(tmp_path, branch):
     ],
     ids=["cache", "none", "home", "system"],
 )
-def test_the_hubs_cache_is_looked_for_where_its_libraries_put_it(monkeypatch, named, found):
+def test_the_hub_cache_is_found_where_its_libraries_put_it(monkeypatch, named, found):
     for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in named.items():

@@ -33,14 +33,14 @@ def names_read(folder, *parts):
     return [str(file.relative_to(folder)) for file in weight_files(folder, parts)]
 
 
-def test_parts_that_are_null_are_left_out_and_so_are_their_tokenizers(tmp_path):
+def test_null_parts_and_their_tokenizers_are_left_out(tmp_path):
     (tmp_path / "model_index.json").write_text(json.dumps(INDEX), encoding="utf-8")
     index = read_index(tmp_path)
     assert list(parts_in_use(index)) == ["transformer", "text_encoder", "tokenizer"]
     assert parts_left_out(index) == ("text_encoder_3", "tokenizer_3")
 
 
-def test_whole_weights_are_read_and_variants_beside_them_are_not(tmp_path):
+def test_full_weights_are_preferred_to_variants(tmp_path):
     folder = write_weights(
         tmp_path,
         "unet/diffusion_pytorch_model.safetensors",
@@ -65,7 +65,7 @@ def test_whole_weights_are_read_and_variants_beside_them_are_not(tmp_path):
     ],
     ids=["shards", "shards as once named", "one file"],
 )
-def test_a_variant_is_read_where_there_is_nothing_else(tmp_path, shards):
+def test_a_variant_is_read_if_there_are_no_full_weights(tmp_path, shards):
     own = [f"text_encoder/{shard}" for shard in shards]
     folder = write_weights(tmp_path, *own, "vae/diffusion_pytorch_model.safetensors")
     assert variant_of(folder, ["vae", "text_encoder"]) == "fp16"
@@ -75,18 +75,18 @@ def test_a_variant_is_read_where_there_is_nothing_else(tmp_path, shards):
     ]
 
 
-def test_shards_are_whole_weights(tmp_path):
+def test_shards_count_as_full_weights(tmp_path):
     shards = [f"transformer/model-0000{number}-of-00002.safetensors" for number in (1, 2)]
     folder = write_weights(tmp_path, *shards, "transformer/model.fp16.safetensors")
     assert variant_of(folder, ["transformer"]) is None
     assert names_read(folder, "transformer") == shards
 
 
-def test_of_several_variants_the_same_is_read_whatever_the_order_of_parts(tmp_path):
+def test_the_choice_of_a_variant_does_not_depend_on_the_order_of_parts(tmp_path):
     folder = write_weights(tmp_path, "unet/model.fp16.safetensors", "vae/model.bf16.safetensors")
     assert variant_of(folder, ["unet", "vae"]) == variant_of(folder, ["vae", "unet"]) == "fp16"
 
 
-def test_names_that_lead_out_of_the_folder_are_no_parts():
+def test_names_that_leave_the_folder_are_no_parts():
     with pytest.raises(ValueError, match="out"):
         parts_in_use(INDEX | {"../out": ["diffusers", "AutoencoderKL"]})

@@ -16,7 +16,7 @@ for name in sys.argv[1:]:
 
 
 @pytest.mark.slow
-def test_nothing_is_said_about_torchvision():
+def test_torchvision_is_not_mentioned():
     """In the default run, the program that draws in tests/end_to_end imports the first one."""
     command = [sys.executable, "-P", "-c", IMPORT, *NAMES]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

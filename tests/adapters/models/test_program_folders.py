@@ -54,14 +54,14 @@ def tree(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", YAML.values(), ids=YAML)
-def test_folders_are_found_wherever_the_file_says(tree, text):
+def test_folders_are_found_at_configured_paths(tree, text):
     file = tree / "extra_model_paths.yaml"
     file.write_text(text.format(home=tree), encoding="utf-8")
     assert checkpoint_folders(file) == (tree / "programs" / "ComfyUI" / "models" / "checkpoints",)
 
 
 @pytest.mark.parametrize("text", BAD_YAML.values(), ids=BAD_YAML)
-def test_a_damaged_file_is_refused_and_runs_nothing(tree, text):
+def test_a_damaged_file_is_rejected_without_executing_it(tree, text):
     file = tree / "extra_model_paths.yaml"
     file.write_text(text)
     with pytest.raises(ValueError):  # noqa: PT011 - the adapter translates it
@@ -70,7 +70,7 @@ def test_a_damaged_file_is_refused_and_runs_nothing(tree, text):
 
 
 @pytest.mark.parametrize("value", ["[a, b]", "{x: y}", "null", "3", "2024-01-01", '"\\0"'])
-def test_odd_values_find_nothing(tree, value):
+def test_invalid_values_find_nothing(tree, value):
     file = tree / "extra_model_paths.yaml"
     file.write_text(f"a:\n  base_path: {value}\n  checkpoints: {value}\n")
     assert checkpoint_folders(file) == ()
@@ -89,7 +89,7 @@ def test_the_main_folder_or_the_models_folder_can_be_chosen(tree, chosen, found)
     assert checkpoint_folders(tree / "programs" / chosen) == (tree / "programs" / found,)
 
 
-def test_folders_within_are_searched_but_not_those_of_models(tree):
+def test_subfolders_are_searched_except_those_of_models(tree):
     root = tree / "programs" / "webui" / "models" / "Stable-diffusion"
     (root / "SDXL" / "anime").mkdir(parents=True)
     (root / ".cache").mkdir()

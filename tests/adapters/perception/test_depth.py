@@ -15,7 +15,7 @@ def test_depth_has_the_size_of_the_picture(made, name, picture):
     assert depth.estimator_id == name
 
 
-def test_what_is_nearer_in_the_models_answer_is_less_far_in_ours():
+def test_nearer_pixels_have_a_smaller_depth():
     assert farther_from_nearer(np.float32([[9, 1], [4, 9]])).tolist() == [[0, 8], [5, 0]]
 
 
@@ -23,7 +23,7 @@ def test_what_is_nearer_in_the_models_answer_is_less_far_in_ours():
     ("name", "grows_away"),
     [("depth-anything", False), ("depth-anything-metric", True), ("dpt", False)],
 )
-def test_metres_are_kept_and_inverse_depth_is_turned_around(made, name, grows_away, picture):
+def test_metres_are_kept_and_inverse_depth_is_inverted(made, name, grows_away, picture):
     estimator = made(name, PerceptionRole.DEPTH)
     estimator.estimate(picture)
     answered = []

@@ -18,7 +18,7 @@ EVERYTHING = CandidateSettings(cut=0.5, floor=0.0)
 
 
 @pytest.mark.parametrize("name", DETECTORS)
-def test_a_detector_answers_for_its_mentions_within_the_picture(made, name, picture, mentions):
+def test_detections_belong_to_mentions_and_lie_within_the_picture(made, name, picture, mentions):
     seen = made(name).detect(picture, mentions)
     assert {found.mention_id for found in seen.detections} <= {"m1", "m2"}
     assert {found.detector_id for found in seen.detections} <= {name}
@@ -38,17 +38,17 @@ def test_a_detector_that_draws_masks_draws_one_for_each_box(made, name, picture,
 
 
 @pytest.mark.parametrize("name", ["grounding-dino", "owlv2", "rt-detr", "clipseg"])
-def test_the_smallest_picture_gets_an_answer(made, name, mentions):
+def test_the_smallest_picture_is_accepted(made, name, mentions):
     seen = made(name).detect(np.zeros((1, 1, 3), np.uint8), mentions)
     assert all(found.box.right <= 1 for found in seen.detections)
 
 
 @pytest.mark.parametrize("name", ["grounding-dino", "owlvit", "detr", "clipseg"])
-def test_where_nothing_is_asked_nothing_is_seen(made, name, picture):
+def test_without_mentions_nothing_is_detected(made, name, picture):
     assert made(name).detect(picture, ()).detections == ()
 
 
-def test_a_head_without_a_class_is_told_and_the_others_are_looked_for(made, picture, mentions):
+def test_an_unknown_class_is_reported_and_the_others_are_detected(made, picture, mentions):
     seen = made("mask2former").detect(picture, mentions[:1])
     from_car = made("mask2former").detect(
         picture, (mentions[0], _renamed(mentions[1], "spaceship"))
@@ -63,7 +63,7 @@ def test_a_synonym_finds_its_class(made, picture, mentions):
     assert {found.label for found in motorcycle.detections} <= {"motorbike"}
 
 
-def test_two_mentions_of_one_kind_see_the_same(made, picture, mentions):
+def test_two_mentions_of_one_class_get_the_same_detections(made, picture, mentions):
     seen = made("grounding-dino").detect(
         picture, [_renamed(mention, "dog") for mention in mentions]
     )
@@ -77,7 +77,7 @@ def test_two_mentions_of_one_kind_see_the_same(made, picture, mentions):
 @pytest.mark.parametrize(
     ("name", "kind"), [("grounding-dino", grounding_dino), ("detr", closed_vocabulary)]
 )
-def test_candidates_are_kept_down_to_the_floor_and_counted_from_the_cut(
+def test_candidates_are_kept_above_the_floor_and_counted_above_the_threshold(
     models, name, kind, picture, mentions
 ):
     card = read_card(Place(name=name, folder=models(name)))
@@ -89,7 +89,7 @@ def test_candidates_are_kept_down_to_the_floor_and_counted_from_the_cut(
     assert few.cut == 0.5
 
 
-def test_scores_and_boxes_are_those_of_the_models_own_processor(models, picture, mentions):
+def test_scores_and_boxes_equal_the_processor_of_the_model(models, picture, mentions):
     folder = models("detr")
     detector = closed_vocabulary.build(read_card(Place(name="detr", folder=folder)), EVERYTHING)
     seen = detector.detect(picture, [_renamed(mentions[0], name) for name in CLASSES])

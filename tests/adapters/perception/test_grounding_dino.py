@@ -12,7 +12,7 @@ OFFSETS = [(0, 0), (0, 1), (2, 6), (7, 14), (14, 15), (16, 17), (18, 21), (21, 2
 """Of "a fire hydrant. a dog." with a token a word and a mark at each end."""
 
 
-def test_the_query_is_that_of_the_benchmark_and_knows_where_each_name_stands():
+def test_the_query_equals_the_benchmark_and_has_the_span_of_each_name():
     query = query_for(["fire hydrant", "Dog"])
     assert query.text == "a fire hydrant. a dog."
     assert [span.of(query.text) for span in query.spans] == ["fire hydrant", "dog"]
@@ -25,7 +25,7 @@ def test_a_name_has_the_tokens_that_share_its_letters(start, stop, expected):
     assert tokens_of(TextSpan(start=start, stop=stop), OFFSETS) == expected
 
 
-def test_a_box_that_answers_half_a_name_still_bears_all_of_it():
+def test_a_box_that_matches_half_a_name_has_the_full_name():
     query = query_for(["fire hydrant", "dog"])
     scores = np.zeros((2, 9), np.float32)
     scores[0, 2] = 0.6  # "fire" alone

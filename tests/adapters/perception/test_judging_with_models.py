@@ -63,7 +63,7 @@ def pictures(tmp_path):
     return folder
 
 
-def test_every_picture_of_a_folder_gets_a_row_and_the_bad_ones_say_why(home, pictures, capsys):
+def test_every_picture_of_a_folder_gets_a_row_and_bad_ones_a_reason(home, pictures, capsys):
     code = run(
         [
             *("evaluate", str(pictures), "--prompt", "a person in front of a dog", "--json"),
@@ -78,7 +78,7 @@ def test_every_picture_of_a_folder_gets_a_row_and_the_bad_ones_say_why(home, pic
     assert all(row["models"]["detector"].startswith("detr ") for row in rows)
 
 
-def test_what_was_seen_is_remembered_between_calls(home, pictures, capsys):
+def test_perceptions_are_cached_between_calls(home, pictures, capsys):
     words = ["evaluate", str(pictures / "grey.png"), "--prompt", "a person left of a dog", "--json"]
     run([*words, "--detector", "detr"])
     first = json.loads(capsys.readouterr().out)["pictures"]
@@ -89,7 +89,7 @@ def test_what_was_seen_is_remembered_between_calls(home, pictures, capsys):
     assert sorted((home / "cache" / "perceptions").iterdir()) == kept != []
 
 
-def test_the_studio_lists_the_models_that_look_and_those_that_are_damaged(home):
+def test_the_studio_lists_perception_models_and_damaged_ones(home):
     (home / "models" / "sam2" / "model.safetensors").unlink()
     studio = Studio.open("inline")
     listed = {card.ref.id: card.role for card in studio.perception_models}
@@ -128,7 +128,7 @@ def build(surroundings):
 """
 
 
-def test_an_answerer_of_a_new_module_is_offered_and_asked(
+def test_an_answerer_of_a_new_module_is_listed_and_used(
     home, pictures, capsys, tmp_path, monkeypatch
 ):
     folder = tmp_path / "new modules"
@@ -197,7 +197,7 @@ def two_detectors(made):
     return scene, image, first, second
 
 
-def test_two_detectors_agree_as_far_as_their_boxes_overlap(two_detectors):
+def test_agreement_of_two_detectors_includes_the_overlap_of_their_boxes(two_detectors):
     scene, image, first, second = two_detectors
     judges = JudgeSet(detector=first, second=second, depth=FakeDepth(), perturber=PillowPerturber())
     (verdict,) = evaluate_image(image, scene, judges, CountingToken()).verdicts

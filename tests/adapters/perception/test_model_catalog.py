@@ -44,7 +44,7 @@ def copied(folder, root):
     return shutil.copytree(folder, root / folder.name)
 
 
-def test_models_are_listed_with_what_they_do(models, root):
+def test_models_are_listed_with_their_role(models, root):
     copied(models("detr"), root)
     copied(models("sam"), root)
     cards = shelf_of(root).cards()
@@ -63,13 +63,13 @@ def test_the_hubs_cache_names_revision_and_hash(cache, root):
     assert card.ref.sha256 == hashlib.sha256(weights).hexdigest()
 
 
-def test_a_model_of_the_hubs_cache_looks_at_pictures(cache, root, picture, mentions):
+def test_a_model_of_the_hub_cache_perceives_pictures(cache, root, picture, mentions):
     detector = shelf_of(root, cache.name).make("facebook/detr/tiny", PerceptionRole.DETECTOR)
     detector.detect(picture, mentions)
     assert COMMIT in detector.signature
 
 
-def test_another_branch_of_the_hub_bears_its_name(cache, root):
+def test_another_branch_of_the_hub_is_named(cache, root):
     (cache / "models--facebook--detr--tiny" / "refs" / "main").rename(
         cache / "models--facebook--detr--tiny" / "refs" / "no_timm"
     )
@@ -89,7 +89,7 @@ def test_a_model_is_named_exactly_by_the_hash_of_its_weights(models, root):
     assert ref.sha256 == hashlib.sha256(weights).hexdigest()
 
 
-def test_a_model_of_another_role_is_refused_by_name(models, root):
+def test_a_model_of_another_role_is_rejected_by_name(models, root):
     copied(models("sam"), root)
     copied(models("detr"), root)
     with pytest.raises(ModelNotFound) as caught:
@@ -98,12 +98,12 @@ def test_a_model_of_another_role_is_refused_by_name(models, root):
     assert "detr" in caught.value.hint
 
 
-def test_an_unknown_model_is_refused_with_advice(root):
+def test_an_unknown_model_is_rejected_with_a_hint(root):
     with pytest.raises(ModelNotFound, match="There is no depth"):
         shelf_of(root).make("nothing", PerceptionRole.DEPTH)
 
 
-def test_models_that_do_not_look_at_pictures_are_passed_over(root):
+def test_models_of_other_tasks_are_skipped(root):
     (root / "llama").mkdir()
     (root / "llama" / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
     (root / "own").mkdir()
@@ -138,7 +138,7 @@ def with_broken_link(folder):
         (with_broken_link, "not complete"),
     ],
 )
-def test_a_damaged_folder_is_told_and_left_out(models, root, spoil, telling):
+def test_a_damaged_folder_is_reported_and_left_out(models, root, spoil, telling):
     spoil(copied(models("detr"), root))
     shelf = shelf_of(root)
     assert shelf.cards() == ()
@@ -170,7 +170,9 @@ def without_processor(folder):
 @pytest.mark.parametrize(
     "spoil", [with_truncated_weights, with_missing_tensors, with_another_width, without_processor]
 )
-def test_weights_that_do_not_fit_are_never_made_up(models, root, spoil, picture, mentions):
+def test_weights_that_do_not_fit_are_never_initialised_randomly(
+    models, root, spoil, picture, mentions
+):
     spoil(copied(models("detr"), root))
     detector = shelf_of(root).make("detr", PerceptionRole.DETECTOR)
     with pytest.raises(DetectorError, match="damaged"):

@@ -60,7 +60,7 @@ def store(tmp_path):
 
 
 @pytest.mark.parametrize("seen", [perception_of(), perception_of(masks=0, depth=False)])
-def test_what_was_kept_is_found_as_it_was(store, seen):
+def test_a_stored_perception_is_read_back_unchanged(store, seen):
     store.keep("key", seen)
     found = store.find("key")
     assert found.detections == seen.detections
@@ -79,7 +79,7 @@ def test_masks_and_depth_are_exact(store):
     assert found.masks[1].source_id == "s"
 
 
-def test_what_was_never_kept_is_not_found(store):
+def test_an_unknown_key_is_not_found(store):
     assert store.find("key") is None
 
 
@@ -91,7 +91,7 @@ def file(store, tmp_path):
 
 
 @pytest.mark.parametrize("left", [0, 10, 300, -1], ids=str)
-def test_a_torn_file_is_thrown_away(store, file, left):
+def test_a_truncated_file_is_deleted(store, file, left):
     content = file.read_bytes()
     file.write_bytes(content[:left])
     assert store.find("key") is None
@@ -99,7 +99,7 @@ def test_a_torn_file_is_thrown_away(store, file, left):
 
 
 @pytest.mark.parametrize("place", [60, 200, 500, 900])
-def test_a_file_with_a_turned_bit_is_no_perception(store, file, place):
+def test_a_file_with_a_flipped_bit_is_no_perception(store, file, place):
     whole = store.find("key")
     content = bytearray(file.read_bytes())
     content[place] ^= 1
@@ -108,7 +108,7 @@ def test_a_file_with_a_turned_bit_is_no_perception(store, file, place):
     assert found is None or found.detections == whole.detections
 
 
-def test_the_perceptions_used_longest_ago_are_forgotten(tmp_path):
+def test_the_least_recently_used_perceptions_are_deleted(tmp_path):
     folder = tmp_path / "few"
     store = PerceptionFiles(folder)
     store.keep("a", perception_of())
@@ -122,20 +122,20 @@ def test_the_perceptions_used_longest_ago_are_forgotten(tmp_path):
     assert sorted(path.stem for path in folder.iterdir()) == ["a", "c"]
 
 
-def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path):
+def test_a_read_only_folder_does_not_raise(tmp_path):
     (tmp_path / "file").write_text("taken")
     store = PerceptionFiles(tmp_path / "file" / "perceptions")
     store.keep("key", perception_of())
     assert store.find("key") is None
 
 
-def test_without_a_cache_all_is_forgotten_at_once(tmp_path):
+def test_without_a_cache_nothing_is_stored(tmp_path):
     store = build(Surroundings(resources=tmp_path, model_folders=()))
     assert isinstance(store, NullPerceptionStore)
     store.keep("key", perception_of())
     assert store.find("key") is None
 
 
-def test_nothing_but_whole_perceptions_is_left_in_the_folder(store, file):
+def test_the_folder_holds_only_complete_perceptions(store, file):
     store.keep("other", perception_of())
     assert sorted(path.name for path in file.parent.iterdir()) == ["key.npz", "other.npz"]

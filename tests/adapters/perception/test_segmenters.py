@@ -41,7 +41,7 @@ def test_without_boxes_no_model_is_loaded(segmenter, picture):
     assert segmenter._model._loaded is None
 
 
-def test_of_several_masks_the_one_expected_to_fit_best_is_taken():
+def test_the_mask_of_highest_predicted_iou_is_chosen():
     masks = torch.arange(6).reshape(2, 3, 1, 1)
     fits = torch.tensor([[0.1, 0.9, 0.2], [0.7, 0.1, 0.2]])
     assert best_masks(masks, fits).flatten().tolist() == [1, 3]

@@ -51,7 +51,7 @@ def places(scene):
         ("an owl above a hut, an owl above a hut", ("owl", "above", "hut", "")),
     ],
 )
-def test_what_the_grammar_reads_tells_which_of_equal_things_are_meant(text, row):
+def test_the_grammar_decides_which_of_equal_objects_is_meant(text, row):
     scene, read = anchored(text, row), GRAMMAR.extract(Prompt(text=text))
     assert scene.mentions == read.mentions
     assert places(scene)[0] in places(read)
@@ -59,7 +59,7 @@ def test_what_the_grammar_reads_tells_which_of_equal_things_are_meant(text, row)
     assert scene.relations[0].type.id == row[1]
 
 
-def test_each_of_equal_claims_gets_words_of_its_own():
+def test_each_of_two_equal_claims_gets_its_own_words():
     text = "a cat to the left of a dog, a bird to the left of a fox"
     rows = [
         ("cat", "left_of", "dog", "to the left of"),
@@ -68,7 +68,7 @@ def test_each_of_equal_claims_gets_words_of_its_own():
     assert places(anchored(text, *rows)) == [(2, 23, 6), (30, 52, 35)]
 
 
-def test_a_claim_that_is_made_twice_is_anchored_twice():
+def test_a_claim_stated_twice_is_anchored_twice():
     text = "a cat on a cat on a cat"
     assert places(anchored(text, *[("cat", "above", "cat", "on")] * 3)) == [
         (2, 11, 6),
@@ -76,23 +76,23 @@ def test_a_claim_that_is_made_twice_is_anchored_twice():
     ]
 
 
-def test_without_the_grammar_what_stands_nearest_to_the_words_is_meant():
+def test_without_the_grammar_the_nearest_object_is_meant():
     text = "a cat frowns at a dog while a cat frowns at a bird"
     rows = [("cat", "behind", "bird", "frowns at"), ("cat", "behind", "dog", "frowns at")]
     assert places(anchored(text, *rows)) == [(30, 46, 34), (2, 18, 6)]
 
 
-def test_without_words_equal_things_are_still_told_apart():
+def test_without_words_equal_objects_are_still_distinguished():
     assert places(anchored("a dog, a dog", ("dog", "behind", "dog", ""))) == [(2, 9, None)]
 
 
-def test_one_thing_is_never_set_against_itself():
+def test_an_object_is_never_related_to_itself():
     scene = anchored("a dog in the rain", ("dog", "left_of", "dog", "in"))
     assert scene.relations == ()
     assert 'relates "dog" to itself' in scene.notes[0].message
 
 
-def test_a_name_inside_a_thing_that_is_known_means_that_thing():
+def test_a_name_inside_a_known_object_means_that_object():
     scene = anchored("a small fire hydrant near a car", ("small", "left_of", "car", ""))
     assert [mention.phrase for mention in scene.mentions] == ["small fire hydrant", "car"]
     assert places(scene) == [(2, 28, None)]
@@ -153,7 +153,7 @@ def test_a_claim_that_the_prompt_denies_is_disputed(text, row):
         ("a cat, a dog, a car from left to right", ("cat", "left_of", "car", "left to right")),
     ],
 )
-def test_the_same_claim_from_the_other_side_is_stated(text, row):
+def test_the_inverse_claim_counts_as_stated(text, row):
     scene = anchored(text, row)
     assert scene.disputed == ()
     assert [relation.basis for relation in scene.relations] == [Basis.STATED]
@@ -167,7 +167,7 @@ def test_the_same_claim_from_the_other_side_is_stated(text, row):
         ("a cat frowns at a dog", ("cat", "behind", "dog", "frowns at")),
     ],
 )
-def test_words_that_the_grammar_does_not_know_confirm_nothing(text, row):
+def test_words_unknown_to_the_grammar_confirm_nothing(text, row):
     scene = anchored(text, row)
     assert scene.disputed == ()
     assert [relation.basis for relation in scene.relations] == [Basis.UNCONFIRMED]
@@ -176,7 +176,7 @@ def test_words_that_the_grammar_does_not_know_confirm_nothing(text, row):
 @pytest.mark.parametrize(
     ("kind", "disputed"), [("below", 0), ("above", 1)], ids=["as written", "reversed"]
 )
-def test_words_that_the_grammar_leaves_unread_are_compared_as_well(kind, disputed):
+def test_words_skipped_by_the_grammar_are_compared_as_well(kind, disputed):
     text = "a cat or a glorp beneath a dog, a zorp or a bat"
     scene = anchored(text, ("glorp", kind, "dog", "beneath"))
     assert len(scene.disputed) == disputed

@@ -23,12 +23,12 @@ def ends(text):
         "them",
     ],
 )
-def test_two_named_one_by_one_can_be_spoken_of_together(flanks):
+def test_two_objects_named_separately_can_be_referred_to_together(flanks):
     text = f"a unicorn to the left of another unicorn, a cat between {flanks}"
     assert ends(text) == [(1, "left_of", 2), (3, "between", 1, 2)]
 
 
-def test_the_same_name_twice_in_a_list_is_two_things():
+def test_the_same_name_twice_in_a_list_is_two_objects():
     text = "a unicorn to the left of a unicorn, a cat between the unicorn and the unicorn"
     assert ends(text)[1:] in ([(3, "between", 1, 2)], [(3, "between", 2, 1)])
 
@@ -49,7 +49,7 @@ def test_the_same_name_twice_in_a_list_is_two_things():
         ("a cat left of a cat. The cat is above the cat", [(2, "above", 1)]),
     ],
 )
-def test_things_of_one_name_are_told_apart(text, expected):
+def test_objects_of_one_name_are_distinguished(text, expected):
     assert ends(text)[-len(expected) :] == expected
 
 
@@ -63,7 +63,7 @@ def test_things_of_one_name_are_told_apart(text, expected):
         ("one unicorn to the left of the other unicorn", [(1, "left_of", 2)]),
     ],
 )
-def test_what_was_not_named_before_is_new(text, expected):
+def test_an_object_without_an_antecedent_is_new(text, expected):
     assert ends(text)[-1:] == expected
 
 
@@ -76,7 +76,7 @@ def test_what_was_not_named_before_is_new(text, expected):
         ("two cats, one above the other. Two red cats, one above the other", (5, "above", 6)),
     ],
 )
-def test_one_of_several_can_be_spoken_of_again(text, expected):
+def test_one_of_several_can_be_referred_to_again(text, expected):
     assert ends(text)[-1] == expected
 
 
@@ -103,7 +103,7 @@ def test_a_measure_may_be_part_of_a_name(article):
         ("a cat left of a dog, both near a bird", {}),
     ],
 )
-def test_where_a_thing_is_named_again_is_kept(text, again):
+def test_repeated_mentions_keep_their_spans(text, again):
     found = {
         each.phrase: [span.of(text) for span in each.named_again]
         for each in read(text).mentions
@@ -112,6 +112,6 @@ def test_where_a_thing_is_named_again_is_kept(text, again):
     assert found == again
 
 
-def test_the_first_naming_is_not_one_of_those_that_point_back():
+def test_the_first_mention_is_no_back_reference():
     (dog,) = [each for each in read("a dog above a cat, the dog barks").mentions if each.id == "m1"]
     assert dog.span not in dog.named_again

@@ -51,7 +51,7 @@ def read(*replies, scene=SCENE, token=None, **changes):
         return reader.read(scene, token or CountingToken())
 
 
-def test_statements_are_tied_to_the_scene():
+def test_statements_are_linked_to_the_scene():
     told = read(answer(*FULL))
     assert [item.kind for item in told.items] == [
         *(AssertionKind.THING, AssertionKind.THING, AssertionKind.ATTRIBUTE),
@@ -76,13 +76,13 @@ def test_statements_are_tied_to_the_scene():
     ],
     ids=["unknown", "swapped", "no attribute", "no kind", "no list", "nested", "bare"],
 )
-def test_what_names_nothing_of_the_scene_stands_for_itself(untied):
+def test_a_statement_about_no_object_of_the_scene_is_kept(untied):
     (item,) = read(answer(untied)).items
     assert (item.kind, item.mention_id, item.relation_id) == (AssertionKind.OTHER, None, None)
     assert item.question.endswith("?")
 
 
-def test_what_is_half_right_is_kept_in_part():
+def test_valid_parts_of_an_answer_are_kept():
     told = read(answer(FULL[0], FULL[0], {"statement": 5}, "dog", row(""), row("x" * 999)))
     assert [item.text for item in told.items] == ["there is a dog"]
 
@@ -100,7 +100,7 @@ def test_what_is_half_right_is_kept_in_part():
     ],
     ids=["prose", "empty", "no list", "refusal", "401", "429", "500"],
 )
-def test_whatever_goes_wrong_the_scene_is_taken_apart_with_a_note(reply, reason):
+def test_after_any_failure_the_scene_gives_the_assertions_with_a_note(reply, reason):
     told = read(reply)
     assert told.items == assertions_of(SCENE).items
     assert told.source_id == "scene"
@@ -108,15 +108,15 @@ def test_whatever_goes_wrong_the_scene_is_taken_apart_with_a_note(reply, reason)
     assert SECRET not in told.notes[0]
 
 
-def test_a_server_that_stalls_is_left():
+def test_a_stalled_server_times_out():
     assert "did not respond in time" in read(stalls, timeout_s=0.2).notes[0]
 
 
-def test_a_server_that_refuses_the_form_is_asked_without():
+def test_a_server_that_rejects_the_schema_is_asked_without_it():
     assert len(read(sends(b"", 400), answer(*FULL)).items) == len(FULL)
 
 
-def test_the_same_prompt_is_asked_once():
+def test_the_same_prompt_is_requested_once():
     with LoopbackServer(answer(*FULL)) as server:
         settings = ServerSettings(url=server.url, model="small")
         reader = LanguageModelAssertionReader(settings, INSTRUCTION)
@@ -127,11 +127,11 @@ def test_the_same_prompt_is_asked_once():
     assert json.loads(asked["messages"][1]["content"]) == {"text": SCENE.prompt.text}
 
 
-def test_without_a_server_the_scene_is_taken_apart():
+def test_without_a_server_the_scene_gives_the_assertions():
     told = LanguageModelAssertionReader(None, INSTRUCTION).read(SCENE, CountingToken())
     assert "No language model is configured" in told.notes[0]
 
 
-def test_waiting_can_be_stopped():
+def test_waiting_can_be_cancelled():
     with pytest.raises(Cancelled):
         read(answer(*FULL), token=CountingToken(stop_at=1))

@@ -186,7 +186,7 @@ def test_a_clause_is_read(text, expected):
     ],
     ids=["abstract", "idiom", "particle", "amount", "years", "means", "parties", "self", "time"],
 )
-def test_prepositions_of_no_place_claim_nothing(text):
+def test_non_spatial_prepositions_claim_nothing(text):
     assert claims(text) == []
 
 
@@ -200,7 +200,7 @@ def test_prepositions_of_no_place_claim_nothing(text):
         ("a nest at the bottom and, at the top, a cloud", [("nest", BELOW, "cloud")]),
     ],
 )
-def test_their_likes_claim_a_place(text, expected):
+def test_similar_spatial_prepositions_claim_a_relation(text, expected):
     assert claims(text) == expected
 
 
@@ -231,11 +231,11 @@ def test_their_likes_claim_a_place(text, expected):
         ("Make sure the cat ends up left of the dog.", [("cat", LEFT_OF, "dog")]),
     ],
 )
-def test_a_loose_sentence_is_read(text, expected):
+def test_an_informal_sentence_is_read(text, expected):
     assert claims(text) == expected
 
 
-def test_bare_names_again_are_the_same_things():
+def test_repeated_bare_names_are_the_same_objects():
     def count(text):
         return len(read(text).mentions)
 
@@ -259,7 +259,7 @@ def test_bare_names_again_are_the_same_things():
         ("hello my friend, a cat left of a dog", "hello"),
     ],
 )
-def test_what_is_not_understood_is_told_where_it_stands(text, words):
+def test_unread_words_are_reported_with_their_position(text, words):
     notes = [note for note in read(text).notes if note.span]
     assert [note.message for note in notes] == [f'I do not understand "{words}".']
     assert notes[0].span.of(text) == words
@@ -304,7 +304,7 @@ def test_alternatives_are_not_guessed(text):
         ("A triangle drawn in chalk by a teacher.", []),
     ],
 )
-def test_a_sentence_of_strangers_is_read(text, expected):
+def test_a_sentence_with_unknown_words_is_read(text, expected):
     assert claims(text) == expected
 
 
@@ -331,5 +331,5 @@ def test_a_sentence_of_strangers_is_read(text, expected):
         ("By no means place the cup next to the fan.", []),
     ],
 )
-def test_what_strangers_write_is_read(text, expected):
+def test_prompts_of_other_users_are_read(text, expected):
     assert claims(text) == expected

@@ -142,25 +142,25 @@ def test_every_visor_sentence_is_read(relation_type, phrase):
     assert not misread(relation_type, phrase)
 
 
-def test_noise_is_little_work():
+def test_noise_needs_little_work():
     read("a cat")
     assert max(map(calls_to_read, noise(400, seed=1))) < MOST_CALLS_FOR_NOISE
 
 
 @pytest.mark.parametrize("word", REPEATED, ids=REPEATED_IDS)
-def test_long_prompts_are_little_work(word):
+def test_long_prompts_need_little_work(word):
     read("a cat")
     assert calls_to_read((word * LONG)[:LONG]) < MOST_CALLS_A_CHARACTER * LONG
 
 
 @pytest.mark.parametrize("word", ["a cat left of ", "x ", "on the ", "7 and "])
-def test_the_longest_prompts_are_work_in_proportion(word):
+def test_the_work_of_the_longest_prompts_is_linear(word):
     read("a cat")
     text = word * (MOST_CHARACTERS // len(word))
     assert calls_to_read(text) / calls_to_read(text[: len(text) // 4]) < 5
 
 
-def test_many_strange_words_are_little_more_work_than_known_ones():
+def test_unknown_words_need_little_more_work_than_known_ones():
     read("a cat near a dog")
     strange = " ".join(f"a {word}" for word in strange_words(200, seed=1))
     known = " ".join("a zigzag" for _ in range(200))
@@ -176,7 +176,7 @@ def test_long_prompts_are_read_quickly(word):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["a cat left of ", "x ", "on the ", "7 and "])
-def test_the_longest_prompts_take_time_in_proportion(word):
+def test_the_time_of_the_longest_prompts_is_linear(word):
     text = word * (MOST_CHARACTERS // len(word))
     ratios = [milliseconds(text) / milliseconds(text[: len(text) // 4]) for _ in range(5)]
     assert min(ratios) < 8
@@ -184,6 +184,6 @@ def test_the_longest_prompts_take_time_in_proportion(word):
 
 @pytest.mark.parametrize("seed", range(2, 12))
 @pytest.mark.slow
-def test_a_lot_of_noise_is_read_quickly(seed):
+def test_long_noise_is_read_quickly(seed):
     read("a cat")
     assert slowest_milliseconds(noise(10_000, seed=seed)) < 50

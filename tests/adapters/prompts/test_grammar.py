@@ -238,13 +238,13 @@ def test_the_users_own_objects_are_known(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["broken.txt", "missing.txt"])
-def test_a_list_of_objects_that_cannot_be_read_is_none(tmp_path, name):
+def test_an_unreadable_list_of_objects_is_ignored(tmp_path, name):
     (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff")
     grammar = GrammarExtractor(resources_folder() / "prompts", tmp_path / name)
     assert grammar.extract(Prompt(text="a cat above a dog")).relations
 
 
-def test_spans_cover_the_words_they_stand_for():
+def test_spans_cover_their_words():
     text = "A photo of a big red cup directly above two dogs."
     scene = read(text)
     assert [mention.span.of(text) for mention in scene.mentions] == ["big red cup", "two dogs"]
@@ -261,12 +261,12 @@ def test_ids_count_up_in_the_order_of_the_text():
     assert [relation.id for relation in scene.relations] == ["r1", "r2"]
 
 
-def test_equal_nouns_are_different_things():
+def test_equal_nouns_are_different_objects():
     scene = read("a dog left of a dog")
     assert [(relation.subject, relation.object) for relation in scene.relations] == [("m1", "m2")]
 
 
-def test_the_points_back_to_the_thing_that_fits_its_attributes():
+def test_the_definite_article_refers_to_the_object_with_matching_attributes():
     scene = read("a red cup left of a blue cup, the red cup above a plate")
     assert [relation.subject for relation in scene.relations] == ["m1", "m1"]
 
@@ -290,7 +290,7 @@ def test_the_points_back_to_the_thing_that_fits_its_attributes():
         ("a cat on the left", 'There is nothing opposite to "on the left".', "on the left"),
     ],
 )
-def test_what_is_not_understood_is_told_with_its_words(text, message, words):
+def test_unread_words_are_reported(text, message, words):
     notes = {note.message: note.span for note in read(text).notes}
     assert notes[message].of(text) == words
 
@@ -304,7 +304,7 @@ def test_what_is_not_understood_is_told_with_its_words(text, message, words):
         ("4k, sunset", "I found no object in this prompt."),
     ],
 )
-def test_things_without_a_relation_are_told(text, message):
+def test_objects_without_a_relation_are_reported(text, message):
     assert message in [note.message for note in read(text).notes]
 
 
@@ -312,7 +312,7 @@ def test_things_without_a_relation_are_told(text, message):
     "text",
     ["a cat\nto the left of\na dog", "a cat to the\nleft of a\ndog", "a cat left of\n\na dog"],
 )
-def test_a_clause_may_run_over_several_lines(text):
+def test_a_clause_may_span_several_lines(text):
     assert claims(text) == [("cat", LEFT_OF, "dog")]
 
 
@@ -322,7 +322,7 @@ def test_a_line_may_be_a_clause(text):
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
-def test_an_empty_prompt_is_refused_with_an_example(text):
+def test_an_empty_prompt_is_rejected_with_an_example(text):
     with pytest.raises(PromptError, match="empty") as refused:
         read(text)
     assert "a cat to the left of a dog" in refused.value.hint
@@ -345,13 +345,13 @@ WORDS = [
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join))
-def test_any_row_of_layout_words_is_read_without_a_fall(text):
+def test_any_sequence_of_spatial_words_is_read_without_an_error(text):
     scene = read(text)
     assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
 
 
 @given(st.text(string.printable + "äß中文😀", min_size=1).filter(str.strip))
-def test_any_text_is_read_without_a_fall(text):
+def test_any_text_is_read_without_an_error(text):
     scene = read(text)
     assert all(mention.span.of(text) == mention.phrase for mention in scene.mentions)
 

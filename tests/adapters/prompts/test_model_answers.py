@@ -25,18 +25,18 @@ def seconds_to_read(text):
         ("no JSON", []),
     ],
 )
-def test_whole_objects_are_found_amid_what_is_broken(text, found):
+def test_complete_objects_are_found_in_broken_json(text, found):
     assert list(json_objects(text)) == found
 
 
 @pytest.mark.parametrize("part", BROKEN)
-def test_broken_json_is_given_up_after_some_tries(part):
+def test_parsing_broken_json_stops_after_some_attempts(part):
     text = part * (SIZE // len(part))
     assert calls_of(lambda: list(json_objects(text))) < SIZE / 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", BROKEN)
-def test_broken_json_costs_little_more_than_whole_json(part):
+def test_broken_json_takes_little_more_time_than_valid_json(part):
     broken, whole = part * (SIZE // len(part)), '{"a":1} ' * (SIZE // 8)
     assert min(seconds_to_read(broken) / seconds_to_read(whole) for _ in range(3)) < 10

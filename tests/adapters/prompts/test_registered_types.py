@@ -72,7 +72,7 @@ def test_the_longer_phrase_wins():
 
 
 @pytest.mark.usefixtures("diagonally_above")
-def test_what_is_denied_is_not_claimed():
+def test_a_negated_phrase_claims_nothing():
     assert claims_in("a cat not diagonally above a dog") == []
 
 
@@ -96,7 +96,7 @@ def test_an_id_that_is_a_terminal_of_the_grammar_changes_no_other_word(register)
 
 
 @pytest.mark.usefixtures("diagonally_above")
-def test_the_span_is_that_of_the_phrase():
+def test_the_span_covers_the_phrase():
     text = "a cat just diagonally  above a dog"
     (relation,) = read(text).relations
     assert relation.span.of(text) == "just diagonally  above"
@@ -156,7 +156,7 @@ def test_a_claim_is_checked_against_its_phrase(diagonally_above, words, agreemen
     assert checker.check(claim, scene.mentions) is agreement
 
 
-def test_a_type_without_words_is_refused():
+def test_a_type_without_phrases_is_rejected():
     with pytest.raises(ValueError, match="is empty"):
         RelationType("silent", " ", Shape.ORDER, ABOVE.claims, "silent")
     with pytest.raises(ValueError, match="have claims"):

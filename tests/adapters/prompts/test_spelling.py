@@ -27,7 +27,7 @@ speller = Speller(read_vocabulary(resources_folder() / "prompts"))
         ("a bycicle and three umbrelas", "a bicycle and three umbrella"),
     ],
 )
-def test_a_slip_of_one_letter_is_mended(written, meant):
+def test_a_misspelling_of_one_letter_is_corrected(written, meant):
     assert speller.correct(written).text == meant
 
 
@@ -46,12 +46,12 @@ def test_a_slip_of_one_letter_is_mended(written, meant):
         "4k, unreal engine, trending on artstation",
     ],
 )
-def test_words_that_are_right_are_left_alone(text):
+def test_correct_words_are_unchanged(text):
     assert speller.correct(text).text == text
 
 
 @pytest.mark.parametrize("text", ["a cat infront of a dog", "a girafe abve a hous", "lfet"])
-def test_every_letter_keeps_its_place_in_the_prompt(text):
+def test_corrections_keep_the_positions_of_letters(text):
     mended = speller.correct(text)
     assert len(mended.origins) == len(mended.text)
     assert list(mended.origins) == sorted(mended.origins)

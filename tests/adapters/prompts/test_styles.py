@@ -30,7 +30,7 @@ def heads(text):
         " in the style of Van Gogh",
     ],
 )
-def test_style_is_no_thing_and_stays_when_written_back(ending):
+def test_style_is_no_object_and_is_kept_when_rewritten(ending):
     text = f"a cat above a dog{ending}"
     assert heads(text) == ["cat", "dog"]
     assert write_prompt(extractor.extract(Prompt(text=text))) == text
@@ -47,5 +47,5 @@ def test_style_is_no_thing_and_stays_when_written_back(ending):
         ("a shelf under a vase, painting, and clock", ["shelf", "vase", "painting", "clock"]),
     ],
 )
-def test_a_picture_that_is_shown_is_a_thing(text, expected):
+def test_a_picture_in_the_scene_is_an_object(text, expected):
     assert heads(text) == expected

@@ -15,7 +15,7 @@ from tests.adapters.prompts.readings import claims, notes, read
 
 
 @pytest.mark.parametrize("name", ["top hat", "top shelf", "bottom drawer", "right wing"])
-def test_names_that_look_like_places_are_one_thing(name):
+def test_names_that_contain_spatial_words_are_one_object(name):
     scene = read(f"a cat next to a {name}")
 
     assert [mention.is_plural for mention in scene.mentions] == [False, False]
@@ -36,7 +36,7 @@ def test_names_that_look_like_places_are_one_thing(name):
         ("Two miles behind a car, a truck", [("truck", BEHIND, "car")]),
     ],
 )
-def test_distances_are_no_things(text, expected):
+def test_distances_are_no_objects(text, expected):
     assert claims(text) == expected
     assert not notes(text)
 
@@ -49,12 +49,12 @@ def test_distances_are_no_things(text, expected):
         ("a house with three steps below it", [("three steps", BELOW, "house")]),
     ],
 )
-def test_feet_and_steps_may_be_things(text, expected):
+def test_feet_and_steps_may_be_objects(text, expected):
     assert claims(text) == expected
 
 
 @pytest.mark.parametrize("word", ["who", "which"])
-def test_relative_clauses_speak_of_the_thing_before_their_comma(word):
+def test_relative_clauses_refer_to_the_object_before_their_comma(word):
     text = f"A cat is left of a dog, {word} is behind a tree"
 
     assert claims(text) == [("cat", LEFT_OF, "dog"), ("dog", BEHIND, "tree")]
@@ -93,14 +93,14 @@ def test_conjunctions_start_a_clause(text, expected):
 
 
 @pytest.mark.parametrize("word", ["is", "was"])
-def test_what_is_over_is_above_nothing(word):
+def test_over_in_the_sense_of_ended_is_no_relation(word):
     text = f"a child plays before the game {word} over"
 
     assert not claims(text)
     assert not any("understand" in note for note in notes(text))
 
 
-def test_people_who_do_something_are_things():
+def test_people_who_do_something_are_objects():
     text = "a street with people waiting on a bench next to a bus stop"
 
     assert claims(text) == [("people", ABOVE, "bench"), ("bench", NEAR, "bus stop")]
@@ -133,7 +133,7 @@ def test_viewpoints_are_style(opening):
         ),
     ],
 )
-def test_places_of_no_thing_claim_nothing(text, expected):
+def test_positions_without_an_object_claim_nothing(text, expected):
     assert claims(text) == expected
 
 
@@ -147,25 +147,25 @@ def test_places_of_no_thing_claim_nothing(text, expected):
         ("a cat neither above nor below a dog", "neither above nor below"),
     ],
 )
-def test_lost_words_are_named_once(text, words):
+def test_unread_words_are_named_once(text, words):
     assert not claims(text)
     assert [note for note in notes(text) if not note.startswith("I found")] == [
         f'I do not understand "{words}".'
     ]
 
 
-def test_what_is_denied_of_both_leaves_both_in_the_picture():
+def test_a_negation_of_both_keeps_both_objects():
     scene = read("Neither the spade nor the hoe is next to the shed.")
 
     assert [mention.head for mention in scene.mentions] == ["spade", "hoe", "shed"]
 
 
 @pytest.mark.parametrize("side", ["by his side", "at her side", "beside her feet"])
-def test_someones_side_is_that_person(side):
+def test_the_side_of_a_person_refers_to_the_person(side):
     assert claims(f"a person with a dog {side}") == [("dog", NEAR, "person")]
 
 
-def test_the_immediate_left_is_the_left():
+def test_immediate_left_is_left():
     assert claims("a cat to the immediate left of a dog") == [("cat", LEFT_OF, "dog")]
     assert not notes("a cat to the immediate left of a dog")
 
@@ -177,7 +177,7 @@ def test_the_immediate_left_is_the_left():
         ("a table; a pair of armchairs face it", ["table", "armchair"]),
     ],
 )
-def test_verbs_of_several_are_no_names(text, heads):
+def test_plural_verbs_are_no_names(text, heads):
     assert [mention.head for mention in read(text).mentions] == heads
 
 
@@ -191,7 +191,7 @@ def test_verbs_of_several_are_no_names(text, heads):
         ("a man with a dog standing behind a piano", [("man", BEHIND, "piano")]),
     ],
 )
-def test_who_acts_is_who_can(text, expected):
+def test_modal_verbs_keep_the_subject(text, expected):
     assert claims(text) == expected
 
 
@@ -202,13 +202,13 @@ def test_who_acts_is_who_can(text, expected):
         *("as you can see", "though nobody knows why", "needless to say"),
     ],
 )
-def test_asides_say_nothing_of_the_picture(aside):
+def test_parenthetical_remarks_claim_nothing(aside):
     text = f"Behind the tower, {aside}, are three shuttles."
 
     assert claims(text) == [("three shuttles", BEHIND, "tower")]
 
 
 @pytest.mark.parametrize("trait", ["tough", "chubby", "pricey"])
-def test_what_is_on_the_tough_side_is_only_tough(trait):
+def test_on_the_tough_side_is_no_relation(trait):
     assert not claims(f"a steak on the {trait} side")
     assert claims(f"a steak on the {trait} side next to a knife") == [("steak", NEAR, "knife")]

@@ -43,10 +43,10 @@ def vocabulary():
 
 
 @pytest.mark.parametrize(("plural", "singular"), PLURALS.items())
-def test_plurals_of_strangers_are_read(vocabulary, plural, singular):
+def test_plurals_of_unknown_words_are_read(vocabulary, plural, singular):
     assert vocabulary.singular(plural) == singular
 
 
 @pytest.mark.parametrize("word", ["virus", "glass", "omen", "is", "tennis", "gnu"])
-def test_a_singular_stays_as_it_is(vocabulary, word):
+def test_a_singular_is_unchanged(vocabulary, word):
     assert vocabulary.singular(word) == word

@@ -35,7 +35,7 @@ def answered(models, questions=QUESTIONS, token=None):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_the_answers_are_those_of_the_library(models, question):
+def test_the_answers_equal_the_library(models, question):
     processor = AutoProcessor.from_pretrained(models / "my-blip")
     model = BlipForQuestionAnswering.from_pretrained(models / "my-blip").eval()
     asked = processor(images=PICTURE, text=question, return_tensors="pt")
@@ -49,7 +49,7 @@ def test_the_answers_are_those_of_the_library(models, question):
     assert answer.chances.log_no == pytest.approx(float(chances[WORDS.index("no")]), abs=1e-4)
 
 
-def test_a_question_is_answered_alike_alone_and_among_others(models):
+def test_a_question_has_the_same_answer_alone_and_in_a_batch(models):
     (alone,) = answered(models, QUESTIONS[2:])
     assert answered(models, QUESTIONS * 2)[5] == alone
 
@@ -58,12 +58,12 @@ def test_without_questions_no_model_is_loaded(empty_cache, tmp_path):
     assert answered(tmp_path, ()) == ()
 
 
-def test_a_missing_model_is_told(empty_cache, tmp_path):
+def test_a_missing_model_is_reported(empty_cache, tmp_path):
     with pytest.raises(DetectorError, match="no BLIP model"):
         answered(tmp_path)
 
 
-def test_the_cache_is_looked_into_last(models, tmp_path, monkeypatch):
+def test_the_hub_cache_is_searched_last(models, tmp_path, monkeypatch):
     cached = models / "my-blip" / "config.json"
     monkeypatch.setattr(
         "spatialstudio.adapters.models.blip.try_to_load_from_cache", lambda *_: str(cached)
@@ -72,13 +72,13 @@ def test_the_cache_is_looked_into_last(models, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_a_damaged_model_is_told(tmp_path, damage):
+def test_a_damaged_model_is_reported(tmp_path, damage):
     folder = save_tiny_blip(tmp_path / "blip")
     (folder / damage).write_text('{"architectures": ["BlipForQuestionAnswering"]}')
     with pytest.raises(DetectorError, match="cannot be loaded"):
         answered(tmp_path)
 
 
-def test_answering_can_be_stopped(models):
+def test_answering_can_be_cancelled(models):
     with pytest.raises(Cancelled):
         answered(models, token=CountingToken(stop_at=2))

@@ -41,14 +41,14 @@ def answered(*replies, questions=QUESTIONS, token=None, **changes):
         return answers, server.questions
 
 
-def test_the_first_words_chances_are_the_answer():
+def test_the_answer_is_the_probability_of_the_first_token():
     (dog, car), _ = answered(surely(Yes=0.8, No=0.1), surely(no=0.9, Yes=0.05))
     assert exp(dog.chances.log_yes) == pytest.approx(0.8)
     assert exp(car.chances.log_no) == pytest.approx(0.9)
     assert (dog.note, car.note) == ("", "")
 
 
-def test_the_picture_goes_along_to_the_pixel():
+def test_the_picture_is_sent_losslessly():
     _, (first, _) = answered(surely(yes=0.9))
     picture, text = first["messages"][1]["content"]
     data = picture["image_url"]["url"].removeprefix("data:image/png;base64,")
@@ -65,7 +65,7 @@ def test_a_server_without_probabilities_gives_no_answer():
     assert len(asked) == 1
 
 
-def test_a_refusal_concerns_its_question_only():
+def test_a_rejected_question_does_not_affect_others():
     (dog, car), _ = answered(says(None, refusal="I do not look at dogs."), surely(yes=0.9))
     assert dog.chances is None
     assert dog.note == "The model at 127.0.0.1 refused to answer."
@@ -91,7 +91,7 @@ def test_another_word_than_yes_or_no_is_no_answer():
     ],
     ids=["401", "404", "400", "429", "500", "page", "nonsense", "hangs up"],
 )
-def test_a_server_that_fails_is_told_and_asked_no_more(reply, asked_times, reason):
+def test_a_failing_server_is_reported_and_not_asked_again(reply, asked_times, reason):
     answers, asked = answered(reply)
     assert len(asked) == asked_times
     assert [answer.chances for answer in answers] == [None, None]
@@ -99,22 +99,22 @@ def test_a_server_that_fails_is_told_and_asked_no_more(reply, asked_times, reaso
 
 
 @pytest.mark.parametrize("reply", [stalls, drips], ids=["stalls", "drips"])
-def test_a_server_that_never_ends_is_left(reply):
+def test_a_server_that_never_ends_times_out(reply):
     answers, _ = answered(reply, timeout_s=0.2)
     assert [answer.chances for answer in answers] == [None, None]
 
 
-def test_a_busy_server_is_asked_again():
+def test_a_busy_server_is_retried():
     (dog, _), asked = answered(sends(b"", 429), surely(yes=0.9))
     assert dog.chances is not None
     assert len(asked) == 3
 
 
-def test_answering_can_be_stopped():
+def test_answering_can_be_cancelled():
     with pytest.raises(Cancelled):
         answered(surely(yes=0.9), token=CountingToken(stop_at=1))
 
 
-def test_without_a_server_nobody_answers():
+def test_without_a_server_there_is_no_answer():
     with pytest.raises(DetectorError, match="No vision language model"):
         VisionLanguageModel(None).answer(PICTURE, QUESTIONS, CountingToken())

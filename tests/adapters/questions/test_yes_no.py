@@ -15,12 +15,12 @@ def test_all_spellings_count():
     assert exp(chances.log_no) == pytest.approx(0.15)
 
 
-def test_a_word_that_is_not_listed_is_as_likely_as_the_last_that_is():
+def test_an_unlisted_word_is_at_most_as_likely_as_the_last_listed():
     chances = chances_of(told(yes=0.7, maybe=0.1, perhaps=0.02))
     assert exp(chances.log_no) == pytest.approx(0.02)
 
 
-def test_a_word_that_is_not_listed_has_no_more_than_what_is_left():
+def test_an_unlisted_word_has_at_most_the_remaining_probability():
     chances = chances_of(told(no=0.999))
     assert exp(chances.log_yes) == pytest.approx(0.001)
 
@@ -33,5 +33,5 @@ def test_certainty_stays_finite(listed):
 
 
 @pytest.mark.parametrize("listed", [[], told(maybe=0.5, yesterday=0.2, nothing=0.1)])
-def test_neither_word_is_no_answer(listed):
+def test_without_yes_and_no_there_is_no_answer(listed):
     assert chances_of(listed) is None

@@ -12,7 +12,7 @@ def estimator():
     return StickerDepth(WORLD_FOLDER.parent / "sticker-depth")
 
 
-def test_what_is_in_front_is_nearer(estimator, dog_in_front_of_house):
+def test_objects_in_front_are_nearer(estimator, dog_in_front_of_house):
     painted = paint(dog_in_front_of_house, 128)
     values = estimator.estimate(painted.pixels).values
     house, dog = (np.median(values[mask]) for mask in painted.masks)

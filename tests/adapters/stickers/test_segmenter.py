@@ -26,7 +26,7 @@ def painted(cat_left_of_car):
     return paint(cat_left_of_car, SIDE)
 
 
-def test_each_object_is_found_once_where_it_is(segmenter, painted):
+def test_each_object_is_found_once_at_its_position(segmenter, painted):
     seen = segmenter.detect(painted.pixels, [mention_of("cat"), mention_of("car")])
     masks = sure(seen.masks)
     assert [mask.mention_id for mask in masks] == ["cat", "car"]
@@ -37,17 +37,17 @@ def test_each_object_is_found_once_where_it_is(segmenter, painted):
     assert min(overlaps) > 0.7
 
 
-def test_a_synonym_finds_the_same_and_is_told_by_its_own_name(segmenter, painted):
+def test_a_synonym_finds_the_same_object_under_its_own_name(segmenter, painted):
     (found,) = segmenter.detect(painted.pixels, [mention_of("kitten")]).detections
     assert found.label == "cat"
 
 
-def test_what_is_not_there_is_not_found(segmenter, painted):
+def test_absent_objects_are_not_found(segmenter, painted):
     seen = segmenter.detect(painted.pixels, [mention_of("zebra")])
     assert sure(seen.masks) == []
 
 
-def test_a_strange_word_is_told(segmenter, painted):
+def test_an_unknown_word_is_reported(segmenter, painted):
     seen = segmenter.detect(painted.pixels, [mention_of("xylophone"), mention_of("cat")])
     assert seen.unknown_heads == ("xylophone",)
     assert {found.mention_id for found in seen.detections} == {"cat"}
@@ -100,7 +100,7 @@ def test_objects_that_grow_with_the_picture_are_found_once(segmenter, cat_left_o
     [(90_001, 1), (90_001, 11), (777, 3)],
     ids=["bubbles in the sea", "snow", "edge of a large object"],
 )
-def test_an_enlarged_scene_holds_no_other_objects(segmenter, seed, number):
+def test_an_enlarged_scene_has_no_additional_objects(segmenter, seed, number):
     scene = draw_scenes(number + 1, seed)[number]
     things = sticker_objects()
     asked = [mention_of(thing.name) for thing in things]
@@ -121,5 +121,5 @@ def test_an_enlarged_scene_holds_no_other_objects(segmenter, seed, number):
     ],
     ids=str,
 )
-def test_larger_pictures_are_looked_at_in_finer_resolutions(size, sizes):
+def test_larger_pictures_are_segmented_in_finer_resolutions(size, sizes):
     assert resolutions(size, SIDE) == sizes

@@ -5,7 +5,7 @@ MODELS = WORLD_FOLDER.parent
 LARGEST_BYTES = 40_000_000
 
 
-def test_the_shipped_pipeline_says_what_it_can_draw():
+def test_the_shipped_pipeline_lists_its_objects():
     card = read_card(MODELS / "stickers")
     assert card.native_size == 128
     assert card.known_objects["sofa"] == "couch"

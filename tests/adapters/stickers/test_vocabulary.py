@@ -10,11 +10,11 @@ def test_there_are_seventy_two_objects():
 @pytest.mark.parametrize(
     ("name", "number"), [("airplane", 0), ("zebra", 32), ("robot", 39), ("penguin", 71)]
 )
-def test_class_numbers_stay_as_the_weights_know_them(name, number):
+def test_class_numbers_match_the_weights(name, number):
     assert object_number(name) == number
 
 
-def test_no_word_names_two_objects():
+def test_each_word_names_one_object():
     words = [word for thing in sticker_objects() for word in thing.words]
     assert len(words) == len(set(words))
 
@@ -33,5 +33,5 @@ def test_a_word_in_any_form_finds_its_object(word, name):
     assert sticker_objects()[object_number(word)].name == name
 
 
-def test_a_strange_word_finds_nothing():
+def test_an_unknown_word_finds_nothing():
     assert object_number("xylophone") is None

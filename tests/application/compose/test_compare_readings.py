@@ -63,7 +63,7 @@ def shown():
 
 
 @pytest.mark.parametrize("claim", [("m1", ABOVE, "m2"), ("m2", BELOW, "m1")])
-def test_a_reading_that_agrees_takes_the_place_of_the_first(shown, claim):
+def test_a_reading_that_agrees_replaces_the_first(shown, claim):
     compared = compare_readings(shown, later(shown, claim))
     assert not compared.offers
     assert compared.scene.extractor_id == "llm"
@@ -87,7 +87,7 @@ def test_differences_are_offered_and_the_scene_stays(shown):
     ]
 
 
-def test_offers_are_taken_up_one_by_one(shown):
+def test_offers_are_accepted_one_by_one(shown):
     addition, removal = compare_readings(shown, later(shown, ("m3", BEHIND, "m2"))).offers
     both = accept(shown, addition)
     assert [both.sentence(each) for each in both.relations] == ["cat above dog", "car behind dog"]
@@ -97,7 +97,7 @@ def test_offers_are_taken_up_one_by_one(shown):
     assert only.prompt == shown.prompt
 
 
-def test_a_thing_that_only_the_later_reading_names_comes_with_its_relation(shown):
+def test_an_object_named_only_by_the_later_reading_comes_with_its_relation(shown):
     zorp = ObjectMention(
         id=MentionId("m9"), phrase="a", head="zorp", span=TextSpan(start=0, stop=1)
     )
@@ -109,12 +109,12 @@ def test_a_thing_that_only_the_later_reading_names_comes_with_its_relation(shown
     assert scene.mention(scene.relations[-1].subject).head == "zorp"
 
 
-def test_what_the_user_has_set_by_hand_is_never_doubted(shown):
+def test_relations_set_by_hand_are_never_disputed(shown):
     by_hand = replace(shown, relations=(replace(shown.relations[0], source=BY_HAND),))
     assert not compare_readings(by_hand, later(by_hand)).offers
 
 
-def test_a_reading_of_another_text_says_nothing(shown):
+def test_a_reading_of_another_text_is_ignored(shown):
     edited = with_relation_type(shown, "r1", LEFT_OF)
     compared = compare_readings(edited, later(shown, ("m3", BEHIND, "m2")))
     assert compared.scene is edited
@@ -130,7 +130,7 @@ def test_a_reading_of_another_text_says_nothing(shown):
     ],
     ids=["implied", "unsaid", "unconfirmed"],
 )
-def test_an_offer_tells_what_the_relation_rests_on(shown, changes, told):
+def test_an_offer_names_the_basis_of_its_relation(shown, changes, told):
     read_again = later(shown, ("m1", ABOVE, "m2"), ("m3", BEHIND, "m2"))
     *first, last = read_again.relations
     claimed = replace(read_again, relations=(*first, replace(last, **changes)))
@@ -147,7 +147,7 @@ def disputed(shown, claim):
     return replace(read, disputed=(doubtful,))
 
 
-def test_a_claim_that_the_words_contradict_is_offered_in_their_place(shown):
+def test_a_claim_that_the_words_contradict_is_offered_as_a_replacement(shown):
     compared = compare_readings(shown, disputed(shown, ("m1", BELOW, "m2")))
     assert compared.scene is shown
     (offer,) = compared.offers
@@ -160,20 +160,20 @@ def test_a_claim_that_the_words_contradict_is_offered_in_their_place(shown):
     assert taken.relations[0].basis is Basis.UNCONFIRMED
 
 
-def test_a_disputed_claim_that_was_taken_up_stays_while_the_prompt_is_typed_on(shown):
+def test_an_accepted_disputed_claim_stays_while_typing_continues(shown):
     (offer,) = compare_readings(shown, disputed(shown, ("m1", BELOW, "m2"))).offers
     before = accept(shown, offer)
     scene = keep_taken_up(read("a cat above a dog, a car, at night"), before)
     assert [scene.sentence(each) for each in scene.relations] == ["cat below dog"]
 
 
-def test_a_disputed_claim_never_removes_what_the_user_has_set(shown):
+def test_a_disputed_claim_never_removes_relations_set_by_hand(shown):
     by_hand = replace(shown, relations=(replace(shown.relations[0], source=BY_HAND),))
     (offer,) = compare_readings(by_hand, disputed(by_hand, ("m1", BELOW, "m2"))).offers
     assert offer.removed is None
 
 
-def test_a_disputed_claim_that_was_taken_up_is_not_offered_again(shown):
+def test_an_accepted_disputed_claim_is_not_offered_again(shown):
     later_scene = disputed(shown, ("m1", BELOW, "m2"))
     (offer,) = compare_readings(shown, later_scene).offers
     again = compare_readings(accept(shown, offer), replace(later_scene, relations=()))
@@ -199,7 +199,7 @@ def taken_up(text, **changes):
     ],
     ids=["at the end", "at the beginning", "amid"],
 )
-def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(text):
+def test_an_accepted_offer_stays_while_typing_continues(text):
     before = taken_up("a cat above a dog, a car", span=None)
     kept = keep_taken_up(read(text), before).relations[-1]
     assert (kept.type, kept.source) == (BEHIND, "llm")
@@ -210,18 +210,18 @@ def test_what_was_taken_up_stays_while_the_prompt_is_typed_on(text):
     ["a cat above a dog, a lamp", "a horse left of a bus with a dog and a car"],
     ids=["its thing has gone", "another prompt"],
 )
-def test_what_was_taken_up_goes_with_its_words(text):
+def test_an_accepted_offer_is_removed_with_its_words(text):
     before = taken_up("a cat above a dog, a car", span=None)
     assert all(each.type is not BEHIND for each in keep_taken_up(read(text), before).relations)
 
 
-def test_the_words_of_what_was_taken_up_move_along():
+def test_the_spans_of_an_accepted_offer_follow_the_text():
     before = taken_up("a cat above a dog, a car hides", span=TextSpan(start=25, stop=30))
     after = read("a small cat above a dog, a car hides")
     assert keep_taken_up(after, before).relations[-1].span.of(after.prompt.text) == "hides"
 
 
-def test_what_was_taken_up_is_not_doubted():
+def test_an_accepted_offer_is_not_disputed():
     scene = taken_up("a cat above a dog, a car")
     offers = compare_readings(scene, later(scene)).offers
     assert [offer.message for offer in offers] == ['It may not state "cat above dog".']
@@ -231,7 +231,7 @@ def test_what_was_taken_up_is_not_doubted():
     ("dismissed", "kept"),
     [([], ["a", "b", "a"]), (["a"], ["b", "a"]), (["a", "a"], ["b"]), (["c", "b"], ["a", "a"])],
 )
-def test_what_was_dismissed_is_not_offered_again(dismissed, kept):
+def test_a_dismissed_offer_is_not_offered_again(dismissed, kept):
     offers = [Offer(message=message) for message in "aba"]
     assert [each.message for each in not_dismissed(offers, dismissed)] == kept
 
@@ -246,5 +246,5 @@ def test_what_was_dismissed_is_not_offered_again(dismissed, kept):
         ("", False),
     ],
 )
-def test_a_prompt_with_a_small_change_is_the_same_typed_on(text, is_same):
+def test_a_prompt_with_a_small_edit_is_the_same_prompt(text, is_same):
     assert is_typed_on("a cat left of a dog", text) is is_same

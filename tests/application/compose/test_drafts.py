@@ -27,7 +27,7 @@ class Paper:
             raise self.error
 
 
-def test_a_change_is_written_although_nothing_is_closed():
+def test_a_change_is_written_before_the_program_closes():
     paper = Paper()
     run_recorder = DraftSaver(nothing, paper)
     run_recorder.keep(Draft(prompt="a cat"))
@@ -35,11 +35,11 @@ def test_a_change_is_written_although_nothing_is_closed():
     run_recorder.close()
 
 
-def test_changes_are_gathered_for_a_second_at_most():
+def test_changes_are_collected_for_at_most_a_second():
     assert PAUSE_S <= 1
 
 
-def test_changes_that_follow_soon_are_written_together():
+def test_changes_in_quick_succession_are_written_together():
     paper = Paper()
     run_recorder = DraftSaver(nothing, paper, pause_s=30)
     for text in ("a", "a c", "a cat"):
@@ -48,7 +48,7 @@ def test_changes_that_follow_soon_are_written_together():
     assert paper.written == ["a cat"]
 
 
-def test_a_change_after_a_rest_is_written_too():
+def test_a_change_after_a_pause_is_written_too():
     paper = Paper()
     run_recorder = DraftSaver(nothing, paper, pause_s=0.01)
     run_recorder.keep(Draft(prompt="a"))
@@ -58,7 +58,7 @@ def test_a_change_after_a_rest_is_written_too():
     assert paper.written == ["a", "b"]
 
 
-def test_a_disk_that_is_full_stops_nobody(caplog):
+def test_a_full_disk_does_not_raise(caplog):
     paper = Paper(StoreError("The disk is full."))
     run_recorder = DraftSaver(nothing, paper, pause_s=0.01)
     run_recorder.keep(Draft(prompt="a"))

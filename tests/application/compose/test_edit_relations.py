@@ -39,7 +39,7 @@ def sentences(scene):
     return [scene.sentence(relation) for relation in scene.relations]
 
 
-def test_swapping_claims_the_contrary_in_scene_and_prompt():
+def test_swapping_inverts_the_relation_in_scene_and_prompt():
     scene = with_relation_swapped(read("a cat to the left of a dog"), "r1")
     assert sentences(scene) == sentences(read(scene.prompt.text)) == ["dog to the left of cat"]
 
@@ -53,12 +53,12 @@ def test_swapping_claims_the_contrary_in_scene_and_prompt():
     ],
     ids=["the subject", "the object", "onto the other end"],
 )
-def test_an_end_is_hung_on_another_thing(place, mention, expected):
+def test_an_end_is_attached_to_another_object(place, mention, expected):
     scene = with_relation_end(read(THREE), "r1", place, mention)
     assert sentences(scene) == sentences(read(scene.prompt.text)) == [expected]
 
 
-def test_an_end_that_stays_changes_nothing():
+def test_an_unchanged_end_changes_nothing():
     scene = read(THREE)
     assert with_relation_end(scene, "r1", 0, "m1") is scene
 
@@ -69,12 +69,12 @@ def test_a_weight_stays_in_its_range_and_leaves_the_prompt(asked, got):
     assert (scene.relations[0].weight, scene.prompt.text) == (got, THREE)
 
 
-def test_weighing_a_thing_weighs_its_relations():
+def test_weighting_an_object_weights_its_relations():
     scene = with_mention_weighed(read(TWO_CLAIMS), "m2", 1)
     assert [relation.weight for relation in scene.relations] == [2.0, 1.0]
 
 
-def test_a_relation_is_muted_and_heard_again():
+def test_a_relation_is_muted_and_unmuted():
     muted = with_relation_muted(read(THREE), "r1", True)
     assert muted.relations[0].is_muted
     assert with_relation_muted(muted, "r1", False) == read(THREE)
@@ -89,7 +89,7 @@ def test_a_relation_takes_another_rank(place, order):
     assert scene.prompt.text == TWO_CLAIMS
 
 
-def test_weights_outlast_another_reading():
+def test_weights_survive_another_reading():
     before = with_relation_muted(with_relation_weight(read(TWO_CLAIMS), "r2", 2.0), "r1", True)
     after = keep_hand(read("a photo of a cat to the left of a dog and above a car"), before)
     assert [(each.weight, each.is_muted) for each in after.relations] == [(1.0, True), (2.0, False)]
@@ -109,7 +109,7 @@ def names(scene):
         ("a lamp to the left of a dog", {"lamp": "m1", "dog": "m2"}),
     ],
 )
-def test_things_are_the_same_ones_after_another_reading(text, expected):
+def test_objects_keep_their_ids_after_another_reading(text, expected):
     before = read("a cat to the left of a dog")
     after = keep_hand(read(text), before)
     assert names(after) == expected
@@ -117,22 +117,22 @@ def test_things_are_the_same_ones_after_another_reading(text, expected):
     assert all(known.issuperset(relation.ends) for relation in after.relations)
 
 
-def test_of_two_things_of_one_name_each_stays_itself():
+def test_two_objects_of_one_name_keep_their_ids():
     before = read("a cat to the left of a cat")
     after = keep_hand(read("a red lamp above a cat to the left of a cat"), before)
     assert [mention.id for mention in after.mentions] == ["m3", "m1", "m2"]
 
 
-def test_another_claim_starts_afresh():
+def test_another_claim_has_default_settings():
     before = with_relation_weight(read("a cat left of a dog"), "r1", 2.0)
     assert keep_hand(read("a cat above a dog"), before).relations[0].weight == 1.0
 
 
-def test_the_first_reading_has_nothing_to_keep():
+def test_the_first_reading_keeps_nothing():
     assert keep_hand(read(THREE), None) == read(THREE)
 
 
-def test_between_takes_the_third_thing_for_its_other_flank():
+def test_between_takes_the_third_object_as_its_second_flank():
     scene = with_relation_type(read(THREE), "r1", BETWEEN)
     assert sentences(scene) == ["cat between dog and car"]
 
@@ -154,28 +154,28 @@ def test_the_reason_names_words_and_extractor():
     ],
     ids=["relation", "object"],
 )
-def test_why_is_less_sure_after_a_slip(text, typo):
+def test_the_reason_is_less_certain_after_a_misspelling(text, typo):
     scene = read(text)
     assert why(scene, scene.relations[0]).endswith(f"Lower confidence: {typo}")
 
 
-def test_a_slip_elsewhere_leaves_a_relation_sure():
+def test_a_misspelling_elsewhere_leaves_a_relation_certain():
     scene = read("a cat to the left of a dog and a lamp above a croww")
     assert why(scene, scene.relations[0]).endswith("High confidence: stated in the prompt.")
 
 
-def test_why_tells_what_was_set_by_hand():
+def test_the_reason_names_relations_set_by_hand():
     scene = with_relation_added(read("a cat and a dog"), ABOVE, "m1", "m2")
     assert why(scene, scene.relations[0]).startswith("Set by you; the prompt says it as")
 
 
-def test_why_tells_of_another_reader_and_of_no_words():
+def test_the_reason_names_another_extractor_and_missing_words():
     scene = read("a cat to the left of a dog")
     relation = replace(scene.relations[0], source="llm", span=None)
     assert why(scene, relation) == "A language model added it; the prompt does not state it."
 
 
-def test_why_tells_what_is_only_implied():
+def test_the_reason_names_implied_relations():
     scene = read("a cat to the left of a dog")
     relation = replace(scene.relations[0], source="llm", is_implied=True)
     said = why(scene, relation)
@@ -183,7 +183,7 @@ def test_why_tells_what_is_only_implied():
     assert said.endswith("Lower confidence: implied, not stated.")
 
 
-def test_an_implied_relation_that_is_changed_by_hand_is_stated():
+def test_an_implied_relation_edited_by_hand_is_stated():
     scene = read("a cat to the left of a dog")
     (relation,) = scene.relations
     implied = replace(scene, relations=(replace(relation, is_implied=True),))
@@ -191,7 +191,7 @@ def test_an_implied_relation_that_is_changed_by_hand_is_stated():
     assert swapped.relations[0].basis is Basis.STATED
 
 
-def test_what_was_taken_up_is_kept_with_its_weight():
+def test_an_accepted_offer_is_kept_with_its_weight():
     before = read("a cat and a dog")
     taken_up = replace(
         with_relation_added(before, ABOVE, "m1", "m2").relations[0],

@@ -38,7 +38,7 @@ def language_model(choices, published, renewed):
     model.wait()
 
 
-def test_a_choice_is_kept_and_readers_are_made_anew(language_model, choices, published, renewed):
+def test_a_choice_is_stored_and_extractors_are_rebuilt(language_model, choices, published, renewed):
     language_model.keep(CHOICE, "secret")
     language_model.wait()
     assert published == [ServerKept()]
@@ -47,7 +47,7 @@ def test_a_choice_is_kept_and_readers_are_made_anew(language_model, choices, pub
     assert choices.keys == {CHOICE.url: "secret"}
 
 
-def test_what_cannot_be_kept_is_told(language_model, choices, published, renewed):
+def test_a_choice_that_cannot_be_stored_is_reported(language_model, choices, published, renewed):
     choices.error = SettingsError("No keyring.", hint="Use the environment.")
     language_model.keep(CHOICE, "secret")
     language_model.wait()
@@ -55,13 +55,13 @@ def test_what_cannot_be_kept_is_told(language_model, choices, published, renewed
     assert not renewed.is_set()
 
 
-def test_looking_for_a_key_tells_whether_there_is_one(language_model, choices, published):
+def test_looking_for_a_key_reports_whether_one_is_stored(language_model, choices, published):
     language_model.look_up_key(CHOICE.url)
     language_model.wait()
     assert published == [KeyLookedUp(url=CHOICE.url, is_known=False)]
 
 
-def test_nobody_waits_for_a_test(language_model, choices, published):
+def test_a_test_runs_in_the_background(language_model, choices, published):
     language_model.try_out(CHOICE, None)
     assert not published
     choices.may_answer.set()
@@ -69,7 +69,7 @@ def test_nobody_waits_for_a_test(language_model, choices, published):
     assert published == [ServerTried(message="It answers.", works=True)]
 
 
-def test_a_server_that_does_not_work_is_told(language_model, choices, published):
+def test_a_failing_server_is_reported(language_model, choices, published):
     choices.error = SettingsError("It is silent.")
     choices.may_answer.set()
     language_model.try_out(CHOICE, None)
@@ -77,14 +77,14 @@ def test_a_server_that_does_not_work_is_told(language_model, choices, published)
     assert published == [ServerTried(message="It is silent.", works=False)]
 
 
-def test_a_test_that_was_stopped_says_nothing(language_model, published):
+def test_a_cancelled_test_reports_nothing(language_model, published):
     language_model.try_out(CHOICE, None)
     language_model.cancel()
     language_model.wait()
     assert not published
 
 
-def test_only_the_latest_test_is_told(language_model, choices, published):
+def test_only_the_latest_test_is_reported(language_model, choices, published):
     language_model.try_out(CHOICE, None)
     language_model.try_out(CHOICE, None)
     choices.may_answer.set()

@@ -22,15 +22,15 @@ def test_each_layout_is_read_as_it_is_drawn(layout, grammar):
     assert scene.notes == ()
 
 
-def test_there_are_a_dozen():
+def test_there_are_twelve_templates():
     assert len({layout.name for layout in LAYOUTS}) == 12
 
 
-def test_the_things_of_the_prompt_are_laid_out_anew():
+def test_the_objects_of_the_prompt_are_arranged_by_the_template():
     (between,) = [layout for layout in LAYOUTS if layout.name == "Between"]
     assert between.prompt(("apple", "red car")) == "an apple between a red car and a dog"
 
 
-def test_things_are_named_once():
+def test_objects_are_listed_once():
     assert things_of(None) == ()
     assert len(things_of(scene_of())) == 2

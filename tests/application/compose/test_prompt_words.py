@@ -5,7 +5,7 @@ from spatialstudio.domain.scene import TextSpan
 from tests.fakes import scene_of
 
 
-def test_things_stand_among_the_other_words_in_the_order_of_the_text():
+def test_objects_and_other_words_are_in_the_order_of_the_text():
     words = words_of(scene_of("dog", "car"))
     assert [word.text for word in words] == [
         *("a", "photo", "of", "a", "dog", "to", "the", "left", "of", "a", "car"),
@@ -13,22 +13,22 @@ def test_things_stand_among_the_other_words_in_the_order_of_the_text():
     assert [word.key for word in words if word.is_mention] == ["m1", "m2"]
 
 
-def test_a_repeated_word_has_a_key_and_a_hue_of_its_own():
+def test_a_repeated_word_has_a_separate_key_and_hue():
     words = [word for word in words_of(scene_of()) if word.text == "a"]
     assert len(words) == len({word.key for word in words}) == len({word.hue for word in words}) == 3
 
 
-def test_the_words_of_a_thing_are_one():
+def test_the_words_of_an_object_are_one_entry():
     words = words_of(scene_of("red dog", "car"))
     assert "red dog" in [word.text for word in words]
     assert "red" not in [word.text for word in words]
 
 
-def test_things_have_the_first_hues():
+def test_objects_have_the_first_hues():
     assert [word.hue for word in words_of(scene_of()) if word.is_mention] == [0, 1]
 
 
-def test_a_thing_named_again_is_a_word_of_its_own_in_the_things_hue():
+def test_a_repeated_object_is_a_separate_entry_in_the_same_hue():
     scene = scene_of()
     text = f"{scene.prompt.text}, the car above a lamp"
     again = TextSpan(start=text.rindex("car"), stop=text.rindex("car") + 3)
@@ -46,7 +46,7 @@ def test_a_thing_named_again_is_a_word_of_its_own_in_the_things_hue():
     assert {word.hue for word in cars} == {1}
 
 
-def test_a_thing_keeps_its_hue_where_the_order_changes():
+def test_an_object_keeps_its_hue_when_the_order_changes():
     scene = scene_of()
     turned = replace(scene, mentions=scene.mentions[::-1])
     assert {word.key: word.hue for word in words_of(turned) if word.is_mention} == {

@@ -43,7 +43,7 @@ def assert_words_are_in_place(scene):
 
 
 @pytest.mark.parametrize("text", ["", " \n", "c" * (MOST_CHARACTERS + 1)])
-def test_a_prompt_that_is_empty_or_endless_is_refused(text):
+def test_an_empty_or_oversized_prompt_is_rejected(text):
     with pytest.raises(PromptError) as refused:
         read(text)
     assert refused.value.hint
@@ -104,7 +104,7 @@ def test_an_extractor_that_fails_is_named(alter, cause):
     assert cause in caught.value.message
 
 
-def test_without_a_list_of_objects_every_thing_may_be_named():
+def test_without_a_list_of_objects_every_object_is_accepted():
     assert sentences(read("a unicorn left of a gremlin")) == ["unicorn to the left of gremlin"]
 
 
@@ -116,18 +116,18 @@ def test_without_a_list_of_objects_every_thing_may_be_named():
         ("a toy fire hydrant near a Kitten", ["fire hydrant", "cat"]),
     ],
 )
-def test_things_are_called_what_the_model_calls_them(text, heads):
+def test_objects_get_the_names_of_the_model(text, heads):
     assert [mention.head for mention in read(text, KNOWN).mentions] == heads
 
 
-def test_an_unknown_thing_is_refused_with_the_nearest_names_first():
+def test_an_unknown_object_is_rejected_with_the_nearest_names_first():
     with pytest.raises(PromptError) as refused:
         read("a carxy left of a cat", KNOWN)
     assert refused.value.message == 'This model does not support "carxy".'
     assert refused.value.hint.startswith("It supports these 3 objects: car, cat")
 
 
-def test_a_prompt_without_things_is_refused_where_objects_are_limited():
+def test_a_prompt_without_objects_is_rejected_where_objects_are_limited():
     with pytest.raises(PromptError, match="contains no object"):
         read("sunset, 4k", KNOWN)
 
@@ -148,25 +148,25 @@ def test_another_type_changes_the_words_as_well(text, new_type, edited):
     assert_words_are_in_place(scene)
 
 
-def test_words_shared_by_two_relations_are_written_apart():
+def test_words_shared_by_two_relations_are_written_separately():
     scene = with_relation_type(read("a cat and a dog above a car"), "r2", BEHIND)
     assert scene.prompt.text == "a cat above a car, a dog behind the car"
     assert_words_are_in_place(scene)
 
 
-def test_spans_behind_a_changed_relation_move_along():
+def test_spans_after_a_changed_relation_are_shifted():
     scene = with_relation_type(read("a cat above a dog and behind a car"), "r1", LEFT_OF)
     assert scene.prompt.text == "a cat to the left of a dog and behind a car"
     assert scene.relations[1].span.of(scene.prompt.text) == "behind"
     assert_words_are_in_place(scene)
 
 
-def test_between_needs_a_third_thing():
+def test_between_needs_a_third_object():
     with pytest.raises(PromptError, match="needs a second object"):
         with_relation_type(read("a cat above a dog"), "r1", BETWEEN)
 
 
-def test_an_added_relation_is_said_in_the_prompt():
+def test_an_added_relation_is_written_into_the_prompt():
     scene = with_relation_added(read("A photo of a cat and a dog"), LEFT_OF, "m1", "m2")
     assert scene.prompt.text == "A photo of a cat to the left of a dog"
     assert sentences(scene) == ["cat to the left of dog"]
@@ -185,13 +185,13 @@ def test_an_added_relation_takes_a_free_id():
     assert sorted(relation.id for relation in scene.relations) == ["r1", "r2"]
 
 
-def test_a_removed_relation_leaves_its_things():
+def test_removing_a_relation_keeps_its_objects():
     scene = with_relation_removed(read("a cat above a dog"), "r1")
     assert scene.prompt.text == "a cat and a dog"
     assert_words_are_in_place(scene)
 
 
-def test_the_scene_edited_is_left_as_it_was():
+def test_editing_does_not_modify_the_original_scene():
     scene = read("a cat above a dog")
     with_relation_type(scene, "r1", LEFT_OF)
     assert sentences(scene) == ["cat above dog"]

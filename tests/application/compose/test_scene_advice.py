@@ -27,7 +27,7 @@ def read(text):
         ("a cat left of a dog and the dog right of the cat", AdviceKind.REDUNDANCY),
     ],
 )
-def test_one_step_mends_what_is_found(text, kind):
+def test_one_step_resolves_each_problem(text, kind):
     scene = read(text)
     (found,) = advice_on(scene)
     assert found.kind is kind

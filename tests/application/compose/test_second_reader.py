@@ -76,7 +76,7 @@ def reader(patient, published):
     return SecondReader(lambda: patient, published.append, pause_s=0.01)
 
 
-def test_what_is_still_being_typed_is_not_read(patient, published):
+def test_a_prompt_is_not_read_while_it_is_typed(patient, published):
     patient.may_read.set()
     reader = SecondReader(lambda: patient, published.append, pause_s=60.0)
     reader.read(Prompt(text="a ca"))
@@ -85,7 +85,7 @@ def test_what_is_still_being_typed_is_not_read(patient, published):
     assert not published
 
 
-def test_a_reading_is_published_when_it_comes(reader, patient, published):
+def test_a_reading_is_published_when_it_arrives(reader, patient, published):
     reader.read(Prompt(text=TEXT))
     assert not published
     patient.may_read.set()
@@ -95,7 +95,7 @@ def test_a_reading_is_published_when_it_comes(reader, patient, published):
     assert event.scene.extractor_id == "llm"
 
 
-def test_a_new_prompt_stops_the_reading_before(reader, patient, published):
+def test_a_new_prompt_cancels_the_previous_reading(reader, patient, published):
     reader.read(Prompt(text=TEXT))
     reader.read(Prompt(text="a car near a bus"))
     patient.may_read.set()
@@ -103,7 +103,7 @@ def test_a_new_prompt_stops_the_reading_before(reader, patient, published):
     assert [event.scene.prompt.text for event in published] == ["a car near a bus"]
 
 
-def test_why_the_model_failed_is_told_beside_what_stands_in_for_it(reader, patient, published):
+def test_the_failure_of_the_model_is_reported_with_the_fallback(reader, patient, published):
     patient.may_read.set()
     patient.extract = lambda prompt, token: replace(
         GRAMMAR.extract(prompt), notes=(Note(message="It is busy."), Note(message="I see."))
@@ -116,7 +116,7 @@ def test_why_the_model_failed_is_told_beside_what_stands_in_for_it(reader, patie
 
 
 @pytest.mark.parametrize("error", [PromptError("Empty."), Cancelled()])
-def test_a_reading_that_fails_says_nothing(reader, patient, published, error):
+def test_a_failed_reading_publishes_nothing(reader, patient, published, error):
     patient.error = error
     patient.may_read.set()
     reader.read(Prompt(text=TEXT))
@@ -130,7 +130,7 @@ def studio(tmp_path, patient):
     return Studio(ExtractorsOnly(patient), engine, StudioPaths.within(tmp_path))
 
 
-def test_the_studio_compares_and_takes_offers_up(studio, patient):
+def test_the_studio_compares_and_accepts_offers(studio, patient):
     shown = studio.parse_prompt(TEXT)
     studio.use_scene(shown)
     patient.may_read.set()
@@ -143,7 +143,7 @@ def test_the_studio_compares_and_takes_offers_up(studio, patient):
     assert studio.session.scene.extractor_id == "llm"
 
 
-def test_what_the_model_cannot_draw_is_told_and_the_rest_offered(studio):
+def test_objects_the_model_cannot_draw_are_reported_and_the_rest_is_offered(studio):
     shown = studio.parse_prompt("a dog left of a car, Zorp above the car")
     studio.use_scene(shown)
     dog, car = (each for each in shown.mentions if each.head in ("dog", "car"))

@@ -31,45 +31,45 @@ def added(text, name, place):
         ("two cats", (0.27, 0.9), "a dog to the left of a car, two cats below the dog"),
     ],
 )
-def test_a_new_thing_is_said_against_its_neighbour(name, place, said):
+def test_a_new_object_is_related_to_its_neighbour(name, place, said):
     scene, places, new = added("a dog to the left of a car", name, place)
     assert scene.prompt.text == said
     assert places[new] == place
 
 
-def test_a_style_stays_behind_the_new_thing():
+def test_a_style_stays_after_the_new_object():
     scene, _, new = added("a photo of a dog to the left of a car, oil on canvas", "cat", (0.3, 0.9))
     assert scene.prompt.text.startswith("a photo of a dog")
     assert scene.prompt.text.endswith("a cat below the dog, oil on canvas")
     assert scene.mention(new).span.of(scene.prompt.text) == "cat"
 
 
-def test_a_second_thing_of_a_name_is_another_one():
+def test_a_second_object_of_the_same_name_is_a_new_one():
     scene, _, new = added("a dog to the left of a car", "dog", (0.27, 0.9))
     assert [mention.head for mention in scene.mentions].count("dog") == 2
     assert scene.relations[-1].ends[0] == new
 
 
 @pytest.mark.parametrize("name", ["a cat and a dog", "a cat on a table", "  "])
-def test_what_names_no_single_thing_is_refused(name):
+def test_a_name_of_no_single_object_is_rejected(name):
     with pytest.raises(PromptError):
         read_thing(name, extractor)
 
 
 @pytest.mark.parametrize("name", ["zzgloop", "of"])
-def test_what_names_nothing_is_refused_as_a_name_not_as_a_prompt(name):
+def test_a_name_without_an_object_is_rejected_as_a_name(name):
     with pytest.raises(PromptError, match="is not the name of one object"):
         read_thing(name, extractor, {"cat": "cat"})
 
 
-def test_the_free_place_is_clear_of_all_soft_edges():
+def test_the_free_place_overlaps_no_object():
     assert free_place({}) == (0.5, 0.5)
     others = {"m1": (0.5, 0.5), "m2": (0.2, 0.5)}
     place = free_place(others)
     assert min(dist(place, other) for other in others.values()) >= 1.25 * BLOB_SIDE
 
 
-def test_where_all_is_taken_the_free_place_is_the_farthest():
+def test_without_a_free_place_the_farthest_one_is_used():
     others = {f"m{x}{y}": (x / 10, y / 10) for x in range(0, 11, 2) for y in range(0, 11, 2)}
     place = free_place(others)
     assert min(dist(place, other) for other in others.values()) == pytest.approx(0.2**0.5 / 10**0.5)
@@ -90,7 +90,7 @@ def test_where_all_is_taken_the_free_place_is_the_farthest():
         ),
     ],
 )
-def test_a_thing_goes_with_its_relations_and_all_words_about_it(text, gone, said):
+def test_an_object_is_removed_with_its_relations_and_words(text, gone, said):
     scene = read_prompt(text, extractor)
     places = arranged(scene, {})
     left, kept = after_removing(scene, places, gone)
@@ -100,6 +100,6 @@ def test_a_thing_goes_with_its_relations_and_all_words_about_it(text, gone, said
     assert [each.phrase for each in again.mentions] == [each.phrase for each in left.mentions]
 
 
-def test_a_thing_is_named_behind_what_the_prompt_says():
+def test_an_object_is_named_after_the_prompt():
     assert named_in("", read_thing("apple", extractor)) == "an apple"
     assert named_in("at night ", read_thing("two cats", extractor)).startswith("at night, ")

@@ -37,11 +37,11 @@ def wildcards(tmp_path):
         ("a__b__c", "a__b__c"),
     ],
 )
-def test_without_a_seed_the_first_alternative_is_taken(wildcards, template, text):
+def test_without_a_seed_the_first_alternative_is_chosen(wildcards, template, text):
     assert wildcards.resolved(template, None).text == text
 
 
-def test_every_alternative_is_chosen_by_some_seed_and_a_seed_chooses_once(wildcards):
+def test_every_alternative_is_reachable_and_a_seed_is_deterministic(wildcards):
     template = "{a|b|c} __animal__"
     texts = {wildcards.resolved(template, seed).text for seed in range(100)}
     assert texts == {f"{x} {y}" for x in "abc" for y in ("cat", "dog", "red bird", "blue bird")}
@@ -74,7 +74,7 @@ def test_positions_point_into_the_template(wildcards):
         ("{" + "x" * 21_000 + "|b}", "characters"),
     ],
 )
-def test_hostile_choices_are_refused(wildcards, template, trouble):
+def test_hostile_choices_are_rejected(wildcards, template, trouble):
     with pytest.raises(PromptError, match=trouble):
         wildcards.resolved(template, None)
 

@@ -102,13 +102,13 @@ def scenes(draw):
 
 @settings(max_examples=3 * settings.default.max_examples)
 @given(scenes())
-def test_what_is_written_reads_the_same(scene):
+def test_a_written_prompt_is_read_back_unchanged(scene):
     said = rewrite(scene)
     assert claims(read(said.prompt.text)) == claims(said)
 
 
 @given(scenes())
-def test_the_written_scene_is_the_same_but_for_what_stood_for_a_noun(scene):
+def test_a_written_scene_is_equal_except_for_pronouns(scene):
     said = rewrite(scene)
     kept = {each.id: each.head for each in scene.mentions}
     assert {each.id: each.head for each in said.mentions} == kept
@@ -118,7 +118,7 @@ def test_the_written_scene_is_the_same_but_for_what_stood_for_a_noun(scene):
 
 
 @given(scenes())
-def test_a_rewritten_scene_knows_where_its_words_stand(scene):
+def test_a_rewritten_scene_has_the_spans_of_its_words(scene):
     written = rewrite(scene)
     text = written.prompt.text
     assert all(mention.span.of(text) == mention.phrase for mention in written.mentions)
@@ -181,7 +181,7 @@ def test_a_rewritten_scene_knows_where_its_words_stand(scene):
         ("a cat on the other table", "a cat above a table"),
     ],
 )
-def test_a_prompt_is_written_plainly(text, written):
+def test_a_prompt_is_written_in_plain_phrases(text, written):
     assert write_prompt(read(text)) == written
 
 

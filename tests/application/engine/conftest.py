@@ -1,11 +1,15 @@
 import pytest
 
-from spatialstudio.application.jobs.messages import GenerateJob
+from spatialstudio.application.jobs.messages import GenerateJob, Phase, PictureJudged
 from spatialstudio.domain.generation import (
+    GenerationFinished,
     GenerationRequest,
+    GenerationStarted,
     ModelRef,
+    PromptEncoded,
     RequestId,
     SamplingSettings,
+    StepEvent,
 )
 from spatialstudio.domain.ports import ModelCard
 from tests.fakes import scene_of
@@ -46,3 +50,23 @@ def make_job(model):
 @pytest.fixture
 def job(make_job):
     return make_job()
+
+
+@pytest.fixture
+def report_order():
+    """Phases and report types of a job of three steps, in order."""
+    return [
+        Phase.LOADING,
+        GenerationStarted,
+        Phase.ENCODING,
+        PromptEncoded,
+        Phase.DENOISING,
+        StepEvent,
+        StepEvent,
+        StepEvent,
+        Phase.DECODING,
+        GenerationFinished,
+        Phase.LOOKING,
+        Phase.JUDGING,
+        PictureJudged,
+    ]

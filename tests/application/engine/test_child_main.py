@@ -36,7 +36,7 @@ def pipes(interrupts):
         pipe.close()
 
 
-def test_a_child_ends_when_it_is_told_to(pipes):
+def test_a_child_ends_on_request(pipes):
     commands, to_child, _, reports = pipes
     send(to_child, Stop())
     work(commands, reports, FakeEngineRegistry)
@@ -49,7 +49,7 @@ def test_a_child_whose_parent_is_gone_ends(pipes):
     work(commands, reports, FakeEngineRegistry)
 
 
-def test_a_child_whose_reports_nobody_takes_ends(pipes, job):
+def test_a_child_whose_reports_are_not_read_ends(pipes, job):
     commands, to_child, from_child, reports = pipes
     from_child.close()
     send(to_child, job)
@@ -57,7 +57,7 @@ def test_a_child_whose_reports_nobody_takes_ends(pipes, job):
         work(commands, reports, FakeEngineRegistry)
 
 
-def test_a_workshop_gets_ready_before_the_first_job(pipes):
+def test_a_service_is_prepared_before_the_first_job(pipes):
     registry = FakeEngineRegistry()
     commands, to_child, _, reports = pipes
     send(to_child, Stop())
@@ -65,7 +65,7 @@ def test_a_workshop_gets_ready_before_the_first_job(pipes):
     assert registry.is_warm
 
 
-def test_a_workshop_that_cannot_get_ready_does_not_end_the_child(pipes):
+def test_a_service_that_fails_to_prepare_does_not_end_the_child(pipes):
     def build():
         raise ImportError("torch")
 
@@ -74,7 +74,7 @@ def test_a_workshop_that_cannot_get_ready_does_not_end_the_child(pipes):
     work(commands, reports, build)
 
 
-def test_stopping_cancels_what_still_waits(job):
+def test_stopping_cancels_waiting_jobs(job):
     inbox = Inbox()
     inbox.take(job)
     inbox.take(Stop())
@@ -90,14 +90,14 @@ def test_cancelling_an_unknown_job_does_nothing(job):
     assert inbox.flag(job.job_id).raise_if_cancelled() is None
 
 
-def test_only_the_newest_question_is_answered(job):
+def test_only_the_latest_query_is_answered(job):
     inbox = Inbox()
     for prompt in ("a", "a dog"):
         inbox.take(ReadTokens(prompt=prompt, model=job.model))
     assert inbox.next_question().prompt == "a dog"
 
 
-def test_a_question_of_another_kind_takes_no_ones_place(job):
+def test_a_query_of_another_kind_replaces_none(job):
     inbox = Inbox()
     inbox.take(ReadTokens(prompt="a dog", model=job.model))
     inbox.take(EstimateMemory(request=job.request, model=job.model))
@@ -105,7 +105,7 @@ def test_a_question_of_another_kind_takes_no_ones_place(job):
     assert kinds == [ReadTokens, EstimateMemory]
 
 
-def test_stopping_ends_the_wait_for_questions():
+def test_stopping_ends_the_wait_for_queries():
     inbox = Inbox()
     inbox.take(Stop())
     assert inbox.next_question() is None

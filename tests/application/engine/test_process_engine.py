@@ -15,7 +15,6 @@ from spatialstudio.application.engine.process_engine import ProcessEngine
 from spatialstudio.application.jobs.messages import (
     EngineStopped,
     EvaluateJob,
-    Phase,
     PictureJudged,
     ReadTokens,
     TokensRead,
@@ -24,7 +23,6 @@ from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFinished,
     GenerationStarted,
-    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -112,33 +110,19 @@ def registry_with(backend):
     return FakeEngineRegistry(backend())
 
 
-def test_reports_arrive_in_the_order_in_which_they_were_made(start, reports, job):
+def test_reports_arrive_in_order(start, reports, job, report_order):
     start().submit(job)
     reports.until(PictureJudged)
-    assert [getattr(report, "phase", type(report)) for report in reports.seen] == [
-        Phase.LOADING,
-        GenerationStarted,
-        Phase.ENCODING,
-        PromptEncoded,
-        Phase.DENOISING,
-        StepEvent,
-        StepEvent,
-        StepEvent,
-        Phase.DECODING,
-        GenerationFinished,
-        Phase.LOOKING,
-        Phase.JUDGING,
-        PictureJudged,
-    ]
+    assert [getattr(report, "phase", type(report)) for report in reports.seen] == report_order
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="niceness is a word of POSIX")
-def test_the_engine_gives_way_to_the_program(start, reports, job):
+def test_the_engine_has_a_lower_priority_than_the_program(start, reports, job):
     start(PoliteBackend).submit(job)
     assert int(reports.until(GenerationStarted).device) == min(os.nice(0) + NICENESS, 19)
 
 
-def test_arrays_arrive_whole_and_read_only(start, reports, make_job):
+def test_arrays_arrive_complete_and_read_only(start, reports, make_job):
     start().submit(make_job(seed=9))
     step, finished = reports.until(StepEvent), reports.until(GenerationFinished)
     assert np.array_equal(finished.image, np.full((16, 16, 3), 9))
@@ -146,7 +130,7 @@ def test_arrays_arrive_whole_and_read_only(start, reports, make_job):
     assert not step.attention.maps["m1"].flags.writeable
 
 
-def test_a_question_is_answered_while_a_picture_is_drawn(start, reports, make_job):
+def test_a_query_is_answered_during_generation(start, reports, make_job):
     engine, job = start(), make_job(steps=MANY_STEPS)
     engine.submit(job)
     reports.until(StepEvent)
@@ -156,7 +140,7 @@ def test_a_question_is_answered_while_a_picture_is_drawn(start, reports, make_jo
     reports.until(GenerationCancelled)
 
 
-def test_jobs_run_one_after_the_other(start, reports, make_job):
+def test_jobs_run_one_at_a_time(start, reports, make_job):
     engine = start()
     engine.submit(make_job("first"))
     engine.submit(make_job("second"))
@@ -180,7 +164,7 @@ def test_cancelling_ends_the_running_job_and_the_next_one_works(start, reports, 
     assert reports.until(PictureJudged).request_id == "next"
 
 
-def test_a_job_that_waits_can_be_cancelled(start, reports, make_job):
+def test_a_waiting_job_can_be_cancelled(start, reports, make_job):
     engine = start()
     engine.submit(make_job("long", steps=MANY_STEPS))
     engine.submit(make_job("waiting"))
@@ -201,7 +185,7 @@ def test_a_child_that_dies_is_reported_and_the_next_job_works(start, reports, ma
     assert reports.until(*ENDINGS).request_id == "next"
 
 
-def test_a_sudden_death_loses_the_picture_in_work_and_no_other(start, reports, make_job):
+def test_a_crash_loses_only_the_current_picture(start, reports, make_job):
     engine = start(DyingBackend)
     for name, seed in (("deadly", 13), ("second", 0), ("third", 0)):
         engine.submit(make_job(name, seed=seed))
@@ -210,7 +194,7 @@ def test_a_sudden_death_loses_the_picture_in_work_and_no_other(start, reports, m
     assert reports.until(*ENDINGS).request_id == "third"
 
 
-def test_a_job_that_was_cancelled_before_a_death_stays_so(start, reports, make_job):
+def test_a_job_cancelled_before_a_crash_stays_cancelled(start, reports, make_job):
     engine = start(DyingBackend)
     engine.submit(make_job("deadly", seed=13, steps=MANY_STEPS))
     engine.submit(make_job("waiting"))
@@ -220,12 +204,12 @@ def test_a_job_that_was_cancelled_before_a_death_stays_so(start, reports, make_j
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows tells no one who ended a process")
-def test_a_child_that_the_system_killed_is_put_down_to_memory(start, reports, make_job):
+def test_a_child_killed_by_the_system_is_reported_as_out_of_memory(start, reports, make_job):
     start(DyingBackend).submit(make_job("deadly", seed=13))
     assert "smaller" in reports.until(EngineStopped).error.hint
 
 
-def test_a_job_can_be_submitted_from_the_report_of_a_death(start, reports, make_job):
+def test_a_job_can_be_submitted_from_the_report_of_a_crash(start, reports, make_job):
     take = reports.take
 
     def submit_again(report):
@@ -239,7 +223,7 @@ def test_a_job_can_be_submitted_from_the_report_of_a_death(start, reports, make_
     assert reports.until(PictureJudged).request_id == "next"
 
 
-def test_closing_an_idle_engine_leaves_no_process_and_tells_of_no_death(start, reports, job):
+def test_closing_an_idle_engine_leaves_no_process_and_reports_no_crash(start, reports, job):
     engine = start()
     engine.submit(job)
     reports.until(PictureJudged)
@@ -256,7 +240,7 @@ def test_closing_ends_a_running_job(start, reports, make_job):
     assert multiprocessing.active_children() == []
 
 
-def test_closing_does_not_wait_for_work_that_listens_to_nobody(start, reports, job):
+def test_closing_does_not_wait_for_work_that_ignores_cancellation(start, reports, job):
     engine = start(DeafBackend)
     engine.submit(job)
     reports.until(GenerationStarted)
@@ -297,7 +281,7 @@ def registry_holding(backend, pipe):  # the engine keeps what makes its workshop
     return registry_with(backend)
 
 
-def test_a_closed_engine_takes_no_job(start, job):
+def test_a_closed_engine_rejects_jobs(start, job):
     engine = start()
     engine.close()
     with pytest.raises(RuntimeError, match="between start and close"):

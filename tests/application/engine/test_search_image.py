@@ -76,20 +76,20 @@ def test_seeds_follow_each_other_until_a_picture_is_good_enough(search):
     assert [event.number for event in judged] == [1, 2, 3]
 
 
-def test_the_best_picture_is_the_one_that_is_finished(search):
+def test_the_best_picture_is_finished(search):
     (finished,) = of(GenerationFinished, search({12}))
     assert np.all(finished.image == 12)
     assert [score.seed for score in finished.candidates] == [12, 10, 11]
     assert finished.seconds == pytest.approx(1.5)
 
 
-def test_without_a_good_picture_all_are_drawn_and_the_first_is_kept(search):
+def test_without_a_good_picture_all_are_drawn_and_the_first_is_returned(search):
     events = search(set())
     assert len(of(CandidateJudged, events)) == 4
     assert np.all(of(GenerationFinished, events)[0].image == 10)
 
 
-def test_the_events_of_the_best_picture_stand_last(search):
+def test_the_events_of_the_best_picture_come_last(search):
     events = search({11}, search=NoiseSearch(candidates=3, enough=2.0))
     kinds = [type(event) for event in events[-5:]]
     assert kinds == [
@@ -102,17 +102,17 @@ def test_the_events_of_the_best_picture_stand_last(search):
     assert len(of(GenerationStarted, events)) == 4
 
 
-def test_the_last_picture_need_not_be_told_twice(search):
+def test_the_events_of_the_last_picture_are_not_repeated(search):
     assert len(of(GenerationStarted, search({12}))) == 3
 
 
-def test_the_second_verifier_is_told_beside(search):
+def test_the_second_verifier_is_reported_separately(search):
     second = PickyDetector(good=set())
     (finished,) = of(GenerationFinished, search({10}, second=second))
     assert (finished.candidates[0].pse, finished.candidates[0].second) == (1, 0)
 
 
-def test_after_the_greatest_seed_comes_the_least(search):
+def test_seeds_wrap_around(search):
     judged = of(
         CandidateJudged,
         search({255, 0}, seed=MAX_SEED, search=NoiseSearch(candidates=2, enough=2.0)),

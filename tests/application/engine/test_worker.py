@@ -23,8 +23,6 @@ from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFailed,
     GenerationFinished,
-    GenerationStarted,
-    PromptEncoded,
     RequestId,
     StepEvent,
 )
@@ -50,28 +48,16 @@ def engine(registry, reports):
     engine.close()
 
 
-def test_a_job_reports_its_phases_its_events_and_its_verdict_in_order(engine, reports, job):
+def test_a_job_reports_its_phases_its_events_and_its_verdict_in_order(
+    engine, reports, job, report_order
+):
     engine.submit(job)
-    assert [getattr(report, "phase", type(report)) for report in reports] == [
-        Phase.LOADING,
-        GenerationStarted,
-        Phase.ENCODING,
-        PromptEncoded,
-        Phase.DENOISING,
-        StepEvent,
-        StepEvent,
-        StepEvent,
-        Phase.DECODING,
-        GenerationFinished,
-        Phase.LOOKING,
-        Phase.JUDGING,
-        PictureJudged,
-    ]
+    assert [getattr(report, "phase", type(report)) for report in reports] == report_order
     assert {report.request_id for report in reports} == {"job"}
     assert reports[-1].evaluation.verdicts[0].outcome is Outcome.PASS
 
 
-def test_a_picture_is_judged_only_when_that_is_wanted(engine, reports, make_job):
+def test_a_picture_is_judged_only_on_request(engine, reports, make_job):
     engine.submit(make_job(judge=False))
     assert isinstance(reports[-1], GenerationFinished)
 
@@ -83,7 +69,7 @@ def test_any_picture_can_be_judged(engine, reports):
     assert isinstance(reports[-1], PictureJudged)
 
 
-def test_a_failure_is_reported_in_the_users_words_and_the_next_job_works(
+def test_a_failure_is_reported_with_its_message_and_the_next_job_works(
     engine, reports, registry, job
 ):
     registry.made_backend.error = BackendError("The model is tired.", hint="Let it rest.")
@@ -96,14 +82,14 @@ def test_a_failure_is_reported_in_the_users_words_and_the_next_job_works(
     assert isinstance(reports[-1], PictureJudged)
 
 
-def test_a_failure_that_nobody_foresaw_is_reported_too(engine, reports, registry, job):
+def test_an_unexpected_failure_is_reported_too(engine, reports, registry, job):
     registry.made_backend.error = ZeroDivisionError("oops")
     engine.submit(job)
     assert isinstance(reports[-1], GenerationFailed)
     assert "ZeroDivisionError" in reports[-1].error.details
 
 
-def test_a_picture_that_cannot_be_judged_stands(engine, reports, registry, job):
+def test_a_picture_that_cannot_be_judged_is_kept(engine, reports, registry, job):
     registry.made_detector = FakeDetector(error=DetectorError("The detector is blind."))
     engine.submit(job)
     assert [type(report) for report in reports[-3:]] == [
@@ -113,7 +99,7 @@ def test_a_picture_that_cannot_be_judged_stands(engine, reports, registry, job):
     ]
 
 
-def test_a_workshop_that_cannot_be_built_fails_the_job_only(reports, job):
+def test_a_service_that_cannot_be_built_fails_only_the_job(reports, job):
     def build():
         raise BackendError("The registry is lost.")
 
@@ -160,13 +146,13 @@ def test_cancelling_a_job_that_has_ended_does_nothing(engine, reports, job):
     assert reports == before
 
 
-def test_a_closed_engine_takes_no_job(engine, job):
+def test_a_closed_engine_rejects_jobs(engine, job):
     engine.close()
     with pytest.raises(RuntimeError, match="between start and close"):
         engine.submit(job)
 
 
-def test_models_are_kept_from_job_to_job(job):
+def test_models_are_reused_by_the_next_job(job):
     built = []
 
     def build():
@@ -187,13 +173,13 @@ def waiting_policy(monkeypatch):
     return monkeypatch
 
 
-def test_threads_that_wait_are_told_to_sleep(engine, job, waiting_policy):
+def test_idle_threads_sleep(engine, job, waiting_policy):
     waiting_policy.delenv(WAITING_VARIABLE)
     engine.submit(job)
     assert os.environ[WAITING_VARIABLE] == "PASSIVE"
 
 
-def test_a_user_who_lets_threads_spin_is_obeyed(engine, job, waiting_policy):
+def test_the_users_setting_for_spinning_threads_is_kept(engine, job, waiting_policy):
     engine.submit(job)
     assert os.environ[WAITING_VARIABLE] == "ACTIVE"
 
@@ -205,13 +191,13 @@ class LostModels(FakeBackend):
         raise BackendError("The model is gone.", hint="Install it again.")
 
 
-def test_what_a_request_would_take_is_told(engine, reports, job):
+def test_the_cost_of_a_request_is_estimated(engine, reports, job):
     engine.ask(EstimateMemory(request=job.request, model=job.model))
     (told,) = reports
     assert (told.request, told.memory.peak_bytes) == (job.request, 5)
 
 
-def test_a_question_is_answered(engine, reports, job):
+def test_a_query_is_answered(engine, reports, job):
     engine.ask(ReadTokens(prompt="a dog", model=job.model))
     (told,) = reports
     assert isinstance(told, TokensRead)
@@ -231,13 +217,13 @@ def test_the_devices_are_listed(engine, reports):
     assert reports == [DevicesListed(devices=(PROCESSOR,))]
 
 
-def test_a_question_that_cannot_be_answered_is_forgotten(engine, registry, reports, job):
+def test_a_failing_query_is_dropped(engine, registry, reports, job):
     registry.made_backend = LostModels()
     engine.ask(ReadTokens(prompt="a dog", model=job.model))
     assert reports == []
 
 
-def test_a_question_after_the_end_is_forgotten(engine, reports, job):
+def test_a_query_after_the_end_is_dropped(engine, reports, job):
     engine.close()
     engine.ask(ReadTokens(prompt="a dog", model=job.model))
     assert reports == []

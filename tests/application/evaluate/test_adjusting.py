@@ -76,21 +76,21 @@ def keep(adjusting, session, adjustment):
     adjusting.keep(session.run.id, session.run.scene.relations[0].id, adjustment)
 
 
-def test_an_adjusted_verdict_is_computed_from_what_was_seen(adjusting, session):
+def test_an_adjusted_verdict_is_computed_from_the_stored_perception(adjusting, session):
     other = adjusting.adjusted(session.run, WIDER)
     relation_id = session.run.scene.relations[0].id
     assert verdict_on(other, relation_id).reason is AbstentionReason.NEAR_BOUNDARY
     assert verdict_on(session.run, relation_id).outcome is Outcome.PASS
 
 
-def test_what_is_not_judged_stays_so(adjusting):
+def test_a_relation_without_a_verdict_stays_without_one(adjusting):
     run = OpenRun(id="x", scene=scene_of())
     assert adjusting.adjusted(run, WIDER) is run
     with pytest.raises(LookupError):
         verdict_on(run, run.scene.relations[0].id)
 
 
-def test_it_is_kept_beside_the_checkers_own(adjusting, session, store, events):
+def test_the_verdict_of_the_checker_is_kept(adjusting, session, store, events):
     own = session.run.evaluation.verdicts
     keep(adjusting, session, WIDER)
     path, evaluation = store.kept
@@ -102,21 +102,21 @@ def test_it_is_kept_beside_the_checkers_own(adjusting, session, store, events):
     assert [type(event) for event in events] == [RunChanged]
 
 
-def test_a_later_one_takes_the_earlier_ones_place(adjusting, session):
+def test_a_later_adjustment_replaces_the_earlier_one(adjusting, session):
     keep(adjusting, session, WIDER)
     later = Adjustment(checker=replace(REPRODUCE, margin=0.2))
     keep(adjusting, session, later)
     assert [each.adjustment for each in session.run.evaluation.adjusted] == [later]
 
 
-def test_it_can_be_taken_back(adjusting, session, store):
+def test_an_adjustment_can_be_removed(adjusting, session, store):
     keep(adjusting, session, WIDER)
     keep(adjusting, session, None)
     assert session.run.evaluation.adjusted == ()
     assert store.kept[1].adjusted == ()
 
 
-def test_nothing_is_shown_that_could_not_be_written(adjusting, session, store):
+def test_an_adjustment_that_cannot_be_written_is_not_shown(adjusting, session, store):
     store.error = StoreError("The disk is full.", hint="Make room.")
     with pytest.raises(StoreError):
         keep(adjusting, session, WIDER)
@@ -130,6 +130,6 @@ def test_a_picture_without_files_is_adjusted_in_the_session_alone(adjusting, ses
     assert len(session.run.evaluation.adjusted) == 1
 
 
-def test_a_run_that_is_no_longer_open_is_let_be(adjusting, session, store):
+def test_a_run_that_is_no_longer_open_is_unchanged(adjusting, session, store):
     adjusting.keep("another", session.run.scene.relations[0].id, WIDER)
     assert store.kept is None

@@ -10,19 +10,19 @@ from spatialstudio.domain.verdict import (
 )
 
 
-def test_values_are_changed_and_told():
+def test_changed_values_are_listed():
     settings = change_settings(RECOMMENDED, ["margin=0.05", "overlap_bars_vertical = Yes"])
     assert (settings.margin, settings.overlap_bars_vertical) == (0.05, True)
     assert settings.preset == "recommended, margin=0.05, overlap_bars_vertical=True"
     assert settings.merges_duplicates == RECOMMENDED.merges_duplicates
 
 
-def test_a_choice_is_made_by_its_word():
+def test_an_option_is_chosen_by_name():
     changed = change_settings(REPRODUCE, ["stability_measure=answers"])
     assert changed.stability_measure is StabilityMeasure.ANSWERS
 
 
-def test_without_changes_they_stay_as_they_are():
+def test_without_changes_the_settings_are_unchanged():
     assert change_settings(REPRODUCE, []) is REPRODUCE
 
 
@@ -39,18 +39,18 @@ def test_without_changes_they_stay_as_they_are():
         "stability_measure=both",
     ],
 )
-def test_what_cannot_be_set_is_refused_in_a_sentence(change):
+def test_an_invalid_setting_is_rejected_with_a_message(change):
     with pytest.raises(SettingsError, match=r"\.$"):
         change_settings(REPRODUCE, [change])
 
 
-def test_the_da_score_can_be_changed_alike():
+def test_settings_of_the_da_score_are_changed_the_same_way():
     settings = change_settings(DA_REPRODUCE, ["temperature=2", "relation_weight=3"])
     assert (settings.temperature, settings.relation_weight) == (2, 3)
     assert settings.preset == "reproduce, temperature=2.0, relation_weight=3.0"
 
 
 @pytest.mark.parametrize("change", ["temperature=0", "temperature=1e9", "margin=0.1"])
-def test_what_the_da_score_cannot_be_set_to_is_refused(change):
+def test_an_invalid_setting_of_the_da_score_is_rejected(change):
     with pytest.raises(SettingsError):
         change_settings(DA_REPRODUCE, [change])

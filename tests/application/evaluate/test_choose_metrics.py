@@ -9,20 +9,20 @@ from spatialstudio.application.evaluate.metrics import (
 from spatialstudio.domain.errors import SettingsError
 
 
-def test_the_checker_is_always_among_them():
+def test_the_checker_is_always_included():
     chosen = choose_metrics(["visor", " hrs", "visor"])
     assert [metric.id for metric in chosen.chosen] == ["checker", "visor", "hrs"]
     assert chosen.names == ("visor", "hrs")
     assert chosen.rules["hrs"] == METRICS["hrs"].rules
 
 
-def test_all_of_them_are_as_published():
+def test_all_names_the_published_metrics():
     names = ("checker", "pse", "da", "visor", "compbench", "hrs", "geneval")
     assert all_metrics().names == names
     assert all_metrics().rules == {name: METRICS[name].rules for name in names}
 
 
-def test_a_metric_can_go_without_its_faults():
+def test_a_metric_can_be_corrected():
     names = "visor", "compbench", "hrs", "geneval"
     rules = choose_metrics([f"{name}:mended" for name in names]).rules
     assert rules == {"checker": None} | {name: METRICS[name].corrected for name in names}
@@ -51,6 +51,6 @@ def test_several_faults_can_be_switched_off():
 @pytest.mark.parametrize(
     "name", ["", "clip", "visor:clip", "checker:mended", "pse:mended", "hrs:mended+clip"]
 )
-def test_what_is_not_known_is_refused_in_a_sentence(name):
+def test_an_unknown_metric_is_rejected_with_a_message(name):
     with pytest.raises(SettingsError, match=r"\.$"):
         choose_metrics([name])

@@ -47,7 +47,7 @@ def test_jitter_matters_more_with_its_distance(rows):
     assert changes[0] < changes[-1]
 
 
-def test_what_was_not_seen_counts_as_nothing(rows):
+def test_an_undetected_object_counts_zero(rows):
     (alone, *_) = study_corruption([picture(square("m1", 70), square("m2", 110))], 0.2)
     assert rows[0].mean_pse == pytest.approx(alone.mean_pse / 2)
 
@@ -58,6 +58,6 @@ def test_the_same_seed_gives_the_same_study(rows):
     assert study_corruption(pictures, least_score=0.2, seed=1) != rows
 
 
-def test_without_relations_there_is_nothing_to_study():
+def test_without_relations_the_study_is_rejected():
     with pytest.raises(EmptyMapError):
         study_corruption([], least_score=0.2)

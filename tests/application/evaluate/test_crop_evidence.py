@@ -20,7 +20,7 @@ def evidence():
     return evidence_of(evaluation.verdicts[0], scene, evaluation)
 
 
-def test_there_is_a_crop_for_every_small_change(evidence):
+def test_every_perturbation_has_a_crop(evidence):
     crops = perturbed_crops(PICTURE, evidence, PillowPerturber())
     assert len(crops) == len(evidence.perturbed) == len(REPRODUCE.perturbations)
     assert [int(crop.max()) for crop in crops] == [110, 90, 100, 100]

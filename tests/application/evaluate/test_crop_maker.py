@@ -46,7 +46,7 @@ def evidence():
     return evidence_of(run.evaluation.verdicts[0], run.scene, run.evaluation)
 
 
-def test_crops_are_made_beside_the_caller(evidence):
+def test_crops_are_made_in_the_background(evidence):
     listener = Listener()
     CropMaker(PillowPerturber, listener).make(PICTURE, evidence)
     made = listener.wait()
@@ -56,7 +56,7 @@ def test_crops_are_made_beside_the_caller(evidence):
     assert made.unchanged.shape == made.crops[0].shape == (40, 90, 3)
 
 
-def test_what_was_cancelled_is_not_told(evidence):
+def test_cancelled_crops_are_not_published(evidence):
     listener, perturber = Listener(), HeldPerturber()
     maker = CropMaker(lambda: perturber, listener)
     maker.make(PICTURE, evidence)

@@ -39,7 +39,7 @@ def evaluated(who, scene=None, settings=REPRODUCE):
     return evaluate_image(PICTURE, scene or scene_of(), who, CountingToken(), settings)
 
 
-def test_an_answer_is_tested_by_four_small_changes():
+def test_a_verdict_is_tested_by_four_perturbations():
     detector = CountingDetector()
     evaluation = evaluated(judges(detector))
     assert detector.brightness == [100, 110, 90, 100, 100]
@@ -53,56 +53,56 @@ def test_without_perturbations_stability_is_not_tested():
     assert evaluation.verdicts[0].components.stability == 1
 
 
-def test_where_nothing_is_measured_nothing_is_tested():
+def test_without_a_measurement_nothing_is_tested():
     detector = CountingDetector()
     evaluation = evaluate_image(PICTURE // 2, scene_of(), judges(detector), CountingToken())
     assert evaluation.verdicts[0].reason is AbstentionReason.MISSING_OBJECT
     assert detector.brightness == [50]
 
 
-def test_a_second_detector_is_asked_once():
+def test_a_second_detector_runs_once():
     second = CountingDetector()
     evaluation = evaluated(judges(second=second))
     assert second.brightness == [100]
     assert evaluation.verdicts[0].components.agreement == 1
 
 
-def test_a_second_detector_that_fails_has_no_say():
+def test_a_second_detector_that_fails_is_ignored():
     evaluation = evaluated(judges(second=BROKEN))
     assert evaluation.verdicts[0].outcome is Outcome.PASS
     assert evaluation.verdicts[0].components.agreement == 0.5
 
 
-def test_a_first_detector_that_fails_is_told():
+def test_a_first_detector_that_fails_is_reported():
     with pytest.raises(DetectorError):
         evaluated(judges(BROKEN))
 
 
-def test_depth_is_asked_for_relations_of_depth():
+def test_depth_is_estimated_for_depth_relations():
     evaluation = evaluated(judges(), scene_of(relation_type=IN_FRONT_OF))
     assert evaluation.verdicts[0].outcome is Outcome.PASS
     assert evaluated(judges()).perception.depth is None
 
 
 @pytest.mark.parametrize(("kind", "count"), [(LEFT_OF, 0), (IN_FRONT_OF, 2)])
-def test_later_looks_keep_their_masks_for_depth_only(kind, count):
+def test_perturbed_pictures_keep_their_masks_for_depth_only(kind, count):
     looks = evaluated(judges(second=FakeDetector()), scene_of(relation_type=kind)).looks
     assert {len(look.masks) for look in (*looks.perturbed, looks.second)} == {count}
 
 
-def test_the_settings_are_named_and_assertions_scored():
+def test_the_settings_are_recorded_and_assertions_scored():
     evaluation = evaluated(judges())
     assert evaluation.checker.preset == "reproduce"
     assert evaluation.da_score.value == pytest.approx((0.9 + 0.9 + 0.81) / 3)
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 4], ids=["at once", "before depth", "while testing"])
-def test_judging_can_be_stopped(stop_at):
+def test_judging_can_be_cancelled(stop_at):
     with pytest.raises(Cancelled):
         evaluate_image(PICTURE, scene_of(), judges(), CountingToken(stop_at=stop_at))
 
 
-def test_each_look_is_told():
+def test_each_perception_is_reported():
     told = []
     evaluate_image(
         PICTURE, scene_of(), judges(), CountingToken(), looked=lambda *far: told.append(far)

@@ -92,7 +92,7 @@ def test_odd_pictures_are_judged(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_picture_is_an_error_and_the_rest_goes_on(tmp_path, name):
+def test_a_bad_picture_is_an_error_and_the_others_are_judged(tmp_path, name):
     bad, good = tmp_path / name, tmp_path / "good.png"
     BAD[name](bad)
     GOOD["grey.png"](good)
@@ -139,7 +139,7 @@ def test_folders_are_searched_for_pictures_by_name(tmp_path):
     ]
 
 
-def test_without_pictures_there_is_nothing_to_judge(tmp_path):
+def test_a_folder_without_pictures_is_rejected(tmp_path):
     with pytest.raises(ImageError):
         list_tasks([tmp_path], "a dog", {})
 
@@ -159,7 +159,7 @@ def test_prompts_are_read_from_tables_and_lines(tmp_path, name, text):
 @pytest.mark.parametrize(
     ("name", "text"), [("p.csv", "a,b\n1,2\n"), ("p.jsonl", "{"), ("p.jsonl", "[1]")]
 )
-def test_prompts_that_cannot_be_read_are_refused(tmp_path, name, text):
+def test_unreadable_prompts_are_rejected(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(PromptError):
         read_prompts(tmp_path / name)

@@ -121,19 +121,19 @@ def test_a_registered_detector_is_named_by_its_id(registry):
     assert names == {"detector": "of-a-plugin", "depth": "sticker-depth"}
 
 
-def test_other_models_come_from_the_catalog(registry):
+def test_other_models_are_found_in_the_catalog(registry):
     choice = JudgeSetChoice(detector_id="a", second_id="b", segmenter_id="c", depth_id="d", cut=0.3)
     made = make_judge_set(registry, choice)
     assert (made.detector, made.second) == ("detector a", "detector b")
     assert (made.segmenter, made.depth, made.cut) == ("segmenter c", "depth d", 0.3)
 
 
-def test_the_depth_of_stickers_is_not_taken_for_that_of_other_pictures(registry):
+def test_sticker_depth_is_not_used_for_other_pictures(registry):
     assert make_judge_set(registry, JudgeSetChoice(detector_id="a")).depth is None
 
 
 @pytest.mark.parametrize("cut", [-0.1, 1.1, float("nan")])
-def test_a_cut_that_is_no_share_is_refused(cut):
+def test_a_threshold_outside_0_to_1_is_rejected(cut):
     with pytest.raises(SettingsError):
         JudgeSetChoice(cut=cut)
 
@@ -153,6 +153,19 @@ def test_sticker_models_chosen_for_other_pictures_are_marked_unsuited():
     assert judges(JudgeSetChoice(detector_id="sticker-segmenter"), DINO).is_unsuited
     assert judges(JudgeSetChoice(set_id="stickers")).is_unsuited
     assert not judges(STICKER_JUDGES, DINO, stickers=True).is_unsuited
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        JudgeSetChoice(second_id="sticker-segmenter"),
+        JudgeSetChoice(detector_id="a", second_id="sticker-segmenter"),
+        JudgeSetChoice(detector_id="a", depth_id="sticker-depth"),
+    ],
+)
+def test_any_sticker_model_chosen_for_another_picture_marks_it(choice):
+    assert judges(choice).is_unsuited
+    assert not judges(choice, stickers=True).is_unsuited
 
 
 def test_the_second_detector_judges_alone_where_no_set_is_installed():
@@ -179,13 +192,17 @@ def test_a_set_that_does_not_know_an_object_is_no_default():
     assert judges(JudgeSetChoice(set_id="coco"), DETR, unknown=unknown).detector_id == "my-detr"
 
 
-def test_sticker_models_are_never_the_default_of_other_pictures():
-    own = JudgeSetCard(
-        id="mine",
-        label="Mine",
-        tasks={JudgeTask.DETECTOR: Candidates(models=("sticker-segmenter",))},
-    )
-    assert sets_of(own=[own]).suitable(SCENE) is None
+@pytest.mark.parametrize(
+    "names",
+    [
+        {JudgeTask.DETECTOR: "sticker-segmenter"},
+        {JudgeTask.DETECTOR: "org/own", JudgeTask.DEPTH: "sticker-depth"},
+    ],
+)
+def test_sticker_models_are_never_the_default_of_other_pictures(names):
+    tasks = {task: Candidates(models=(name,)) for task, name in names.items()}
+    own = JudgeSetCard(id="mine", label="Mine", tasks=tasks)
+    assert sets_of(card("org/own", "Own"), own=[own]).suitable(SCENE) is None
     assert judges(DEFAULT_JUDGE_SET, SAM, DEPTH).detector_id is None
 
 

@@ -35,7 +35,7 @@ class Engine:
         EngineStopped(error=ERROR),
     ],
 )
-def test_a_failure_is_raised_and_reports_of_other_jobs_are_not_mistaken(report):
+def test_a_failure_is_raised_and_reports_of_other_jobs_are_ignored(report):
     bus = EventBus()
     engine = Engine(bus, JobFailed(request_id="other", error=ERROR), report)
     with pytest.raises(StudioError, match="It failed"):

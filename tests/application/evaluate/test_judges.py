@@ -15,7 +15,7 @@ def run_with(outcome, reason=None):
     return OpenRun(id="x", scene=scene, image=picture_of(1), evaluation=evaluation)
 
 
-def test_both_judges_speak_of_each_relation():
+def test_both_judges_answer_on_each_relation():
     (row,) = two_judges(run_with(Outcome.PASS))
     assert row.relation == "dog to the left of car"
     assert row.verdict.outcome is Outcome.PASS
@@ -38,12 +38,12 @@ def test_both_judges_speak_of_each_relation():
     ],
     ids=["both yes", "no and yes", "one declines"],
 )
-def test_they_disagree_when_one_says_yes_and_the_other_no(outcome, reason, disagree):
+def test_judges_disagree_if_one_passes_and_the_other_fails(outcome, reason, disagree):
     (row,) = two_judges(run_with(outcome, reason))
     assert row.disagree is disagree
 
 
-def test_masks_decide_what_pse_says():
+def test_an_object_without_a_mask_is_missing_in_pse():
     run = run_with(Outcome.PASS)
     perception = replace(run.evaluation.perception, masks=run.evaluation.perception.masks[:1])
     unmasked = replace(run, evaluation=replace(run.evaluation, perception=perception))
@@ -52,5 +52,5 @@ def test_masks_decide_what_pse_says():
     assert row.disagree
 
 
-def test_nobody_judges_what_is_not_there():
+def test_a_missing_object_is_not_judged():
     assert two_judges(OpenRun(id="x", scene=scene_of())) == ()

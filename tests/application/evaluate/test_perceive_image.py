@@ -75,7 +75,7 @@ def perceived(who, picture=PICTURE, scene=None, **options):
     return perceive_image(picture, scene or scene_of(), who, CountingToken(), **options)
 
 
-def test_a_segmenter_draws_the_masks_that_a_detector_lacks():
+def test_a_segmenter_adds_masks_to_a_detector_without_them():
     segmenter = FakeSegmenter()
     perception = perceived(judges(segmenter=segmenter))
     assert segmenter.asked == 1
@@ -89,7 +89,7 @@ def test_a_detector_that_draws_masks_keeps_its_own():
     assert {mask.source_id for mask in perception.masks} == {"fake-detector"}
 
 
-def test_where_no_masks_are_wanted_no_segmenter_is_asked():
+def test_without_masks_the_segmenter_is_not_called():
     segmenter = FakeSegmenter()
     assert perceived(judges(segmenter=segmenter), draws_masks=False).masks == ()
     assert segmenter.asked == 0
@@ -103,12 +103,12 @@ def test_where_no_masks_are_wanted_no_segmenter_is_asked():
     ],
     ids=["masks", "depth"],
 )
-def test_what_does_not_fit_the_picture_is_refused_by_name(changes, scene, telling):
+def test_results_that_do_not_fit_the_picture_are_rejected_by_name(changes, scene, telling):
     with pytest.raises(DetectorError, match=telling):
         perceived(judges(**changes), scene=scene)
 
 
-def test_a_picture_is_looked_at_once():
+def test_a_picture_is_perceived_once():
     who = judges()
     first = perceived(who)
     assert perceived(who) is first
@@ -135,7 +135,7 @@ def coloured(scene, *colours):
     ],
     ids=["another picture", "another shape", "another thing", "colours", "depth", "without masks"],
 )
-def test_what_was_seen_is_not_taken_for_something_else(later):
+def test_a_cached_perception_is_not_used_for_another_picture(later):
     who = judges()
     perceived(who)
     perceived(who, **later)
@@ -147,7 +147,7 @@ def test_what_was_seen_is_not_taken_for_something_else(later):
     [{"segmenter": FakeSegmenter()}, {"detector": BoxDetector(signature="boxes 2")}],
     ids=["a segmenter", "another detector"],
 )
-def test_what_others_saw_is_not_believed(changes):
+def test_a_cached_perception_of_another_model_is_not_used(changes):
     who = judges()
     perceived(who)
     perceived(replace(who, **changes))
@@ -160,14 +160,14 @@ def test_a_cached_perception_names_its_detector(tmp_path):
     assert who.detector.looks == 1
 
 
-def test_a_model_that_does_not_say_what_its_answers_depend_on_looks_each_time():
+def test_a_model_without_a_cache_key_runs_each_time():
     who = judges(detector=BoxDetector(signature=""))
     perceived(who)
     perceived(who)
     assert who.detector.looks == 2
 
 
-def test_the_cut_moves_without_another_look():
+def test_the_threshold_changes_without_another_detection():
     who = judges()
     assert perceived(who).cut == 0.4
     strict = perceived(replace(who, cut=0.95))
@@ -176,7 +176,7 @@ def test_the_cut_moves_without_another_look():
     assert strict.detections_of(strict.detections[0].mention_id) == ()
 
 
-def test_the_second_detector_has_its_own_cut():
+def test_the_second_detector_has_a_separate_threshold():
     who = judges(second=BoxDetector(id="second"), cut=0.95)
     assert perceived(who.with_second_detector).cut == 0.4
     assert judges().with_second_detector is None

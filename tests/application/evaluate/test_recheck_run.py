@@ -78,7 +78,7 @@ def messages(evaluation):
 
 
 @pytest.mark.parametrize("evaluation", [None, EVALUATION], ids=["not judged", "judged"])
-def test_a_true_record_has_no_faults(evaluation):
+def test_an_unchanged_record_has_no_faults(evaluation):
     assert messages(evaluation) == []
 
 

@@ -52,7 +52,7 @@ def scored(token=None, **da_models):
     return evaluation.da_score
 
 
-def test_without_anybody_the_scene_and_the_perception_answer():
+def test_without_models_the_scene_and_the_perception_answer():
     score = scored()
     assert (score.asserted_by, score.source_id) == ("scene", "perception")
     assert [one.probability_yes for one in score.scores] == [0.8, 0, 0]
@@ -66,16 +66,16 @@ def test_every_question_is_asked_and_answered():
     assert score.value == pytest.approx(2 / 3)
 
 
-def test_the_published_rule_can_be_asked_for():
+def test_the_published_rule_can_be_chosen():
     assert scored(answerer=FakeAnswerer(), settings=DA_REPRODUCE).value == pytest.approx(0.5)
 
 
-def test_somebody_else_can_take_the_prompt_apart():
+def test_assertions_can_come_from_another_reader():
     score = scored(reader=FakeReader(), answerer=FakeAnswerer())
     assert (score.asserted_by, score.notes) == ("fake-reader", ("It was dark.",))
     assert [one.assertion.text for one in score.scores] == ["it is night"]
 
 
-def test_asking_can_be_stopped():
+def test_scoring_can_be_cancelled():
     with pytest.raises(Cancelled):
         scored(reader=FakeReader(), token=CountingToken(stop_at=1))

@@ -22,13 +22,13 @@ LISTING = Listing(
 )
 
 
-def test_runs_of_one_prompt_are_a_stack_with_the_guided_one_on_top():
+def test_runs_of_one_prompt_are_a_stack_with_the_guided_run_on_top():
     cells, _ = arrange_runs(LISTING)
     assert tuple(cells) == (Cell(4, (5, 4)), Cell(3, (3,)), Cell(2, (2, 1)))
     assert cells.ratios.tolist() == [1.0, 1.5, 1.0]
 
 
-def test_without_a_guided_one_the_newest_is_on_top():
+def test_without_a_guided_run_the_newest_is_on_top():
     unguided = Listing(
         ids=np.array([2, 1]),
         days=np.array([9, 9]),
@@ -51,23 +51,23 @@ def test_an_open_stack_has_a_tile_for_each_run():
     assert [day.start for day in days] == [0, 3]
 
 
-def test_one_run_alone_is_no_open_stack():
+def test_a_single_run_is_no_open_stack():
     cells, _ = arrange_runs(LISTING, opened={3})
     assert not any(cell.is_open for cell in cells)
 
 
-def test_without_stacks_every_run_stands_alone():
+def test_without_stacks_every_run_has_a_tile():
     cells, _ = arrange_runs(LISTING, is_stacked=False)
     assert [cell.members for cell in cells] == [(5,), (4,), (3,), (2,), (1,)]
 
 
 @pytest.mark.parametrize("is_stacked", [True, False])
-def test_nothing_found_is_an_empty_grid(is_stacked):
+def test_no_runs_give_an_empty_grid(is_stacked):
     cells, days = arrange_runs(Listing(), is_stacked=is_stacked)
     assert (len(cells), days) == (0, ())
 
 
-def test_a_cell_is_found_by_the_run_it_shows():
+def test_a_cell_is_found_by_its_run():
     cells, _ = arrange_runs(LISTING)
     assert cells.of(4) == Cell(4, (5, 4))
     assert cells.of(5) is None

@@ -47,14 +47,14 @@ def record_with(setup):
     ],
     ids=["dtype", "attention", "weights"],
 )
-def test_what_the_model_computed_with_is_a_reason(change, reason):
+def test_the_device_and_number_format_are_reasons(change, reason):
     now = record_with(replace(THEN, **change))
     comparison = compare_runs(record_with(THEN), GREY, now, GREY + 1)
     assert comparison.sameness is Sameness.CLOSE
     assert comparison.reasons == (reason,)
 
 
-def test_other_code_is_a_reason():
+def test_different_code_is_a_reason():
     then = record_with(THEN)
     now = replace(then, environment=replace(then.environment, code_sha256="c" * 64))
     (reason,) = compare_runs(then, GREY, now, GREY).reasons
@@ -62,11 +62,11 @@ def test_other_code_is_a_reason():
     assert reason.endswith(" then, cccccccccc now)")
 
 
-def test_what_an_older_record_does_not_tell_is_no_reason():
+def test_a_field_missing_in_an_older_record_is_no_reason():
     assert compare_runs(record_with(ModelSetup()), GREY, record_with(THEN), GREY).reasons == ()
 
 
-def test_a_difference_is_brightened_to_white():
+def test_a_difference_is_scaled_to_white():
     first = np.zeros((2, 2, 3), np.uint8)
     second = first.copy()
     second[0, 0, 0], second[0, 1, 1] = 50, 20

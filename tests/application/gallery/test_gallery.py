@@ -64,7 +64,7 @@ def test_runs_are_found_in_the_background(gallery, told):
     assert (found.request, found.runs, len(found.cells)) == (wish, 1, 1)
 
 
-def test_a_line_that_cannot_be_read_is_refused_with_a_sentence(gallery, told):
+def test_an_invalid_filter_is_rejected_with_a_message(gallery, told):
     gallery.find(GalleryQuery(line="colour:red"))
     refused = answer(told)
     assert isinstance(refused, FilterRefused)
@@ -80,7 +80,7 @@ def test_a_tile_comes_with_its_picture(gallery, told, library):
     assert all(tile.thumbnail.dtype == np.uint8 for tile in read.tiles)
 
 
-def test_a_picture_that_is_gone_has_a_tile_without_one(gallery, told, library, pictures):
+def test_a_missing_picture_has_an_empty_tile(gallery, told, library, pictures):
     ids = library.list("seed:1")
     pictures[0].unlink()
     library.refresh()
@@ -98,7 +98,7 @@ def test_marks_are_on_disk_when_it_is_closed(gallery, told, pictures):
     assert isinstance(told.queue[-1], BackgroundJobEnded)
 
 
-def test_marks_that_cannot_be_written_are_told(gallery, told, tmp_path):
+def test_marks_that_cannot_be_written_are_reported(gallery, told, tmp_path):
     gallery.mark({Path(tmp_path / "none.png"): Marks(stars=4)})
     gallery.close()
     assert told.queue[-1].error is not None

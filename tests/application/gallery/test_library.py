@@ -53,7 +53,7 @@ def library(runs, tmp_path, told):
     library.close()
 
 
-def test_a_file_that_goes_while_it_is_watched_is_told(library, told, picture):
+def test_a_file_that_disappears_while_watched_is_reported(library, told, picture):
     library.watch(SOON_S)
     assert told.get(timeout=PATIENCE_S).change.added == (picture,)
     picture.unlink()
@@ -62,14 +62,14 @@ def test_a_file_that_goes_while_it_is_watched_is_told(library, told, picture):
     assert gone.change.missing == (picture,)
 
 
-def test_the_trash_is_emptied_once_of_what_is_old(library, runs, told):
+def test_old_trash_is_deleted_once(library, runs, told):
     library.watch(SOON_S)
     told.get(timeout=PATIENCE_S)
     library.close()
     assert runs.emptied == (timedelta(days=TRASH_DAYS),)
 
 
-def test_a_picture_is_read_and_one_that_is_gone_is_none(library, picture):
+def test_a_picture_is_read_and_a_missing_one_is_none(library, picture):
     assert library.picture(picture).shape == (8, 8, 3)
     picture.unlink()
     assert library.picture(picture) is None

@@ -25,7 +25,7 @@ from spatialstudio.domain.scene import (
 from spatialstudio.domain.verdict import Outcome
 
 
-def test_the_line_of_the_manual_is_understood():
+def test_the_example_of_the_guide_is_parsed():
     wanted = read_filter("verdict:fail relation:left model:Sticker pos<0.6 cat")
     assert wanted.conditions == (
         Condition(field=Field.VERDICT, sign=Sign.HAS, wanted=(Outcome.FAIL,)),
@@ -65,7 +65,7 @@ def test_a_minus_negates_and_quotes_make_a_phrase():
 
 
 @pytest.mark.parametrize("line", ["", "   "])
-def test_an_empty_line_asks_for_everything(line):
+def test_an_empty_filter_matches_everything(line):
     assert read_filter(line) == EVERYTHING
 
 
@@ -85,13 +85,13 @@ def test_an_empty_line_asks_for_everything(line):
         ("x" * 3000, "too long"),
     ],
 )
-def test_what_is_not_understood_is_told_with_an_example(line, told):
+def test_an_invalid_filter_is_reported_with_an_example(line, told):
     with pytest.raises(SettingsError, match=told) as caught:
         read_filter(line)
     assert caught.value.hint
 
 
 @given(st.text(max_size=80))
-def test_any_line_is_read_or_refused(line):
+def test_any_filter_is_parsed_or_rejected(line):
     with suppress(SettingsError):
         assert isinstance(read_filter(line), Filter)

@@ -58,31 +58,31 @@ def averaged(run, layers, files=None, head=None):
     return told
 
 
-def test_a_word_s_map_is_the_mean_of_its_pieces(run):
+def test_the_map_of_a_word_is_the_mean_of_its_tokens(run):
     (event,) = averaged(run, ["mid"])
     assert isinstance(event, LayersAveraged)
     assert event.maps["m1"] == pytest.approx(np.full((2, 2, 2), 4.5))
     assert event.maps["m2"] == pytest.approx(np.full((2, 2, 2), 11))
 
 
-def test_layers_of_two_sizes_take_the_finer(run):
+def test_layers_of_two_sizes_use_the_finer(run):
     (event,) = averaged(run, ["mid", "up"])
     assert event.maps["m2"].shape == (2, 4, 4)
 
 
-def test_only_steps_that_were_kept_have_maps(run):
+def test_only_captured_steps_have_maps(run):
     (event,) = averaged(run, ["mid"])
     assert set(event.at(2)) == {word.key for word in words_of(run.scene)}
     assert event.at(1) == event.at(4) == {}
 
 
-def test_what_is_gone_is_told(run):
+def test_missing_layers_are_reported(run):
     (event,) = averaged(run, ["mid"], FilesInMemory(missing=("mid",)))
     assert isinstance(event, LayersMissing)
     assert event.error.message == "Gone."
 
 
-def test_what_was_stopped_is_not_told(run):
+def test_a_cancelled_average_is_not_published(run):
     told = []
     maps = LayerMaps(FilesInMemory, told.append)
     maps.average([run], choice_of("mid"))
@@ -109,31 +109,31 @@ def run_of_heads(run):
 
 
 @pytest.mark.parametrize(("head", "value"), [(None, (10 + 20) / 2), (0, 0), (2, 20), (4, 40)])
-def test_one_head_can_be_looked_at_where_layers_have_it(run_of_heads, head, value):
+def test_a_single_head_can_be_chosen_where_layers_have_it(run_of_heads, head, value):
     (event,) = averaged(run_of_heads, ["mid", "up"], FilesOfHeads(), head)
     assert event.maps["m1"][0] == pytest.approx(np.full((4, 4), value))
 
 
-def test_a_head_that_no_layer_has_is_told(run_of_heads):
+def test_a_head_that_no_layer_has_is_reported(run_of_heads):
     (event,) = averaged(run_of_heads, ["mid"], FilesOfHeads(), head=3)
     assert isinstance(event, LayersMissing)
 
 
-def test_the_highest_value_of_all_averages_is_their_peak(run):
+def test_the_peak_is_the_highest_value_of_all_averages(run):
     assert peak_of_averages(averaged(run, ["mid"])) == pytest.approx(11)
     assert peak_of_averages([]) == 0
 
 
-def test_repeated_words_are_told_apart():
+def test_repeated_words_are_distinguished():
     words = words_of(scene_of())
     places = places_of(words, PIECES)
     assert [places[word.key] for word in words if word.text == "a"] == [[0], [3], [10]]
 
 
-def test_a_prompt_that_is_held_twice_counts_twice():
+def test_a_prompt_encoded_twice_counts_twice():
     places = places_of(words_of(scene_of()), PIECES + PIECES)
     assert places["m1"] == [4, 5, 16, 17]
 
 
-def test_filling_belongs_to_no_word():
+def test_padding_belongs_to_no_word():
     assert places_of(words_of(scene_of()), ("", "a", "", "")) == {words_of(scene_of())[0].key: [1]}

@@ -32,7 +32,7 @@ def test_an_empty_map_has_no_isolines():
     [(MapScale.PER_MAP, 3 / 8), (MapScale.SHARED, 0.7), (MapScale.ABSOLUTE, 1.0)],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_the_scale_says_what_is_drawn_in_full_colour(scale, top):
+def test_the_scale_states_the_value_of_full_colour(scale, top):
     assert top_of(MAP, scale, peak=0.7) == pytest.approx(top)
 
 
@@ -52,7 +52,7 @@ def test_maps_are_compared_word_by_word():
     assert difference_of(first, second)["m1"] == pytest.approx(MAP / 2)
 
 
-def test_a_place_is_read_with_its_share_of_the_mass():
+def test_a_position_is_read_with_its_share_of_the_mass():
     reading = reading_at(MAP, 0.3, 0.9)
     assert (reading.value, reading.share) == (pytest.approx(3 / 8), pytest.approx(3 / 4))
 

@@ -43,7 +43,7 @@ def test_pos_is_described():
         (0.0, "0 %"),
     ],
 )
-def test_only_what_is_always_or_never_so_is_called_so(pos, share):
+def test_only_exact_values_are_described_as_always_or_never(pos, share):
     scene = scene_of()
     told = relation_in_words(scene.relations[0], pos, scene)
     assert told == f"Attention PoS {share}: the dog is to the left of the car."
@@ -57,7 +57,7 @@ def test_the_crossing_is_described():
     )
 
 
-def test_what_is_claimed_to_come_behind_is_the_falling_curve():
+def test_the_object_claimed_to_come_second_has_the_falling_curve():
     (axis,) = read(RIGHT_OF).axes
     assert (axis.first, axis.second) == ("m2", "m1")
     assert axis.falling == pytest.approx([1, 0.25, 0])
@@ -74,19 +74,19 @@ def test_a_diagonal_has_a_reading_for_each_axis():
     assert [axis.axis.value for axis in read(ABOVE_RIGHT_OF).axes] == ["x", "y"]
 
 
-def test_near_has_a_number_and_no_crossing():
+def test_near_has_a_value_and_no_crossing():
     reading = read(NEAR)
     assert reading.pos is not None
     assert reading.axes == ()
 
 
-def test_depth_cannot_be_told_from_flat_maps():
+def test_depth_cannot_be_read_from_attention_maps():
     reading = read(BEHIND)
     assert reading.pos is None
     assert "two-dimensional" in reading.sentence
 
 
-def test_without_attention_there_is_no_number():
+def test_without_attention_there_is_no_value():
     assert read(LEFT_OF, other=0 * RIGHT).pos is None
 
 

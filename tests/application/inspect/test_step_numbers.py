@@ -58,11 +58,11 @@ def value(table, row, of, measure):
     ],
     ids=lambda each: getattr(each, "value", str(each)),
 )
-def test_a_step_is_told_in_numbers(run, of, measure, number):
+def test_a_step_is_described_in_numbers(run, of, measure, number):
     assert value(StepNumbers().table(run), 0, of, measure) == pytest.approx(number)
 
 
-def test_what_was_not_captured_is_left_open(run):
+def test_values_that_were_not_captured_are_empty(run):
     assert set(StepNumbers().table(run).rows[1]) == {None}
 
 
@@ -72,7 +72,7 @@ def test_nothing_is_measured_twice(run):
     assert numbers.table(replace(run, seconds=1.0)).rows[0] is first
 
 
-def test_a_run_that_begins_anew_is_measured_anew(run):
+def test_a_restarted_run_is_measured_again(run):
     numbers = StepNumbers()
     numbers.table(run)
     other = replace(run.steps[0], pos={"r1": 0.25})
@@ -82,7 +82,7 @@ def test_a_run_that_begins_anew_is_measured_anew(run):
     )
 
 
-def test_a_spreadsheet_gets_names_and_a_line_a_step(run):
+def test_a_spreadsheet_gets_a_header_and_a_row_for_each_step(run):
     lines = tab_separated(StepNumbers().table(run)).splitlines()
     assert lines[0].split("\t")[:2] == ["step", "dog: entropy"]
     assert lines[1].split("\t")[0] == "1"
@@ -90,11 +90,11 @@ def test_a_spreadsheet_gets_names_and_a_line_a_step(run):
     assert lines[2] == "2" + "\t" * 10
 
 
-def test_single_rows_can_be_had(run):
+def test_single_rows_can_be_selected(run):
     assert len(tab_separated(StepNumbers().table(run), [1]).splitlines()) == 2
 
 
-def test_a_difference_tells_how_far_the_first_run_is_above(run):
+def test_a_difference_is_the_first_run_minus_the_second(run):
     lower = replace(run.steps[0], pos={"r1": 0.5})
     second = replace(run, steps=(lower, run.steps[1]))
     table = difference(StepNumbers().table(run), StepNumbers().table(second))

@@ -21,7 +21,7 @@ def run():
     return OpenRun(id=request.id, scene=request.scene, request=request, total_steps=3, steps=steps)
 
 
-def test_a_frame_holds_what_the_step_showed(run):
+def test_a_frame_holds_the_state_of_its_step(run):
     frame = pinned(run, 1)
     assert frame.caption == "Step 2 of 3, seed 7"
     assert frame.picture is run.steps[1].preview
@@ -38,13 +38,13 @@ def test_the_same_step_can_be_pinned_twice(run):
     assert pinned(run, 1).id != pinned(run, 1).id
 
 
-def test_a_step_without_a_picture_is_refused(run):
+def test_a_step_without_a_picture_is_rejected(run):
     blind = replace(run, steps=(replace(run.steps[0], preview=None), *run.steps[1:]))
     with pytest.raises(ExportError):
         pinned(blind, 0)
 
 
-def test_the_board_tells_of_its_frames(run):
+def test_the_board_publishes_its_frames(run):
     told = []
     board = Storyboard(told.append)
     frames = (pinned(run, 0), pinned(run, 1))

@@ -53,12 +53,12 @@ def run(request_):
     return OpenRun(id=request_.id, scene=SCENE, request=request_, total_steps=STEPS, steps=steps)
 
 
-def test_ties_are_worth_nothing_or_all(request_):
+def test_the_bounds_count_ties_as_zero_and_as_one(request_):
     # dog: half at 0, half at 1; car: wholly at 1. Before: 1/2. Tied: 1/2.
     assert pos_bounds(event_of(request_, 0, [1, 1], [0, 2]), RELATION) == (0.5, 1.0)
 
 
-def test_things_that_stand_apart_know_no_ties(request_):
+def test_separate_objects_have_no_ties(request_):
     assert pos_bounds(event_of(request_, 0, [1, 0], [0, 1]), RELATION) is None
 
 
@@ -66,17 +66,17 @@ def test_an_empty_map_has_no_bounds(request_):
     assert pos_bounds(event_of(request_, 0, [0, 0], [0, 1]), RELATION) is None
 
 
-def test_guidance_was_due_on_the_steps_of_its_window(run):
+def test_guidance_acts_on_the_steps_of_its_window(run):
     assert due_steps(run) == (0, 1, 2)
 
 
-def test_without_guidance_nothing_is_due(run, request_):
+def test_without_guidance_no_step_is_guided(run, request_):
     plain = replace(run, request=unguided(request_, request_.id))
     assert due_steps(plain) == ()
     assert goal_of(plain) is None
 
 
-def test_the_mean_is_taken_over_both_ends(run):
+def test_the_mean_includes_both_ends(run):
     assert mean_pos(run, 1, 3)[RELATION.id] == pytest.approx(0.2)
 
 
@@ -93,11 +93,11 @@ def test_a_range_without_steps_has_no_mean(run):
     ],
     ids=["unguided", "another seed", "the same again"],
 )
-def test_a_second_run_is_called_by_what_differs(run, request_, change, name):
+def test_a_second_run_is_named_by_its_differences(run, request_, change, name):
     assert name_second(run, replace(run, request=change(request_))) == name
 
 
-def test_ties_are_measured_once_a_step(request_, monkeypatch):
+def test_ties_are_measured_once_for_each_step(request_, monkeypatch):
     event = event_of(request_, 0, [1, 1], [0, 2])
     before = pos_bounds(event, RELATION)
     monkeypatch.setattr("spatialstudio.application.inspect.step_numbers.relation_pos", None)

@@ -87,7 +87,7 @@ def test_two_words_are_shown_with_their_relation(stored, tmp_path):
     assert "@" in said
 
 
-def test_other_layers_are_averaged_anew(stored, tmp_path):
+def test_other_layers_are_averaged_again(stored, tmp_path):
     choice = LayerChoice(layers=frozenset({"mid"}), head=0)
     script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
     said = shown(script, tmp_path)
@@ -106,7 +106,7 @@ def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_it_names_what_is_in_sight(stored):
+def test_the_script_states_the_current_view(stored):
     script = view_script(stored, ["m2"], 0, MapScale.PER_MAP)
     assert "WORDS = {'m2': 'car'}" in script
     assert "SCALE = MapScale.PER_MAP" in script

@@ -4,11 +4,11 @@ from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.errors import Cancelled
 
 
-def test_work_that_is_wanted_goes_on():
+def test_work_continues_without_a_cancellation():
     assert CancelFlag().raise_if_cancelled() is None
 
 
-def test_work_that_is_not_wanted_stops_every_time_it_asks():
+def test_cancelled_work_stops_at_every_check():
     flag = CancelFlag()
     flag.cancel()
     with pytest.raises(Cancelled):

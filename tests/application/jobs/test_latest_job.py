@@ -33,7 +33,7 @@ def come_to_rest(jobs):
         thread.join()
 
 
-def test_what_waits_is_given_up_for_what_is_newer(slow):
+def test_a_waiting_job_is_replaced_by_a_newer_one(slow):
     jobs = LatestJob("test", slow.fulfil)
     jobs.ask("first")
     slow.begun.wait()
@@ -45,7 +45,7 @@ def test_what_waits_is_given_up_for_what_is_newer(slow):
     assert slow.done == ["first", "third"]
 
 
-def test_after_a_rest_the_next_wish_is_heard_as_well(slow):
+def test_a_job_after_a_pause_runs_as_well(slow):
     slow.may_go_on.set()
     jobs = LatestJob("test", slow.fulfil)
     for request in (1, 2):
@@ -54,7 +54,7 @@ def test_after_a_rest_the_next_wish_is_heard_as_well(slow):
     assert slow.done == [1, 2]
 
 
-def test_nothing_is_begun_once_it_is_closed(slow):
+def test_nothing_starts_after_closing(slow):
     slow.may_go_on.set()
     jobs = LatestJob("test", slow.fulfil)
     jobs.close()

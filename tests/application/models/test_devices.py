@@ -32,24 +32,24 @@ def elsewhere():
     return with_values(new_request(scene_of(), STICKERS, seed=0), device="cuda:1")
 
 
-def test_the_engine_is_asked(devices, asked):
+def test_the_devices_are_those_of_the_engine(devices, asked):
     devices.ask()
     assert asked == [ListDevices()]
 
 
-def test_the_newest_answer_is_kept(devices, bus):
+def test_the_latest_answer_is_kept(devices, bus):
     later = replace(PROCESSOR, free_bytes=1)
     bus.publish(DevicesListed(devices=(PROCESSOR,)))
     bus.publish(DevicesListed(devices=(later,)))
     assert devices.known == (later,)
 
 
-def test_a_device_of_another_machine_is_let_go(devices, bus, elsewhere):
+def test_a_device_of_another_machine_is_deselected(devices, bus, elsewhere):
     bus.publish(DevicesListed(devices=(PROCESSOR,)))
     assert devices.without_missing_device(elsewhere).sampling.device == ""
 
 
-def test_a_device_stays_where_it_is_there_or_nobody_knows(devices, bus, elsewhere):
+def test_a_device_stays_selected_if_available_or_unknown(devices, bus, elsewhere):
     assert devices.without_missing_device(elsewhere) is elsewhere
     bus.publish(DevicesListed(devices=(replace(PROCESSOR, id="cuda:1"), PROCESSOR)))
     assert devices.without_missing_device(elsewhere) is elsewhere

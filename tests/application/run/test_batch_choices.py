@@ -8,28 +8,19 @@ from spatialstudio.application.compose.wildcards import Wildcards
 from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.session import RunStored
 from spatialstudio.domain.run_settings import with_values
-from tests.ui.scripted_engine import ScriptedEngine, studio_around
 
 TEMPLATE = "a {red|blue|green} __animal__ to the left of a car"
 SEEDS = range(7, 15)
 
 
 @pytest.fixture
-def engine():
-    return ScriptedEngine()
-
-
-@pytest.fixture
-def studio(engine, tmp_path):
-    studio = studio_around(engine, tmp_path)
-    studio.bus.subscribe(studio.apply_event)
-    studio.start()
+def studio(studio):
+    """The studio with a prompt of choices and a wildcard."""
     folder = studio.paths.settings / "wildcards"
     folder.mkdir(parents=True)
     (folder / "animal.txt").write_text("dog\ncat\n", encoding="utf-8")
     studio.use_prompt(TEMPLATE)
-    yield studio
-    studio.close()
+    return studio
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def presence(**options):
     return guided(method_id="psg-presence", options=options)
 
 
-def test_the_usual_request_is_let_through():
+def test_a_usual_request_is_accepted():
     check_request(GOOD, STICKERS)
 
 
@@ -54,7 +54,7 @@ def test_the_usual_request_is_let_through():
     ],
     ids=str,
 )
-def test_the_ends_of_the_ranges_are_in_them(fine):
+def test_ranges_include_both_ends(fine):
     check_request(with_values(GOOD, **fine), STICKERS)
 
 
@@ -104,7 +104,7 @@ def test_the_ends_of_the_ranges_are_in_them(fine):
     ],
     ids=str,
 )
-def test_an_invalid_request_is_refused_with_a_hint(faulty, told):
+def test_an_invalid_request_is_rejected_with_a_hint(faulty, told):
     with pytest.raises(RequestError, match=told) as refusal:
         check_request(with_values(GOOD, **faulty), STICKERS)
     assert refusal.value.hint
@@ -113,7 +113,7 @@ def test_an_invalid_request_is_refused_with_a_hint(faulty, told):
 OWN, OTHER = "DDPMScheduler", "DDIMScheduler"
 
 
-def test_a_model_is_drawn_with_its_own_samplers_alone():
+def test_a_model_accepts_only_its_own_samplers():
     model = replace(STICKERS, samplers=(OWN, OTHER))
     for sampler in ("", OWN, OTHER):
         check_request(with_values(GOOD, scheduler_id=sampler), model)
@@ -122,6 +122,6 @@ def test_a_model_is_drawn_with_its_own_samplers_alone():
     assert refusal.value.hint == "Choose DDPM, DDIM."
 
 
-def test_what_nobody_knows_of_a_model_is_left_to_its_backend():
+def test_unknown_properties_of_a_model_are_left_to_its_backend():
     unknown = replace(STICKERS, samplers=())
     check_request(with_values(GOOD, scheduler_id="HeunDiscreteScheduler"), unknown)

@@ -37,7 +37,7 @@ def settings():
     return usual_settings(STICKERS)
 
 
-def test_a_models_own_settings_are_its_cards(settings):
+def test_the_settings_of_a_model_come_from_its_card(settings):
     assert (settings.model_id, settings.width, settings.sampling.steps) == (
         "stickers",
         128,
@@ -46,7 +46,7 @@ def test_a_models_own_settings_are_its_cards(settings):
     assert settings.sampling.guidance.strength == STICKERS.strength
 
 
-def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
+def test_another_model_brings_its_settings_and_keeps_the_seed(settings):
     chosen = with_model(with_values(settings, seed=7, pictures=3), SD)
     assert chosen == with_values(usual_settings(SD), seed=7, pictures=3)
 
@@ -54,7 +54,7 @@ def test_another_model_brings_its_numbers_and_leaves_the_seed(settings):
 @pytest.mark.parametrize(
     ("samplers", "kept"), [(STICKERS.samplers, "EulerDiscreteScheduler"), (("Flow",), "")]
 )
-def test_another_model_leaves_the_sampler_if_it_can(settings, samplers, kept):
+def test_another_model_keeps_the_sampler_if_possible(settings, samplers, kept):
     chosen = with_values(settings, scheduler_id="EulerDiscreteScheduler")
     assert with_model(chosen, replace(SD, samplers=samplers)).sampling.scheduler_id == kept
 
@@ -65,19 +65,19 @@ def test_another_method_brings_its_settings():
     assert chosen.sampling.guidance.last_step == 24
 
 
-def test_a_method_that_was_not_published_is_refused(settings):
+def test_a_method_without_published_settings_is_rejected(settings):
     with pytest.raises(RequestError):
         with_method(settings, STICKERS, "psg-presence", Preset.PUBLISHED)
 
 
-def test_settings_of_a_method_that_is_not_installed_stay(settings):
+def test_settings_of_an_uninstalled_method_are_kept(settings):
     guidance = GuidanceSettings(method_id="gone", strength=3.0, last_step=4)
     stored = with_values(settings, guidance=guidance)
     assert with_steps(stored, STICKERS, 40).sampling.guidance == guidance
     assert recommended_strength(stored, STICKERS) == 3.0
 
 
-def test_only_presets_that_there_are_can_be_chosen():
+def test_only_existing_presets_can_be_chosen():
     assert presets_of(PSG, SD) == (Preset.RECOMMENDED, Preset.PUBLISHED)
     boxes = Preset.RECOMMENDED, Preset.PUBLISHED, Preset.SPATIALBENCH_UC
     assert presets_of("boxdiff", SD) == boxes
@@ -90,14 +90,14 @@ def test_the_guided_window_grows_with_the_steps():
     assert settings.sampling.guidance.last_step == 19
 
 
-def test_a_guided_window_that_was_set_by_hand_stays():
+def test_a_guided_window_set_by_hand_is_kept():
     large = replace(SD, pipeline_class=SDXL)
     usual = usual_settings(large)
     by_hand = with_values(usual, guidance=replace(usual.sampling.guidance, last_step=30))
     assert with_steps(by_hand, large, 100).sampling.guidance.last_step == 30
 
 
-def test_half_of_the_steps_are_guided_without_a_setting(settings):
+def test_half_of_the_steps_are_guided_by_default(settings):
     assert last_guided_step(with_values(settings, steps=10)) == 4
 
 
@@ -106,7 +106,7 @@ def test_the_recommended_strength_is_that_of_the_preset(settings):
     assert recommended_strength(by_hand, STICKERS) == STICKERS.strength
 
 
-def test_the_request_says_all_that_is_set(settings):
+def test_the_request_contains_all_settings(settings):
     chosen = with_values(settings, width=256, steps=9, detail=AttentionDetail.EVERY_WORD)
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert (request.width, request.height, request.sampling.steps, request.sampling.seed) == (
@@ -119,25 +119,25 @@ def test_the_request_says_all_that_is_set(settings):
     assert request.sampling.guidance == settings.sampling.guidance
 
 
-def test_the_models_own_size_stays_the_models_own(settings):
+def test_the_default_size_stays_the_models_default(settings):
     assert request_of(scene_of(), STICKERS, settings, 4).width is None
 
 
-def test_a_request_tells_what_was_set(settings):
+def test_settings_are_restored_from_a_request(settings):
     chosen = with_values(settings, height=256, steps=9, seed=4, scheduler_id="DDIMScheduler")
     chosen = replace(chosen, candidates=3)
     request = request_of(scene_of(), STICKERS, chosen, 4)
     assert settings_of(request, STICKERS, settings) == chosen
 
 
-def test_no_strength_makes_no_guiding_passes(settings):
+def test_zero_strength_disables_guidance(settings):
     idle = with_values(settings, guidance=replace(settings.sampling.guidance, strength=0.0))
     request = request_of(scene_of(), STICKERS, idle, 4)
     assert request.sampling.guidance == GuidanceSettings()
     assert settings_of(request, STICKERS, settings) == with_values(idle, seed=4)
 
 
-def test_no_seed_is_tried_for_two_pictures(settings):
+def test_no_seed_is_used_for_two_pictures(settings):
     searching = with_values(
         settings, seed=7, seed_mode=SeedMode.INCREMENT, pictures=3, candidates=4
     )
@@ -145,14 +145,14 @@ def test_no_seed_is_tried_for_two_pictures(settings):
     assert moved_on(searching).sampling.seed == 19
 
 
-def test_without_relations_there_is_nothing_to_search_by(settings):
+def test_without_relations_a_search_is_disabled(settings):
     searching = replace(settings, candidates=3)
     assert request_of(scene_of(), STICKERS, searching, 4).search.candidates == 3
     alone = replace(scene_of(), relations=())
     assert request_of(alone, STICKERS, searching, 4).search.candidates == 1
 
 
-def test_a_plain_picture_is_one_with_no_strength(settings):
+def test_a_baseline_has_zero_strength(settings):
     request = unguided(request_of(scene_of(), STICKERS, settings, 4), "plain")
     assert settings_of(request, STICKERS, settings).sampling.guidance.strength == 0
 
@@ -172,7 +172,7 @@ def test_seeds_follow_each_other(settings, mode, seeds, after):
     assert moved_on(chosen).sampling.seed == after
 
 
-def test_seeds_by_chance_begin_with_the_one_in_sight(settings):
+def test_random_seeds_begin_with_the_one_shown(settings):
     chosen = with_values(settings, seed=5, seed_mode=SeedMode.RANDOM, pictures=50)
     seeds = seeds_of(chosen)
     assert seeds[0] == 5
@@ -180,20 +180,20 @@ def test_seeds_by_chance_begin_with_the_one_in_sight(settings):
     assert moved_on(chosen).sampling.seed != 5
 
 
-def test_a_guidance_scale_of_ones_own_is_drawn_with_and_found_again(settings):
+def test_a_custom_guidance_scale_is_used_and_restored(settings):
     by_hand = replace(settings, guidance_scale=2.0)
     request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
     assert request.guidance_scale == 2.0
     assert settings_of(request, STICKERS, settings).guidance_scale == 2.0
 
 
-def test_without_one_the_models_own_is_drawn_with(settings):
+def test_without_one_the_models_guidance_scale_is_used(settings):
     request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 7)
     assert request.guidance_scale == STICKERS.guidance_scale
     assert settings_of(request, STICKERS, settings).guidance_scale is None
 
 
-def test_previews_come_as_often_as_is_set(settings):
+def test_previews_follow_their_interval(settings):
     by_hand = replace(settings, preview_every=4)
     request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
     assert request.capture.preview_every == 4

@@ -58,24 +58,24 @@ def requests_with():
         ("0 to 0.3 by 0.1", (0, 0.1, 0.2, 0.3)),
     ],
 )
-def test_values_are_read_as_they_are_written(text, values):
+def test_values_are_parsed_as_typed(text, values):
     assert read_axis(SweepField.STRENGTH, text).values == pytest.approx(values)
 
 
 @pytest.mark.parametrize(
     "text", ["", " , ", "many", "1 to", "0 to 3 by 0", "-2", "nan", "1 to 1000000"]
 )
-def test_what_is_no_value_is_refused(text):
+def test_an_invalid_value_is_rejected(text):
     with pytest.raises(SettingsError):
         read_axis(SweepField.STRENGTH, text)
 
 
-def test_a_field_that_counts_takes_no_fractions():
+def test_an_integer_field_rejects_fractions():
     with pytest.raises(SettingsError, match="whole"):
         read_axis(SweepField.STEPS, "4, 4.5")
 
 
-def test_one_field_cannot_stand_along_both_sides():
+def test_a_field_cannot_be_on_both_axes():
     with pytest.raises(SettingsError, match="both axes"):
         plan_of(SEEDS, SEEDS)
 
@@ -86,7 +86,7 @@ def test_a_sweep_has_a_limit():
         plan_of(many, STRENGTHS)
 
 
-def test_pictures_are_asked_for_row_by_row_and_know_their_place(requests_with):
+def test_pictures_are_requested_by_row_with_their_position(requests_with):
     requests = requests_with(plan_of(SEEDS, STRENGTHS))
     assert [request.sampling.seed for request in requests] == [3, 4, 5, 3, 4, 5]
     assert [request.sampling.guidance.strength for request in requests] == [0, 0, 0, 2.5, 2.5, 2.5]
@@ -95,7 +95,7 @@ def test_pictures_are_asked_for_row_by_row_and_know_their_place(requests_with):
     assert requests[-1].sweep.row == SweepPoint(field=SweepField.STRENGTH, value=2.5)
 
 
-def test_two_sweeps_are_told_apart(requests_with):
+def test_two_sweeps_have_different_ids(requests_with):
     first, second = requests_with(plan_of(SEEDS)), requests_with(plan_of(SEEDS))
     assert first[0].sweep.sweep_id != second[0].sweep.sweep_id
 
@@ -120,7 +120,7 @@ def test_each_field_reaches_the_request(requests_with, field, value, read):
     assert read(request) == value
 
 
-def test_a_value_that_cannot_be_drawn_is_refused(requests_with):
+def test_a_value_out_of_range_is_rejected(requests_with):
     with pytest.raises(RequestError, match="width"):
         requests_with(plan_of(SweepAxis(field=SweepField.WIDTH, values=(128, 100))))
 
@@ -138,11 +138,11 @@ def test_a_baseline_belongs_to_no_sweep(requests_with):
         (SweepPoint(field=SweepField.STRENGTH, value=10.0), "10"),
     ],
 )
-def test_values_are_labelled_shortly(point, label):
+def test_values_have_short_labels(point, label):
     assert point.label == label
 
 
-def test_a_setting_of_a_run_that_an_option_describes_is_swept(monkeypatch):
+def test_a_run_setting_with_an_option_can_be_swept(monkeypatch):
     settings = usual_settings(STICKERS)
     device = Option(id="device", label="Card", help="Number", kind=OptionKind.INT, default=0)
     monkeypatch.setattr("spatialstudio.application.run.plan_sweep.SAMPLING_OPTIONS", (device,))

@@ -30,7 +30,7 @@ def watch(remaining, request, steps):
     return now
 
 
-def test_nothing_is_said_before_steps_were_seen(remaining, request_of_six):
+def test_there_is_no_estimate_before_the_first_step(remaining, request_of_six):
     assert remaining.seconds_left(request_of_six, 0) is None
 
 
@@ -39,12 +39,12 @@ def test_one_step_is_not_enough(remaining, request_of_six):
     assert remaining.seconds_left(request_of_six, 1) is None
 
 
-def test_guided_and_plain_steps_are_timed_apart(remaining, request_of_six):
+def test_guided_and_plain_steps_are_timed_separately(remaining, request_of_six):
     watch(remaining, request_of_six, 5)
     assert remaining.seconds_left(request_of_six, 5) == pytest.approx(PLAIN_S)
 
 
-def test_what_was_learnt_holds_for_the_next_run(remaining, request_of_six):
+def test_timings_are_reused_for_the_next_run(remaining, request_of_six):
     watch(remaining, request_of_six, 6)
     remaining.start(100.0)
     assert remaining.seconds_left(request_of_six, 0) == pytest.approx(
@@ -52,6 +52,6 @@ def test_what_was_learnt_holds_for_the_next_run(remaining, request_of_six):
     )
 
 
-def test_at_the_end_nothing_is_left(remaining, request_of_six):
+def test_at_the_end_no_time_remains(remaining, request_of_six):
     watch(remaining, request_of_six, 6)
     assert remaining.seconds_left(request_of_six, 6) == 0

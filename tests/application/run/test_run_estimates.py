@@ -76,7 +76,7 @@ def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
     assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 2))
 
 
-def test_a_run_teaches_time_and_memory(estimates, request_, clock):
+def test_a_run_updates_time_and_memory(estimates, request_, clock):
     run(estimates, request_, clock)
     estimate = estimates.estimate([request_])
     assert estimate.seconds == pytest.approx(3 * GUIDED_S + 3 * PLAIN_S + JUDGING_S)
@@ -100,19 +100,19 @@ def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, c
     assert (alone.candidates, searched.candidates) == (1, 4)
 
 
-def test_depth_alone_is_left_to_a_search(estimates, request_):
+def test_depth_relations_are_left_to_a_search(estimates, request_):
     deep = with_values(request_, scene=scene_of(relation_type=BEHIND), guidance=GuidanceSettings())
     assert estimates.estimate([deep]).leaves_depth
     assert not estimates.estimate([replace(deep, search=NoiseSearch(candidates=2))]).leaves_depth
     assert not estimates.estimate([replace(deep, scene=scene_of())]).leaves_depth
 
 
-def test_other_sizes_are_not_guessed(estimates, request_, clock):
+def test_other_sizes_are_not_extrapolated(estimates, request_, clock):
     run(estimates, request_, clock)
     assert estimates.estimate([replace(request_, width=256, height=256)]).seconds is None
 
 
-def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, tmp_path):
+def test_estimates_are_restored_at_the_next_start(estimates, request_, clock, tmp_path):
     run(estimates, request_, clock)
     estimates.write(tmp_path / "cache" / "paces.json")
     later = RunEstimates({}.get, [].append, clock)
@@ -120,7 +120,7 @@ def test_what_was_learnt_is_known_at_the_next_start(estimates, request_, clock, 
     assert later.estimate([request_]).seconds == estimates.estimate([request_]).seconds
 
 
-def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
+def test_every_device_has_a_separate_pace(estimates, request_, clock):
     run(estimates, request_, clock)
     elsewhere = estimates.estimate([with_values(request_, device="cuda:1")])
     assert (elsewhere.seconds, elsewhere.device) == (None, "cuda:1")
@@ -131,14 +131,14 @@ def test_every_device_has_a_pace_of_its_own(estimates, request_, clock):
     [{"scheduler_id": "HeunDiscreteScheduler"}, {"guidance_scale": 1.0}],
     ids=["two calls a step", "half of every prediction"],
 )
-def test_other_calls_have_a_pace_of_their_own(estimates, request_, clock, slower):
+def test_other_calls_have_a_separate_pace(estimates, request_, clock, slower):
     run(estimates, request_, clock)
     alike = with_values(request_, scheduler_id="EulerDiscreteScheduler")
     assert estimates.estimate([alike]).seconds == estimates.estimate([request_]).seconds
     assert estimates.estimate([with_values(request_, **slower)]).seconds is None
 
 
-def test_another_number_format_is_asked_anew(estimates, request_, asked):
+def test_another_number_format_is_estimated_again(estimates, request_, asked):
     halved = with_values(request_, dtype="bfloat16")
     estimates.estimate([request_])
     estimates.estimate([halved])
@@ -146,14 +146,14 @@ def test_another_number_format_is_asked_anew(estimates, request_, asked):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
-def test_a_damaged_file_teaches_nothing(estimates, request_, tmp_path, content):
+def test_a_damaged_file_gives_no_estimates(estimates, request_, tmp_path, content):
     path = tmp_path / "paces.json"
     path.write_text(content)
     estimates.read(path)
     assert estimates.estimate([request_]).seconds is None
 
 
-def test_what_is_not_known_is_asked_once_and_learnt(estimates, request_, asked):
+def test_unknown_costs_are_requested_once_and_stored(estimates, request_, asked):
     estimates.estimate([request_])
     estimates.estimate([request_])
     assert asked == [request_]
@@ -161,7 +161,7 @@ def test_what_is_not_known_is_asked_once_and_learnt(estimates, request_, asked):
     assert estimates.estimate([request_]).memory_bytes == MEMORY.peak_bytes
 
 
-def test_another_amount_of_attention_is_asked_anew(estimates, request_, asked):
+def test_another_capture_is_estimated_again(estimates, request_, asked):
     more = replace(request_, capture=CaptureSettings(detail=AttentionDetail.EVERYTHING))
     estimates.estimate([request_])
     estimates.estimate([more])

@@ -27,37 +27,9 @@ from spatialstudio.domain.sweep import (
     SweepPoint,
 )
 from spatialstudio.domain.verdict import Outcome
-from tests.ui.scripted_engine import PROMPT, ScriptedEngine, picture_of, studio_around
+from tests.ui.scripted_engine import ScriptedEngine, picture_of
 
 TROUBLE = ErrorReport(title="Drawing", message="It failed.")
-
-
-@pytest.fixture
-def engine():
-    return ScriptedEngine()
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Start one more program of the same user; all are closed at the end."""
-    started = []
-
-    def start(engine):
-        studio = studio_around(engine, tmp_path)
-        studio.bus.subscribe(studio.apply_event)
-        studio.start()
-        studio.use_prompt(PROMPT)
-        started.append(studio)
-        return studio
-
-    yield start
-    for studio in started:
-        studio.close()
-
-
-@pytest.fixture
-def studio(opened, engine):
-    return opened(engine)
 
 
 @pytest.fixture
@@ -105,7 +77,7 @@ def test_the_engine_gets_one_entry_at_a_time(queue, asked, engine):
     assert states(queue) == [EntryState.DONE, EntryState.RUNNING]
 
 
-def test_a_baseline_goes_with_its_picture(queue, asked, engine):
+def test_a_baseline_follows_its_picture(queue, asked, engine):
     queue.add(*asked(1, 2), with_baseline=True)
     first, baseline = engine.jobs
     assert baseline.request == unguided(first.request, baseline.job_id)
@@ -120,7 +92,7 @@ def test_a_baseline_goes_with_its_picture(queue, asked, engine):
     [{"guidance": GuidanceSettings()}, {"savings": (Saving.SEARCH,)}],
     ids=["not guided", "search instead"],
 )
-def test_what_no_guidance_holds_has_no_baseline(queue, asked, engine, changes):
+def test_an_unguided_run_has_no_baseline(queue, asked, engine, changes):
     (request,) = asked(1)
     queue.add(with_values(request, **changes), with_baseline=True)
     assert [job.request for job in engine.jobs] == [with_values(request, **changes)]
@@ -151,7 +123,7 @@ def test_the_baseline_of_a_cancelled_search_is_not_drawn(studio, searching, engi
     assert baseline.id not in {each.id for each in studio.storage.interrupted()}
 
 
-def test_a_search_that_failed_is_asked_once_more_with_its_baseline(searching, engine):
+def test_a_failed_search_is_retried_with_its_baseline(searching, engine):
     (search,) = engine.jobs
     engine.report(EngineStopped(error=TROUBLE, lost=search.job_id))
     assert states(searching) == [EntryState.FAILED, EntryState.RUNNING]
@@ -167,20 +139,20 @@ def test_a_search_that_failed_is_asked_once_more_with_its_baseline(searching, en
     [(Place.LAST, [2, 3, 9]), (Place.FIRST, [9, 2, 3]), (Place.INSTEAD, [9])],
     ids=lambda value: value.name.lower() if isinstance(value, Place) else "",
 )
-def test_something_new_goes_where_it_is_wanted(queue, asked, place, expected):
+def test_a_new_run_is_added_where_requested(queue, asked, place, expected):
     queue.add(*asked(1, 2, 3))
     queue.add(*asked(9), place=place)
     assert waiting_seeds(queue) == expected
 
 
-def test_what_cannot_be_drawn_leaves_the_queue_as_it_was(queue, asked):
+def test_an_invalid_request_leaves_the_queue_unchanged(queue, asked):
     queue.add(*asked(1, 2))
     with pytest.raises(RequestError):
         queue.add(*asked(-1), place=Place.INSTEAD)
     assert waiting_seeds(queue) == [2]
 
 
-def test_cancelling_goes_on_with_what_waits(queue, asked, engine):
+def test_cancelling_continues_with_the_waiting_runs(queue, asked, engine):
     queue.add(*asked(1, 2))
     queue.cancel()
     assert engine.cancelled == [engine.jobs[0].job_id]
@@ -188,7 +160,7 @@ def test_cancelling_goes_on_with_what_waits(queue, asked, engine):
     assert states(queue) == [EntryState.CANCELLED, EntryState.RUNNING]
 
 
-def test_a_held_queue_ends_what_it_began_and_waits(queue, asked, engine):
+def test_a_paused_queue_finishes_the_current_run_and_waits(queue, asked, engine):
     queue.add(*asked(1, 2))
     queue.hold(True)
     engine.play(engine.jobs[0])
@@ -197,14 +169,14 @@ def test_a_held_queue_ends_what_it_began_and_waits(queue, asked, engine):
     assert seeds(engine) == [1, 2]
 
 
-def test_asking_for_more_lets_a_held_queue_go_on(queue, asked, engine):
+def test_generating_resumes_a_paused_queue(queue, asked, engine):
     queue.hold(True)
     queue.add(*asked(1))
     assert not queue.is_held
     assert seeds(engine) == [1]
 
 
-def test_what_waits_can_be_put_in_another_order(queue, asked, engine):
+def test_waiting_runs_can_be_reordered(queue, asked, engine):
     queue.add(*asked(1, 2, 3))
     two, three = queue.waiting
     queue.rearrange([three, two], [two, three])
@@ -212,7 +184,7 @@ def test_what_waits_can_be_put_in_another_order(queue, asked, engine):
     assert seeds(engine) == [1, 3]
 
 
-def test_what_was_taken_out_can_be_put_back(queue, asked):
+def test_removed_runs_can_be_restored(queue, asked):
     queue.add(*asked(1, 2, 3))
     before = queue.waiting
     queue.rearrange(before[:1], before)
@@ -221,7 +193,7 @@ def test_what_was_taken_out_can_be_put_back(queue, asked):
     assert waiting_seeds(queue) == [2, 3]
 
 
-def test_what_began_meanwhile_is_not_put_back(queue, asked, engine):
+def test_runs_that_started_meanwhile_are_not_restored(queue, asked, engine):
     queue.add(*asked(1, 2, 3))
     before = queue.waiting
     engine.play(engine.jobs[0])
@@ -230,7 +202,7 @@ def test_what_began_meanwhile_is_not_put_back(queue, asked, engine):
     assert queue.running.seed == 2
 
 
-def test_what_was_added_meanwhile_stays(queue, asked):
+def test_runs_added_meanwhile_are_kept(queue, asked):
     queue.add(*asked(1, 2))
     before = queue.waiting
     queue.add(*asked(5))
@@ -246,7 +218,7 @@ def test_a_failure_does_not_stop_the_queue_and_can_be_retried(queue, asked, engi
     assert waiting_seeds(queue) == [1]
 
 
-def test_only_what_has_no_picture_is_drawn_again(queue, asked, engine):
+def test_only_runs_without_a_picture_are_drawn_again(queue, asked, engine):
     queue.add(*asked(1), with_baseline=True)
     guided, baseline = engine.jobs
     engine.play(guided)
@@ -255,7 +227,7 @@ def test_only_what_has_no_picture_is_drawn_again(queue, asked, engine):
     assert engine.jobs[-1].request == baseline.request
 
 
-def test_a_picture_that_lost_its_judge_is_drawn_again(queue, asked, engine):
+def test_a_picture_whose_judging_crashed_is_drawn_again(queue, asked, engine):
     queue.add(*asked(1))
     (job,) = engine.jobs
     engine.play(job, steps=1)
@@ -268,7 +240,7 @@ def test_a_picture_that_lost_its_judge_is_drawn_again(queue, asked, engine):
     assert seeds(engine) == [1, 1]
 
 
-def test_what_a_search_gives_up_for_memory_its_baseline_gives_up_too(searching, engine):
+def test_the_memory_savings_of_a_search_apply_to_its_baseline(searching, engine):
     (search,) = engine.jobs
     engine.report(GenerationFailed(request_id=search.job_id, error=TROUBLE))
     engine.play(engine.jobs[1])
@@ -278,7 +250,7 @@ def test_what_a_search_gives_up_for_memory_its_baseline_gives_up_too(searching, 
     assert entry.baseline.request.sampling.savings == (Saving.TILING,)
 
 
-def test_a_dead_engine_loses_only_what_it_drew(queue, asked, engine):
+def test_a_crashed_engine_loses_only_the_current_run(queue, asked, engine):
     queue.add(*asked(1, 2))
     engine.report(EngineStopped(error=TROUBLE, lost=engine.jobs[0].job_id))
     assert states(queue) == [EntryState.FAILED, EntryState.RUNNING]
@@ -286,7 +258,7 @@ def test_a_dead_engine_loses_only_what_it_drew(queue, asked, engine):
     assert queue.entries[1].run.path is not None
 
 
-def test_what_was_drawn_after_a_death_while_held_is_stored(queue, asked, engine):
+def test_a_run_drawn_after_a_crash_while_paused_is_stored(queue, asked, engine):
     queue.add(*asked(1, 2))
     queue.hold(True)
     engine.play(engine.jobs[0])
@@ -296,7 +268,7 @@ def test_what_was_drawn_after_a_death_while_held_is_stored(queue, asked, engine)
     assert queue.entries[1].run.path is not None
 
 
-def test_a_stored_picture_weighs_little_and_keeps_its_verdict(queue, asked, engine):
+def test_a_stored_run_takes_little_memory_and_keeps_its_verdict(queue, asked, engine):
     queue.add(*asked(1))
     engine.play(engine.jobs[0])
     (entry,) = queue.entries
@@ -304,13 +276,13 @@ def test_a_stored_picture_weighs_little_and_keeps_its_verdict(queue, asked, engi
     assert entry.outcome is Outcome.PASS
 
 
-def test_the_next_picture_is_opened_where_the_last_was_watched(studio, queue, asked, engine):
+def test_the_next_run_is_opened_if_the_last_was_open(studio, queue, asked, engine):
     queue.add(*asked(1, 2))
     engine.play(engine.jobs[0])
     assert studio.session.run.id == engine.jobs[1].job_id
 
 
-def test_who_looks_at_something_else_is_not_disturbed(studio, queue, asked, engine):
+def test_another_open_run_stays_open(studio, queue, asked, engine):
     queue.add(*asked(1, 2, 3))
     engine.play(engine.jobs[0])
     first = queue.entries[0]
@@ -320,7 +292,7 @@ def test_who_looks_at_something_else_is_not_disturbed(studio, queue, asked, engi
     assert len(engine.jobs) == 3
 
 
-def test_every_change_is_told(studio, queue, asked, engine):
+def test_every_change_is_published(studio, queue, asked, engine):
     told = []
     studio.bus.subscribe(told.append)
     queue.add(*asked(1))
@@ -329,7 +301,7 @@ def test_every_change_is_told(studio, queue, asked, engine):
     assert changes[-1].entries == queue.entries
 
 
-def test_what_an_ended_program_left_is_listed_and_drawn_again(opened, queue, asked, engine):
+def test_interrupted_runs_are_listed_and_drawn_again(opened, queue, asked, engine):
     queue.add(*asked(1, 2), with_baseline=True)
     later_engine = ScriptedEngine()
     queue._starter._storage.close()  # as a killed program lets go of its journal
@@ -342,7 +314,7 @@ def test_what_an_ended_program_left_is_listed_and_drawn_again(opened, queue, ask
     assert later.storage.interrupted() == ()
 
 
-def test_what_is_dismissed_is_not_listed_again(opened, queue, asked):
+def test_dismissed_runs_are_not_listed_again(opened, queue, asked):
     queue.add(*asked(1))
     queue._starter._storage.close()
     later = opened(ScriptedEngine())
@@ -352,7 +324,7 @@ def test_what_is_dismissed_is_not_listed_again(opened, queue, asked):
     assert later.storage.interrupted() == ()
 
 
-def test_what_was_taken_out_is_not_interrupted_later(opened, queue, asked):
+def test_removed_runs_are_not_listed_as_interrupted(opened, queue, asked):
     queue.add(*asked(1, 2))
     queue.rearrange([], queue.waiting)
     queue._starter._storage.close()
@@ -360,14 +332,14 @@ def test_what_was_taken_out_is_not_interrupted_later(opened, queue, asked):
     assert [request.sampling.seed for request in left] == [1]
 
 
-def test_only_a_true_baseline_joins_the_picture_before_it(asked):
+def test_only_a_matching_baseline_joins_the_previous_picture(asked):
     first, second = asked(1, 2)
     baseline = unguided(first, RequestId("baseline"))
     pairs = entries_of([first, baseline, second])
     assert [len(entry.runs) for entry in pairs] == [2, 1]
 
 
-def test_a_long_session_lets_its_oldest_pictures_go(queue, asked, engine):
+def test_a_long_session_drops_its_oldest_pictures(queue, asked, engine):
     queue.most_done = 2
     queue.add(*asked(1, 2, 3))
     for place in range(3):
@@ -375,7 +347,7 @@ def test_a_long_session_lets_its_oldest_pictures_go(queue, asked, engine):
     assert [entry.seed for entry in queue.entries] == [2, 3]
 
 
-def test_what_is_on_disk_is_not_kept_in_memory_as_well(queue, asked, engine):
+def test_stored_runs_are_not_kept_in_memory(queue, asked, engine):
     queue.add(*asked(1))
     engine.play(engine.jobs[0])
     (entry,) = queue.entries

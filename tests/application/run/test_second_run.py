@@ -11,23 +11,6 @@ from spatialstudio.domain.generation import (
     NoiseSearch,
 )
 from spatialstudio.domain.run_settings import with_values
-from tests.ui.scripted_engine import PROMPT, ScriptedEngine, studio_around
-
-
-@pytest.fixture
-def engine():
-    return ScriptedEngine()
-
-
-@pytest.fixture
-def studio(engine, tmp_path):
-    """A studio whose session hears everything."""
-    studio = studio_around(engine, tmp_path)
-    studio.bus.subscribe(studio.apply_event)
-    studio.start()
-    studio.use_prompt(PROMPT)
-    yield studio
-    studio.close()
 
 
 @pytest.fixture
@@ -38,7 +21,7 @@ def drawn(studio, engine):
     return studio
 
 
-def test_the_baseline_is_drawn_beside_the_open_run(drawn, engine):
+def test_the_baseline_of_the_open_run_is_drawn_as_the_second_run(drawn, engine):
     run = drawn.session.run
     drawn.second.draw_baseline()
     (job,) = engine.jobs
@@ -48,7 +31,7 @@ def test_the_baseline_is_drawn_beside_the_open_run(drawn, engine):
     assert len(drawn.session.baseline.steps) == len(run.steps)
 
 
-def test_no_baseline_is_drawn_of_a_picture_that_is_searched_for(studio, engine):
+def test_a_search_has_no_baseline_as_the_second_run(studio, engine):
     asked = studio.new_request(seed=7)
     studio.generate(replace(asked, search=NoiseSearch(candidates=4)))
     with pytest.raises(RequestError, match="search"):
@@ -56,13 +39,13 @@ def test_no_baseline_is_drawn_of_a_picture_that_is_searched_for(studio, engine):
     assert len(engine.jobs) == 1
 
 
-def test_each_next_seed_is_another_one(drawn, engine):
+def test_each_next_seed_is_different(drawn, engine):
     for _ in range(2):
         drawn.second.draw_next_seed()
     assert [job.request.sampling.seed for job in engine.jobs] == [8, 9]
 
 
-def test_after_the_last_seed_comes_the_first(drawn):
+def test_seeds_wrap_around(drawn):
     run = drawn.session.run
     drawn.session.open(replace(run, request=with_values(run.request, seed=MAX_SEED)))
     drawn.second.draw_next_seed()
@@ -79,7 +62,7 @@ def test_a_stored_run_becomes_the_second_run(drawn, engine):
     assert drawn.session.baseline.request.sampling.seed == 7
 
 
-def test_beside_no_run_nothing_is_set(studio, drawn):
+def test_without_an_open_run_no_second_run_is_set(studio, drawn):
     run = drawn.session.run
     drawn.session.run = None
     with pytest.raises(RequestError):
@@ -87,13 +70,13 @@ def test_beside_no_run_nothing_is_set(studio, drawn):
     assert drawn.session.baseline is None
 
 
-def test_the_second_run_can_be_put_away(drawn):
+def test_the_second_run_can_be_closed(drawn):
     drawn.second.draw_baseline()
     drawn.second.put_away()
     assert drawn.session.baseline is None
 
 
 @pytest.mark.parametrize("ask", ["draw_baseline", "draw_next_seed"])
-def test_without_a_run_nothing_can_be_drawn_beside_it(studio, ask):
+def test_without_an_open_run_no_second_run_is_drawn(studio, ask):
     with pytest.raises(RequestError):
         getattr(studio.second, ask)()

@@ -122,7 +122,7 @@ def only(kind, published):
     return event
 
 
-def test_a_run_goes_into_the_month_and_into_the_library(opened, published, request_):
+def test_a_run_is_stored_by_month_and_listed(opened, published, request_):
     storage = opened()
     storage.library.refresh()
     draw(storage, request_)
@@ -132,14 +132,14 @@ def test_a_run_goes_into_the_month_and_into_the_library(opened, published, reque
     assert only(LibraryChanged, published).change.added == (picture,)
 
 
-def test_what_was_typed_is_there_in_the_next_program(opened):
+def test_a_draft_is_restored_at_the_next_start(opened):
     first = opened()
     first.drafts.keep_prompt("a cat above a 犬", "stickers")
     first.close()
     assert opened().drafts.newest.prompt == "a cat above a 犬"
 
 
-def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
+def test_edits_by_hand_are_restored_at_the_next_start(opened):
     scene = scene_of()
     muted = with_relation_muted(scene, scene.relations[0].id, muted=True)
     first = opened()
@@ -149,14 +149,14 @@ def test_what_was_changed_by_hand_is_there_in_the_next_program(opened):
     assert opened().drafts.newest.scene == muted
 
 
-def test_a_prompt_typed_anew_has_no_scene_until_it_is_read(opened):
+def test_a_new_prompt_has_no_scene_until_it_is_read(opened):
     storage = opened()
     storage.drafts.keep_scene(scene_of())
     storage.drafts.keep_prompt("a", "stickers")
     assert storage.drafts.newest.scene is None
 
 
-def test_only_what_was_not_drawn_is_listed_as_interrupted(opened, request_):
+def test_only_unfinished_requests_are_listed_as_interrupted(opened, request_):
     first = opened()
     draw(first, request_)
     first.run_recorder.expect(replace(request_, id="r2"))
@@ -246,7 +246,7 @@ def test_a_run_whose_lora_has_changed_is_not_repeated(drawn_with_lora, lora):
     assert before[:10] in refusal.value.hint
 
 
-def test_all_that_we_write_of_a_request_comes_back_into_the_form(opened, published, request_):
+def test_all_stored_fields_of_a_request_are_restored_in_the_form(opened, published, request_):
     storage = opened()
     scene = with_relation_weight(request_.scene, request_.scene.relations[0].id, 2.0)
     guidance = GuidanceSettings(method_id="psg", strength=3.0, every=2, last_step=7, goal=0.9)
@@ -298,7 +298,7 @@ def test_every_field_that_differs_is_a_row(opened, published, request_):
     assert told["relations"] == (sentence, f"{sentence} (weighs 2)")
 
 
-def test_a_usual_picture_takes_an_unusual_form_back(opened, published, request_):
+def test_default_settings_replace_unusual_ones(opened, published, request_):
     storage = opened()
     usual = with_values(USUAL, guidance=GuidanceSettings(method_id="psg", strength=3.0))
     draw(storage, request_of(request_.scene, STICKERS, usual, USUAL.sampling.seed))
@@ -343,7 +343,7 @@ def test_a_baseline_takes_the_guidance_of_the_form_away(opened, published, reque
     assert all(row.is_same for row in again if row.name == "method")
 
 
-def test_what_only_another_program_has_is_told_as_well():
+def test_fields_of_other_programs_are_listed_too():
     theirs = PictureSettings(dialect="a1111", extras={"Clip skip": "2"})
     *_, extra = compare_settings(PictureSettings(dialect=""), theirs)
     assert (extra.name, extra.theirs, extra.is_stated, extra.is_extra) == (
@@ -352,7 +352,7 @@ def test_what_only_another_program_has_is_told_as_well():
     )
 
 
-def test_a_record_that_cannot_be_read_gives_no_request(opened):
+def test_an_unreadable_record_gives_no_request(opened):
     theirs = PictureSettings(dialect="spatial studio", record='{"version": 99}')
     assert opened().request_in(theirs) is None
 
@@ -394,7 +394,7 @@ def test_marks_searches_and_the_trash_are_kept(opened, published, request_):
     assert library.marks(picture).is_rejected
 
 
-def test_the_watcher_tells_of_what_others_do(opened, published, request_):
+def test_the_watcher_reports_changes_by_other_programs(opened, published, request_):
     storage = opened()
     draw(storage, request_)
     picture = only(RunStored, published).path
@@ -405,7 +405,7 @@ def test_the_watcher_tells_of_what_others_do(opened, published, request_):
     storage.library.close()
 
 
-def test_another_library_holds_at_once_and_in_the_next_program(opened, request_, tmp_path):
+def test_another_library_is_used_at_once_and_after_a_restart(opened, request_, tmp_path):
     storage, chosen = opened(), tmp_path / "chosen"
     draw(storage, request_)
     storage.library.refresh()
@@ -428,7 +428,7 @@ def found(storage):
     return storage.library.entries(storage.library.list())
 
 
-def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened, tmp_path):
+def test_a_read_only_folder_is_rejected_and_the_former_one_stays(opened, tmp_path):
     storage = opened()
     usual, taken = storage.runs_folder, tmp_path / "file"
     taken.write_text("taken")
@@ -437,7 +437,7 @@ def test_a_folder_that_cannot_be_written_is_refused_and_the_former_stays(opened,
     assert (storage.runs_folder, opened().runs_folder) == (usual, usual)
 
 
-def test_the_library_stays_while_a_picture_is_still_to_come(opened, request_, tmp_path):
+def test_the_library_cannot_change_while_a_run_is_pending(opened, request_, tmp_path):
     storage = opened()
     storage.run_recorder.expect(request_)
     with pytest.raises(StoreError, match="The queue is not empty"):

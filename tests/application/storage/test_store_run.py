@@ -53,7 +53,7 @@ def test_a_run_is_named_after_time_prompt_and_seed(request_):
     ],
     ids=["empty", "dots", "long", "chinese", "not allowed in names"],
 )
-def test_any_prompt_makes_a_name_for_files(request_, text, slug):
+def test_any_prompt_gives_a_valid_file_name(request_, text, slug):
     odd = replace(request_, scene=replace(request_.scene, prompt=Prompt(text=text)))
     assert run_name(odd, NOON) == f"2026-11-20_120001_{slug}_5"
 
@@ -76,7 +76,7 @@ def test_the_environment_names_the_program_by_its_sources():
     assert len(environment_on("cpu").code_sha256) == 64
 
 
-def test_telling_the_environment_imports_no_model_library():
+def test_recording_the_environment_imports_no_model_library():
     code = (
         "import sys; from spatialstudio.application.storage.run_writer import environment_on;"
         "environment_on('cpu'); print(*{'torch', 'diffusers', 'transformers'} & set(sys.modules))"

@@ -86,7 +86,7 @@ def test_the_open_picture_is_stored_when_it_is_judged(studio, judged, events):
     assert studio.library.entry(stored.path).summary.outcome is not None
 
 
-def test_it_opens_as_the_same_imported_picture(studio, judged):
+def test_a_stored_evaluation_opens_as_the_same_imported_picture(studio, judged):
     run = studio.open_run(judged.path)
     assert run.request is None
     assert run.origin == judged.origin
@@ -97,7 +97,7 @@ def test_it_opens_as_the_same_imported_picture(studio, judged):
     assert studio.library.recheck(judged.path).faults == ()
 
 
-def test_judging_it_again_keeps_its_file_and_its_marks(studio, engine, judged):
+def test_judging_again_keeps_file_and_marks(studio, engine, judged):
     studio.library.rate([judged.path], 4)
     studio.open_run(judged.path)
     studio.pictures.judge_open(studio.session.scene)
@@ -108,7 +108,7 @@ def test_judging_it_again_keeps_its_file_and_its_marks(studio, engine, judged):
     assert len(studio.library.list()) == 1
 
 
-def test_with_another_prompt_it_is_another_run(studio, engine, judged):
+def test_another_prompt_makes_another_run(studio, engine, judged):
     other = studio.parse_prompt("a car above a dog")
     studio.pictures.judge_open(other)
     finish(engine)
@@ -117,7 +117,7 @@ def test_with_another_prompt_it_is_another_run(studio, engine, judged):
     assert len(studio.library.list()) == 2
 
 
-def test_a_deleted_run_is_stored_anew(studio, engine, judged, photo):
+def test_a_deleted_run_is_stored_again(studio, engine, judged, photo):
     studio.library.trash([judged.path])
     studio.pictures.judge(photo, studio.parse_prompt(PROMPT))
     finish(engine)

@@ -31,13 +31,13 @@ TOLD = PictureSettings(
 )
 
 
-def test_only_the_fields_asked_for_are_taken():
+def test_only_the_selected_fields_are_loaded():
     taken = with_fields(FORM, TOLD, {"seed", "height"})
     assert (taken.sampling.seed, taken.height) == (7, 256)
     assert (taken.sampling.steps, taken.width, taken.model_id) == (10, 64, "dreams")
 
 
-def test_another_model_comes_before_the_numbers_that_go_with_it():
+def test_the_model_is_loaded_before_its_settings():
     taken = with_fields(FORM, TOLD, {"model", "steps", "strength"}, STICKERS)
     assert (taken.model_id, taken.sampling.steps, taken.sampling.guidance.strength) == (
         "stickers",
@@ -46,12 +46,12 @@ def test_another_model_comes_before_the_numbers_that_go_with_it():
     )
 
 
-def test_what_fits_can_be_used():
+def test_compatible_values_are_accepted():
     told = usable_fields(TOLD, ["stickers"])
     assert set(told) == {"prompt", "seed", "steps", "width", "height", "model", "strength"}
 
 
-def test_how_one_of_our_pictures_was_sampled_and_searched_can_be_taken():
+def test_sampler_and_search_settings_can_be_loaded():
     searching = with_values(FORM, candidates=8, scheduler_id="DDIMScheduler")
     request = request_of(scene_of(), STICKERS, with_values(FORM, scheduler_id=EULER), 4)
     theirs = replace(TOLD, sampler=EULER)
@@ -73,5 +73,5 @@ def test_how_one_of_our_pictures_was_sampled_and_searched_can_be_taken():
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_only_told(changes, name):
+def test_incompatible_values_are_only_listed(changes, name):
     assert name not in usable_fields(replace(TOLD, **changes), ["stickers"])

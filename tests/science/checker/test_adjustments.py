@@ -55,7 +55,7 @@ def test_without_a_change_the_verdict_stays():
     assert adjusted(evaluation).verdicts == evaluation.verdicts
 
 
-def test_a_wider_margin_leaves_it_undecided():
+def test_a_wider_margin_makes_the_verdict_undecidable():
     (verdict,) = adjusted(judged(SURE, CAR), margin=0.35).verdicts
     assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
 
@@ -63,33 +63,33 @@ def test_a_wider_margin_leaves_it_undecided():
 @pytest.mark.parametrize(
     ("choice", "outcome"), [(SURE, Outcome.PASS), (RIVAL, Outcome.FAIL)], ids=["left", "right"]
 )
-def test_choosing_an_instance_ends_the_ambiguity(choice, outcome):
+def test_choosing_an_instance_resolves_the_ambiguity(choice, outcome):
     evaluation = judged(SURE, RIVAL, CAR)
     assert evaluation.verdicts[0].reason is AbstentionReason.AMBIGUOUS_OBJECT
     assert adjusted(evaluation, choice).verdicts[0].outcome is outcome
 
 
 @pytest.mark.parametrize("choice", [UNSURE, TINY], ids=["unsure", "tiny"])
-def test_what_was_chosen_by_hand_counts_however_weak(choice):
+def test_a_chosen_instance_counts_whatever_its_score(choice):
     evaluation = judged(choice, CAR)
     assert evaluation.verdicts[0].reason is AbstentionReason.MISSING_OBJECT
     assert adjusted(evaluation, choice).verdicts[0].outcome is Outcome.PASS
 
 
-def test_a_choice_of_one_thing_brings_no_unsure_ones_of_another():
+def test_choosing_an_instance_adds_no_weak_instances_of_other_objects():
     unsure_car = seen("car", 5, 50, 0.16)
     result = adjusted(judged(UNSURE, CAR, unsure_car), UNSURE)
     assert result.perception.detections == (UNSURE, CAR)
 
 
-def test_ambiguity_of_the_other_thing_stays():
+def test_ambiguity_of_the_other_object_remains():
     second_car = seen("car", 70, 50, 0.85)
     (verdict,) = adjusted(judged(SURE, RIVAL, CAR, second_car), SURE).verdicts
     assert verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
     assert verdict.about == ("car",)
 
 
-def test_a_lower_threshold_also_lowers_the_detectors_cut():
+def test_a_lower_threshold_also_lowers_the_detection_threshold():
     evaluation = judged(UNSURE, CAR, cut=0.3)
     assert adjusted(evaluation, detection_score=0.1).verdicts[0].outcome is Outcome.PASS
 
@@ -101,13 +101,13 @@ def test_masks_follow_their_detections():
     assert result.verdicts[0].measurement.pse == 0
 
 
-def test_small_changes_tell_nothing_of_another_instance():
+def test_stability_is_not_tested_for_a_chosen_instance():
     nothing_seen = Looks(perturbed=(perception(), perception()))
     evaluation = judged(SURE, seen("dog", 80, 50, 0.5), CAR, looks=nothing_seen)
     assert evaluation.verdicts[0].reason is AbstentionReason.UNSTABLE
     assert adjusted(evaluation, SURE).verdicts[0].outcome is Outcome.PASS
 
 
-def test_a_choice_from_another_picture_is_let_pass():
+def test_a_choice_from_another_picture_is_ignored():
     evaluation = judged(SURE, CAR)
     assert adjusted(evaluation, RIVAL).verdicts == evaluation.verdicts

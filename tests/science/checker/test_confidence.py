@@ -16,11 +16,11 @@ def components(detection=1.0, geometry=1.0, stability=1.0, agreement=1.0):
     )
 
 
-def test_a_verdict_with_nothing_against_it_is_sure():
+def test_a_verdict_with_full_components_has_full_confidence():
     assert confidence(components(), WEIGHTS) == 1
 
 
-def test_one_component_at_zero_takes_nearly_all_confidence():
+def test_one_component_at_zero_removes_nearly_all_confidence():
     assert 0 < confidence(components(geometry=0), WEIGHTS) < 2e-3
 
 

@@ -80,12 +80,12 @@ def test_a_diagonal_passes_when_both_claims_hold():
     [(50, Outcome.PASS), (14, Outcome.UNDECIDABLE), (90, Outcome.FAIL)],
     ids=["in the middle", "level with a flank", "outside"],
 )
-def test_between_is_judged_by_three_boxes(x, outcome):
+def test_between_is_judged_on_three_boxes(x, outcome):
     verdict = judged(BETWEEN, seen("dog", x, 50), seen("car", 10, 50), seen("cup", 70, 50))
     assert verdict.outcome is outcome
 
 
-def test_the_overlap_is_that_with_the_flank_most_covered():
+def test_the_overlap_is_with_the_most_covered_flank():
     flanks = seen("car", 10, 50), seen("cup", 60, 50)
     verdict = judged(BETWEEN, seen("dog", 50, 50), *flanks)
     assert verdict.measurement.overlap == pytest.approx(1 / 3)
@@ -101,7 +101,7 @@ def test_the_overlap_is_that_with_the_flank_most_covered():
     ],
     ids=["none", "one", "below threshold", "too small"],
 )
-def test_what_is_not_seen_is_missing(found, about):
+def test_an_undetected_object_is_missing(found, about):
     verdict = judged(LEFT_OF, *found)
     assert verdict.reason is AbstentionReason.MISSING_OBJECT
     assert verdict.about == about
@@ -112,20 +112,20 @@ def test_what_is_not_seen_is_missing(found, about):
 @pytest.mark.parametrize(
     ("second_score", "outcome"), [(0.81, Outcome.UNDECIDABLE), (0.79, Outcome.PASS)]
 )
-def test_two_equally_sure_instances_are_ambiguous(second_score, outcome):
+def test_two_instances_of_equal_score_are_ambiguous(second_score, outcome):
     verdict = judged(
         LEFT_OF, seen("dog", 20, 50), seen("dog", 40, 50, second_score), seen("car", 80, 50)
     )
     assert verdict.outcome is outcome
 
 
-def test_a_lead_of_exactly_the_ambiguity_is_enough():
+def test_a_lead_equal_to_the_ambiguity_threshold_is_enough():
     settings = CheckerSettings(ambiguity_delta=0.25)
     dogs = seen("dog", 20, 50, 0.75), seen("dog", 40, 50, 0.5)
     assert judged(LEFT_OF, *dogs, seen("car", 80, 50), settings=settings).outcome is Outcome.PASS
 
 
-def test_an_object_of_exactly_the_least_area_is_seen():
+def test_an_object_of_exactly_the_minimum_area_counts():
     settings = CheckerSettings(min_area_fraction=0.04)
     boxes = seen("dog", 20, 50, size=20), seen("car", 80, 50, size=20)
     assert judged(LEFT_OF, *boxes, settings=settings).outcome is Outcome.PASS
@@ -138,12 +138,12 @@ def test_an_ambiguous_object_is_named():
     assert verdict.about == ("car",)
 
 
-def test_even_a_tiny_second_instance_makes_ambiguous():
+def test_even_a_tiny_second_instance_is_ambiguous():
     verdict = judged(LEFT_OF, seen("dog", 20, 50), seen("dog", 40, 50, size=2), seen("car", 80, 50))
     assert verdict.reason is AbstentionReason.AMBIGUOUS_OBJECT
 
 
-def test_overlapping_boxes_do_not_tell_left_from_right():
+def test_overlapping_boxes_do_not_decide_left_and_right():
     verdict = judged(LEFT_OF, seen("dog", 40, 50, size=60), seen("car", 55, 50, size=60))
     assert verdict.reason is AbstentionReason.HIGH_OVERLAP
     assert verdict.measurement.overlap == pytest.approx(45 / 75)
@@ -151,7 +151,7 @@ def test_overlapping_boxes_do_not_tell_left_from_right():
     assert verdict.confidence == 0
 
 
-def test_overlapping_boxes_may_still_tell_above_from_below():
+def test_overlapping_boxes_may_decide_above_and_below():
     verdict = judged(ABOVE, seen("dog", 50, 40, size=60), seen("car", 50, 55, size=60))
     assert verdict.outcome is Outcome.PASS
 
@@ -159,7 +159,7 @@ def test_overlapping_boxes_may_still_tell_above_from_below():
 @pytest.mark.parametrize(
     ("x", "reason"), [(60, AbstentionReason.NEAR_BOUNDARY), (61, None)], ids=["on", "beyond"]
 )
-def test_the_margin_itself_is_undecided(x, reason):
+def test_a_delta_equal_to_the_margin_is_undecidable(x, reason):
     assert judged(ABOVE, seen("dog", 50, 50), seen("car", 50, x)).reason is reason
 
 
@@ -181,7 +181,7 @@ def test_depth_is_judged_on_the_masks(relation_type, outcome, farther_right):
     assert verdict.measurement.delta == pytest.approx(-60 / 99)
 
 
-def test_depth_too_even_to_tell_is_near_the_boundary(farther_right):
+def test_nearly_equal_depths_are_near_the_boundary(farther_right):
     boxes = seen("dog", 20, 20), seen("car", 21, 80)
     masks = masked("dog", 20, 20), masked("car", 21, 80)
     verdict = judged(IN_FRONT_OF, *boxes, masks=masks, depth=farther_right)
@@ -200,7 +200,7 @@ def test_the_recommended_preset_abstains_where_depths_overlap(farther_right):
     ("share_in_front", "outcome"),
     [(0.5, Outcome.UNDECIDABLE), (0.7, Outcome.UNDECIDABLE), (0.8, Outcome.PASS)],
 )
-def test_depths_that_lie_on_both_sides_decide_by_their_share(share_in_front, outcome):
+def test_depths_on_both_sides_decide_by_their_share(share_in_front, outcome):
     depth = np.full((SIDE, SIDE), 5, np.float32)
     dog = masked("dog", 20, 50)
     rows = np.flatnonzero(dog.pixels.any(1))
@@ -275,13 +275,13 @@ def test_all_sure_instances_of_a_mention_count_for_pos():
     assert verdict.measurement.pos == pytest.approx(0.5)
 
 
-def test_without_masks_pos_is_missing_and_pse_nothing():
+def test_without_masks_pos_is_missing_and_pse_is_zero():
     verdict = judged(LEFT_OF, seen("dog", 20, 50), seen("car", 80, 50))
     assert verdict.measurement.pos is None
     assert verdict.measurement.pse == 0
 
 
-def test_what_was_not_tested_does_not_lower_confidence():
+def test_untested_components_do_not_lower_confidence():
     components = judged(LEFT_OF, seen("dog", 20, 50), seen("car", 80, 50)).components
     assert (components.stability, components.agreement) == (1, 1)
 
@@ -293,14 +293,14 @@ def test_an_unstable_answer_is_withdrawn():
     assert verdict.confidence > 0
 
 
-def test_a_recorded_mix_withdraws_no_answer_from_who_counts_answers_alone():
+def test_a_recorded_mix_withdraws_no_verdict_if_only_answers_count():
     boxes = perception(seen("dog", 20, 50), seen("car", 80, 50))
     verdict = decide_relation(relation(LEFT_OF), boxes, RECOMMENDED, Looks(stability=0.49))
     assert verdict.outcome is Outcome.PASS
     assert verdict.components.stability == 0.49
 
 
-def test_an_answer_not_given_cannot_be_unstable():
+def test_an_abstention_cannot_be_unstable():
     boxes = perception(seen("dog", 50, 50), seen("car", 55, 20))
     verdict = decide_relation(relation(LEFT_OF), boxes, SETTINGS, Looks(stability=0.1))
     assert verdict.reason is AbstentionReason.NEAR_BOUNDARY
@@ -329,7 +329,7 @@ def test_every_relation_of_a_scene_is_judged_in_order(scene):
     assert [verdict.outcome for verdict in verdicts] == [Outcome.PASS, Outcome.PASS]
 
 
-def test_a_second_detector_is_heard_on_every_relation(scene):
+def test_a_second_detector_is_compared_on_every_relation(scene):
     picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
     second = perception(seen("dog", 20, 20), seen("car", 80, 50))
     first, other = decide(scene, picture, SETTINGS, Looks(second=second))
@@ -365,13 +365,13 @@ RECOMMENDED_CASES = [
 
 
 @pytest.mark.parametrize(("dogs", "reason"), RECOMMENDED_CASES)
-def test_the_recommended_preset_decides_what_any_choice_decides(dogs, reason):
+def test_the_recommended_preset_decides_if_all_instances_agree(dogs, reason):
     picture = (*dogs, seen("car", 80, 50))
     assert judged(LEFT_OF, *picture, settings=RECOMMENDED).reason is reason
     assert judged(LEFT_OF, *picture).reason is AbstentionReason.AMBIGUOUS_OBJECT
 
 
-def test_overlap_bars_above_and_below_on_demand():
+def test_overlap_prevents_above_and_below_if_enabled():
     boxes = seen("dog", 50, 40, size=60), seen("car", 50, 55, size=60)
     strict = replace(SETTINGS, overlap_bars_vertical=True)
     assert judged(ABOVE, *boxes, settings=strict).reason is AbstentionReason.HIGH_OVERLAP
@@ -384,14 +384,14 @@ def test_a_second_detector_can_withdraw_an_answer():
     assert verdict.reason is AbstentionReason.DETECTORS_DISAGREE
 
 
-def test_an_unstable_answer_agrees_with_nobody():
+def test_an_unstable_answer_agrees_with_no_detector():
     picture = perception(seen("dog", 20, 50), seen("car", 80, 50))
     looks = Looks(second=picture, stability=0.1)
     verdict = decide_relation(relation(LEFT_OF), picture, SETTINGS, looks)
     assert verdict.components.agreement == pytest.approx(0.75)
 
 
-def test_judging_again_uses_what_was_seen_before(scene):
+def test_judging_again_reuses_the_perception(scene):
     picture = perception(seen("dog", 20, 50), seen("car", 80, 20))
     lost = perception()
     looks = Looks(perturbed=(picture, picture, lost, None))

@@ -76,7 +76,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_a_table_is_judged_as_each_of_its_records(records, settings):
+def test_a_table_gives_the_verdicts_of_its_records(records, settings):
     decisions = decide_many(tabulate(records), settings)
     verdicts = [decide_relation(r.relation, r.perception, settings, r.looks) for r in records]
     assert [OUTCOMES[code] for code in decisions.outcome] == [v.outcome for v in verdicts]
@@ -85,7 +85,7 @@ def test_a_table_is_judged_as_each_of_its_records(records, settings):
     assert decisions.confidence == pytest.approx(confidences, abs=1e-12)
 
 
-def test_the_random_records_meet_every_reason(records):
+def test_the_random_records_cover_every_reason(records):
     found = {
         int(code)
         for settings in (replace(REPRODUCE, max_overlap_iou=0.2), RECOMMENDED)
@@ -94,13 +94,13 @@ def test_the_random_records_meet_every_reason(records):
     assert found == set(range(len(REASONS)))
 
 
-def test_nothing_seen_anywhere_is_missing():
+def test_an_empty_perception_is_missing():
     record = StoredRecord(relation=relation(), perception=perception(), looks=Looks())
     (code,) = decide_many(tabulate([record]), REPRODUCE).reason
     assert REASONS[code].value == "missing"
 
 
-def test_the_margin_itself_is_undecided_in_a_table_too():
+def test_a_delta_equal_to_the_margin_is_undecidable_in_a_table_too():
     look = perception(seen("dog", 50, 50), seen("car", 50, 60))
     record = StoredRecord(relation=relation(ABOVE), perception=look, looks=Looks())
     (code,) = decide_many(tabulate([record]), REPRODUCE).reason
@@ -108,7 +108,7 @@ def test_the_margin_itself_is_undecided_in_a_table_too():
     assert SIDE == 100
 
 
-def test_a_relation_that_no_table_knows_is_refused():
+def test_a_relation_without_a_table_form_is_rejected():
     record = StoredRecord(relation=relation(NEAR), perception=perception(), looks=Looks())
     with pytest.raises(ValueError, match="Only"):
         tabulate([record])

@@ -103,7 +103,7 @@ def test_a_failure_names_the_actual_side():
     )
 
 
-def test_a_near_boundary_is_too_close_to_call():
+def test_a_delta_near_the_boundary_is_too_close_to_call():
     assert undecided(LEFT_OF, AbstentionReason.NEAR_BOUNDARY, delta=0.03) == (
         "Too close to call: the centre of the red dog is 0.03 of the width right of that of the "
         "car; more than 0.10 left is required."
@@ -137,7 +137,7 @@ def test_other_relations_state_their_measurement(relation_type, measured, senten
     assert said(relation_type, **measured) == sentence
 
 
-def test_a_failing_distance_is_denied():
+def test_a_failing_distance_is_negated():
     assert said(NEAR, Outcome.FAIL, gap=0.5) == (
         "The red dog is not near the car (gap 0.50 of the diagonal)."
     )
@@ -227,7 +227,7 @@ def test_an_object_is_named_by_the_detected_class():
     )
 
 
-def test_a_plain_thing_leaves_nothing_unchecked():
+def test_a_plain_object_leaves_nothing_unchecked():
     assert "checked" not in judged()
 
 
@@ -235,5 +235,5 @@ def test_a_plain_thing_leaves_nothing_unchecked():
     ("outcome", "pos"),
     [(Outcome.PASS, 0.98), (Outcome.FAIL, 0.02), (Outcome.PASS, 0.5), (Outcome.FAIL, 0.5)],
 )
-def test_attention_that_agrees_or_doubts_is_not_told(outcome, pos):
+def test_agreement_with_attention_is_not_part_of_the_evidence(outcome, pos):
     assert "attention" not in judged(outcome, attention_pos=pos)

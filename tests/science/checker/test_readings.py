@@ -44,7 +44,7 @@ def test_the_offset_is_positive_where_the_relation_holds(relation_type, expected
 
 
 @pytest.mark.parametrize("relation_type", [LEFT_OF, RIGHT_OF], ids=lambda known: known.id)
-def test_delta_is_negative_on_the_left_whatever_was_asked(relation_type):
+def test_delta_is_negative_on_the_left_for_every_relation(relation_type):
     reading = read_boxes(relation_type, [at(20, 30), at(50, 20)], PICTURE, SETTINGS)
     assert reading.delta == pytest.approx(-0.3)
 
@@ -58,14 +58,14 @@ def test_a_diagonal_has_no_single_delta():
     [(25, True, True), (40, False, True), (50, False, False), (90, True, False)],
     ids=["side by side", "rather near", "rather far", "across the picture"],
 )
-def test_near_and_far_leave_a_band_undecided(x, near_is_clear, near_holds):
+def test_near_and_far_leave_an_undecidable_band(x, near_is_clear, near_holds):
     near = read_boxes(NEAR, [at(20, 25), at(x, 25)], PICTURE, SETTINGS)
     far = read_boxes(FAR_FROM, [at(20, 25), at(x, 25)], PICTURE, SETTINGS)
     assert near.is_clear is far.is_clear is near_is_clear
     assert (near.offset > 0) is (far.offset < 0) is near_holds
 
 
-def test_distance_tells_the_gap_of_the_boxes():
+def test_distance_is_the_gap_between_the_boxes():
     reading = read_boxes(NEAR, [at(20, 25), at(64, 25)], PICTURE, SETTINGS)
     assert reading.gap == pytest.approx(40 / np.hypot(100, 50))
 
@@ -75,12 +75,12 @@ def test_distance_tells_the_gap_of_the_boxes():
     [(50, 25, 0.4), (20, 25, 0.1), (95, 25, -0.05), (50, 5, 0.4)],
     ids=["in the middle", "nearer to one", "outside", "in the middle but higher"],
 )
-def test_between_goes_by_the_nearer_flank(x, y, expected):
+def test_between_uses_the_nearer_flank(x, y, expected):
     assert offset(BETWEEN, at(x, y), at(10, 25), at(90, 25)) == pytest.approx(expected)
     assert offset(BETWEEN, at(x, y), at(90, 25), at(10, 25)) == pytest.approx(expected)
 
 
-def test_between_looks_along_the_axis_on_which_the_flanks_stand_apart():
+def test_between_compares_along_the_axis_that_separates_the_flanks():
     assert offset(BETWEEN, at(90, 25), at(20, 5), at(30, 45)) == pytest.approx(0.4)
 
 
@@ -98,17 +98,17 @@ def slope():
 
 
 @pytest.mark.parametrize(("relation_type", "expected"), [(IN_FRONT_OF, 0.5), (BEHIND, -0.5)])
-def test_depth_goes_by_pos_around_one_half(relation_type, expected, halves, slope):
+def test_depth_compares_pos_with_one_half(relation_type, expected, halves, slope):
     reading = read_depth(relation_type, halves, slope, SETTINGS)
     assert reading.offset == expected
     assert reading.margin == SETTINGS.depth_margin
     assert reading.delta == pytest.approx(-0.6)
 
 
-def test_depth_cannot_be_read_without_a_depth_map(halves):
+def test_depth_cannot_be_measured_without_a_depth_map(halves):
     assert read_depth(IN_FRONT_OF, halves, None, SETTINGS) is None
 
 
-def test_depth_cannot_be_read_without_masks(halves, slope):
+def test_depth_cannot_be_measured_without_masks(halves, slope):
     masks = [halves[0], np.zeros_like(halves[0])]
     assert read_depth(IN_FRONT_OF, masks, slope, SETTINGS) is None

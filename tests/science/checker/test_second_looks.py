@@ -30,7 +30,7 @@ def test_an_answer_that_never_changes_is_stable():
 
 
 @pytest.mark.parametrize("look", [LOST, None], ids=["an object is lost", "the detector fails"])
-def test_what_is_not_seen_again_is_an_answer_lost(look):
+def test_an_object_missed_after_a_perturbation_lowers_stability(look):
     assert stability(look, look) == 0
     assert stability(SAME, look) == 0.75
 
@@ -42,19 +42,19 @@ def test_stability_mixes_equal_answers_with_the_overlap_of_boxes():
     assert stability(SWAPPED) == 0
 
 
-def test_stability_can_count_the_answers_alone():
+def test_stability_can_count_the_answers_only():
     assert stability(SHIFTED, SHIFTED, LOST, SWAPPED, settings=RECOMMENDED) == 0.5
 
 
-def test_a_second_detector_that_sees_the_same_agrees():
+def test_a_second_detector_with_equal_boxes_agrees():
     assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(SAME)) == 1
 
 
-def test_a_second_detector_that_sees_the_contrary_disagrees():
+def test_a_second_detector_with_swapped_boxes_disagrees():
     assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(SWAPPED)) == 0
 
 
-def test_a_second_detector_that_misses_an_object_has_no_say():
+def test_a_second_detector_that_misses_an_object_is_ignored():
     assert agreement_of(Outcome.PASS, measured_relation(SAME), measured_relation(LOST)) == 0.5
 
 

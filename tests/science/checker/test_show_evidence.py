@@ -50,7 +50,7 @@ def shown(*detections, kind=LEFT_OF, looks=None, da_score=None, **more):
     return evidence_of(verdicts[0], scene, evaluation)
 
 
-def test_every_box_is_shown_with_its_part():
+def test_every_box_is_shown_with_its_role():
     dogs = seen("dog", 20, 50), seen("dog", 30, 50, 0.85), seen("dog", 40, 50, 0.5)
     evidence = shown(*dogs, seen("dog", 50, 50, 0.1), seen("car", 80, 50))
     assert [(found.mention_id, found.role) for found in evidence.boxes] == [
@@ -101,14 +101,14 @@ def test_between_has_a_band_around_each_flank():
     ],
     ids=["beside", "across", "below", "upon"],
 )
-def test_near_and_far_show_the_shortest_way(dog, start_xy, stop_xy):
+def test_near_and_far_show_the_shortest_line(dog, start_xy, stop_xy):
     gap = shown(seen("dog", *dog), PLAIN[1], kind=NEAR).gap
     assert (gap.start_xy, gap.stop_xy) == (start_xy, stop_xy)
     assert (gap.near, gap.far) == pytest.approx((14.1421, 42.4264), abs=1e-3)
     assert shown(*PLAIN).gap is None
 
 
-def test_what_the_detector_does_not_count_is_too_unsure():
+def test_detections_below_the_threshold_are_marked_as_weak():
     evidence = shown(*PLAIN, seen("dog", 40, 50, 0.35), cut=0.4)
     assert [found.role for found in evidence.boxes] == [Role.CHOSEN, Role.TOO_UNSURE, Role.CHOSEN]
 
@@ -139,13 +139,13 @@ def test_the_answers_about_the_relation_and_its_ends_are_shown():
     ]
 
 
-def test_what_the_boxes_share_is_shown():
+def test_the_intersection_of_the_boxes_is_shown():
     touching = seen("dog", 20, 50, size=40), seen("car", 50, 50, size=40)
     assert shown(*touching).intersection == Box(left=30, top=30, right=40, bottom=70)
     assert shown(*PLAIN).intersection is None
 
 
-def test_masks_are_projected_on_what_is_compared():
+def test_masks_are_projected_onto_the_compared_axis():
     evidence = shown(*PLAIN, masks=(masked("dog", 20, 50), masked("car", 80, 50)))
     dog, car = evidence.profiles
     assert (dog.axis, dog.weights.shape) == (Axis.X, (SIDE,))
@@ -186,14 +186,14 @@ def test_the_crop_holds_the_chosen_boxes():
     assert shown(*PLAIN).crop == Box(left=0, top=30, right=100, bottom=70)
 
 
-def test_nothing_seen_leaves_a_sentence():
+def test_without_detections_a_sentence_remains():
     evidence = shown()
     assert evidence.sentence == "Not found: the dog and the car."
     assert (evidence.boxes, evidence.bands, evidence.profiles) == ((), (), ())
     assert (evidence.crop, evidence.gap, evidence.pos_band) == (None, None, None)
 
 
-def test_where_nothing_was_chosen_a_changed_picture_is_shown_whole():
+def test_without_chosen_boxes_a_perturbed_picture_is_shown_whole():
     unsure = seen("dog", 20, 50, 0.1), seen("car", 80, 50, 0.1)
     evidence = shown(*unsure, looks=Looks(perturbed=(perception(),)))
     (answer,) = evidence.perturbed

@@ -11,10 +11,10 @@ from spatialstudio.science.guidance.noise_search import indefinite_article
         ("an", ["umbrella", "unidentified object", "heirloom", "RV", "ATM"]),
     ],
 )
-def test_the_article_goes_by_the_sound(article, names):
+def test_the_article_follows_the_sound(article, names):
     assert {indefinite_article(name) for name in names} == {article}
 
 
-def test_a_shouted_word_is_no_abbreviation():
+def test_a_word_in_capitals_is_not_an_abbreviation():
     assert indefinite_article("HAT") == "an"
     assert indefinite_article("HAT", is_shouted=True) == "a"

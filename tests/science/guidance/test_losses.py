@@ -61,7 +61,7 @@ def relation(relation_type, subject="a", other="b"):
     ],
     ids=["met", "reversed", "the same column", "uniform"],
 )
-def test_the_loss_is_that_of_the_authors_code(subject, other, expected):
+def test_the_loss_equals_the_authors_code(subject, other, expected):
     assert psg_loss(LEFT_OF, [subject, other]).item() == pytest.approx(expected, abs=1e-7)
 
 
@@ -74,7 +74,7 @@ def test_the_paper_form_rewards_instead(subject, other, expected):
     assert psg_loss(LEFT_OF, [subject, other], paper_form=True).item() == expected
 
 
-def test_a_met_relation_is_left_in_peace_by_the_code_and_pushed_by_the_paper():
+def test_a_met_relation_has_no_gradient_in_the_code_and_one_in_the_paper():
     weights = column(2) + 1e-3
     weights.requires_grad_()
     code, paper = (
@@ -95,7 +95,7 @@ def test_a_diagonal_adds_its_claims():
     assert psg_loss(ABOVE_LEFT_OF, maps).item() == pytest.approx(expected.item())
 
 
-def test_near_lowers_the_distance_that_far_raises():
+def test_near_lowers_the_distance_and_far_raises_it():
     maps = random_maps(2)
     assert psg_loss(NEAR, maps) == distance_pos(*maps)
     assert psg_loss(FAR_FROM, maps) == -distance_pos(*maps)
@@ -113,7 +113,7 @@ def test_between_is_not_met_outside_the_flanks():
 
 @pytest.mark.parametrize("paper_form", [False, True], ids=["code", "paper"])
 @pytest.mark.parametrize("relation_type", FLAT_TYPES, ids=lambda known: known.id)
-def test_the_gradient_is_that_of_finite_differences(relation_type, paper_form):
+def test_the_gradient_equals_finite_differences(relation_type, paper_form):
     maps = maps_for(relation_type)
     assert torch.autograd.gradcheck(
         lambda *weights: psg_loss(relation_type, weights, paper_form), maps
@@ -131,13 +131,13 @@ def test_a_step_against_the_gradient_raises_pos(relation_type):
     assert relation_pos(relation_type, moved) > relation_pos(relation_type, maps)
 
 
-def test_a_batch_adds_up():
+def test_the_loss_sums_over_the_batch():
     first, second = torch.rand(2, 3, 5, 7)
     alone = sum(psg_loss(LEFT_OF, [first[row], second[row]]) for row in range(3))
     assert psg_loss(LEFT_OF, [first, second]).item() == pytest.approx(alone.item())
 
 
-def test_the_relations_of_a_scene_add_up():
+def test_the_loss_sums_over_the_relations():
     one, two, three = random_maps(3)
     maps = {"a": one, "b": two, "c": three}
     total = scene_loss([relation(LEFT_OF), relation(ABOVE, "b", "c")], maps)
@@ -145,7 +145,7 @@ def test_the_relations_of_a_scene_add_up():
     assert total.item() == pytest.approx(expected.item())
 
 
-def test_relations_of_depth_are_passed_over():
+def test_depth_relations_are_skipped():
     one, two = random_maps(2)
     maps = {"a": one, "b": two}
     assert scene_loss([relation(IN_FRONT_OF), relation(LEFT_OF)], maps) == scene_loss(
@@ -153,7 +153,7 @@ def test_relations_of_depth_are_passed_over():
     )
 
 
-def test_a_scene_of_depth_alone_cannot_be_guided():
+def test_a_scene_with_only_depth_relations_cannot_be_guided():
     one, two = random_maps(2)
     with pytest.raises(ValueError, match="guided"):
         scene_loss([relation(IN_FRONT_OF)], {"a": one, "b": two})
@@ -168,7 +168,7 @@ def test_the_method_is_the_loss_of_the_scene(paper_form):
     )
 
 
-def test_the_loss_of_one_relation_is_to_the_bit_that_of_its_scene():
+def test_the_loss_of_one_relation_equals_its_scene_to_the_bit():
     maps = random_maps(2, torch.float32)
     alone = torch.autograd.grad(psg_loss(BELOW, maps), maps)
     in_scene = torch.autograd.grad(
@@ -177,7 +177,7 @@ def test_the_loss_of_one_relation_is_to_the_bit_that_of_its_scene():
     assert all(map(torch.equal, alone, in_scene))
 
 
-def test_an_empty_map_is_refused():
+def test_an_empty_map_is_rejected():
     with pytest.raises(EmptyMapError):
         psg_loss(LEFT_OF, [torch.zeros(4, 4), torch.ones(4, 4)])
 

@@ -35,12 +35,12 @@ def test_a_picture_that_shows_the_relation_scores_in_full():
     assert score.second == 1
 
 
-def test_a_reversed_picture_leads_the_wrong_way():
+def test_a_reversed_picture_has_a_lead_of_minus_1():
     score = score_candidate(SCENE, 7, look_at(SCENE.mentions[::-1]), REPRODUCE)
     assert (score.pse, score.lead, score.second) == (0, -1, 0)
 
 
-def test_a_picture_that_lacks_an_object_says_how_many_were_seen():
+def test_a_picture_without_an_object_counts_the_objects_found():
     score = score_candidate(SCENE, 7, look_at(SCENE.mentions[:1]), REPRODUCE)
     assert (score.pse, score.lead, score.found, score.sureness) == (0, -1, 1, 0)
 
@@ -51,7 +51,7 @@ def test_the_second_verifier_may_use_another_detector():
     assert (score.pse, score.second) == (1, 0)
 
 
-def test_a_scene_that_claims_nothing_gives_nothing_to_go_by():
+def test_a_scene_without_relations_is_rejected():
     with pytest.raises(ValueError, match="relation"):
         score_candidate(replace(SCENE, relations=()), 7, look_at(SCENE.mentions), REPRODUCE)
 

@@ -24,7 +24,7 @@ from spatialstudio.science.guidance.schedule import GuidanceSchedule
         ("weighted-presence", STABLE_DIFFUSION, 2, 19),
     ],
 )
-def test_published_settings_are_those_of_the_papers_code(method_id, family, strength, last_step):
+def test_published_settings_equal_the_papers_code(method_id, family, strength, last_step):
     settings = guidance_preset(method_id, family, Preset.PUBLISHED)
     assert (settings.method_id, settings.strength) == (method_id, strength)
     assert settings.last_step == last_step
@@ -42,7 +42,7 @@ ORIGINAL_REFINEMENTS = {0: 0.05, 10: 0.5, 20: 0.8}
         (PSG, Preset.PUBLISHED, {}),
     ],
 )
-def test_refinement_is_part_of_what_was_published(method_id, preset, refinements):
+def test_published_settings_include_refinement(method_id, preset, refinements):
     settings = guidance_preset(method_id, STABLE_DIFFUSION, preset)
     assert {one.step: one.presence for one in settings.refinements} == refinements
 
@@ -56,19 +56,19 @@ def test_spatialbench_ran_boxdiff_with_its_other_settings_as_published():
 
 
 @pytest.mark.parametrize(("method_id", "family"), [(PSG, STABLE_DIFFUSION), ("boxdiff", SDXL)])
-def test_spatialbench_ran_nothing_else(method_id, family):
+def test_spatialbench_has_no_other_presets(method_id, family):
     with pytest.raises(RequestError, match='no preset "spatialbench-uc"'):
         guidance_preset(method_id, family, Preset.SPATIALBENCH_UC)
 
 
-def test_sdxl_was_published_in_the_units_of_its_sampler():
+def test_published_sdxl_settings_use_the_units_of_its_sampler():
     settings = guidance_preset(PSG, SDXL, Preset.PUBLISHED)
     assert settings.unit is StepUnit.SIGMA
     length = GuidanceSchedule(settings, total_steps=50).length(4, signal=1 / (8.39**2 + 1))
     assert length == pytest.approx(274, rel=0.01)
 
 
-def test_infsplign_acts_on_every_step_with_one_length():
+def test_infsplign_acts_on_every_step_with_a_constant_length():
     settings = guidance_preset("infsplign", STABLE_DIFFUSION, Preset.PUBLISHED)
     schedule = GuidanceSchedule(settings, total_steps=50)
     assert schedule.guides(49)
@@ -95,11 +95,11 @@ def test_methods_are_offered_in_a_stated_order():
     ]
 
 
-def test_what_was_never_published_is_refused():
+def test_an_unpublished_preset_is_rejected():
     with pytest.raises(RequestError, match='no preset "published"'):
         guidance_preset("psg-presence", STABLE_DIFFUSION, Preset.PUBLISHED)
 
 
-def test_an_unknown_method_is_refused():
+def test_an_unknown_method_is_rejected():
     with pytest.raises(RequestError, match='"magic" is not known'):
         guidance_preset("magic", STABLE_DIFFUSION, Preset.RECOMMENDED)

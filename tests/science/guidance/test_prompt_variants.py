@@ -38,7 +38,7 @@ def test_mentions_are_found_again_in_the_new_text():
     assert variant.mentions[0].span.stop < variant.mentions[1].span.start
 
 
-def test_relations_stay_but_no_words_claim_them():
+def test_relations_stay_without_their_words():
     (relation,) = objects_only(scene("a dog left of a car", "dog", "car")).relations
     assert (relation.type, relation.span) == (LEFT_OF, None)
 
@@ -48,7 +48,7 @@ def test_an_article_that_was_left_out_is_added():
     assert variant.prompt.text == "an apple and a car"
 
 
-def test_no_article_is_added_to_several_of_a_kind():
+def test_no_article_is_added_to_a_plural():
     single = scene("two dogs left of a car", "two dogs", "car")
     dogs, car = single.mentions
     several = replace(single, mentions=(replace(dogs, is_plural=True), car))

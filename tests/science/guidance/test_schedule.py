@@ -18,7 +18,7 @@ def schedule():
     ("step", "length"),
     [(0, 20.0), (5, 19.5), (10, 19.0), (15, 18.4), (20, 17.8), (24, 17.4), (49, 14.1)],
 )
-def test_the_step_lengths_are_those_of_the_authors(schedule, step, length):
+def test_the_step_lengths_equal_the_authors_code(schedule, step, length):
     assert schedule.length(step) == pytest.approx(length, abs=0.05)
 
 
@@ -29,7 +29,7 @@ def test_half_of_the_squared_length_is_left_at_the_end(schedule):
 @pytest.mark.parametrize(
     ("total_steps", "last_step"), [(50, 24), (16, 7), (25, 12), (2, 0), (1, 0)]
 )
-def test_the_first_half_is_guided_unless_told_otherwise(total_steps, last_step):
+def test_the_first_half_is_guided_by_default(total_steps, last_step):
     assert GuidanceSchedule(GuidanceSettings(), total_steps).last_step == last_step
 
 
@@ -49,7 +49,7 @@ def test_a_strength_in_units_of_sigma_means_the_same_for_every_sampler():
     assert GuidanceSchedule(settings, 50).length(0, signal=0.01) == pytest.approx(200)
 
 
-def test_a_refinement_says_what_loss_to_go_below():
+def test_a_refinement_states_its_target_loss():
     refinements = (Refinement(step=10, presence=0.8),)
     schedule = GuidanceSchedule(GuidanceSettings(refinements=refinements), 50)
     assert schedule.refined_loss(10) == pytest.approx(0.2)
@@ -63,7 +63,7 @@ def test_a_single_step_has_full_length():
 @pytest.mark.parametrize(
     ("step", "sigma", "length"), [(0, 13.12, 115), (4, 8.39, 274), (9, 5.13, 697)]
 )
-def test_the_sdxl_steps_of_the_authors_are_met_in_vp_units(step, sigma, length):
+def test_the_authors_sdxl_steps_are_reproduced_in_vp_units(step, sigma, length):
     settings = GuidanceSettings(strength=20_000 / (sigma**2 + 1))
     vp_length = GuidanceSchedule(settings, total_steps=50).length(step)
     assert vp_length == pytest.approx(length, rel=0.01)

@@ -76,7 +76,7 @@ def scores(visor, compbench, hrs, geneval, found=True):
     ],
     ids=lambda value: getattr(value, "id", ""),
 )
-def test_each_benchmark_answers_for_the_relations_it_knows(kind, expected):
+def test_each_benchmark_scores_its_own_relations(kind, expected):
     assert asked(kind, *PLACED) == expected
 
 
@@ -88,7 +88,7 @@ def test_a_missing_object_is_wrong_everywhere():
     assert asked(LEFT_OF, PLACED[0]) == scores(False, 0, False, False, found=False)
 
 
-def test_a_second_instance_counts_as_published_or_not_at_all():
+def test_a_second_instance_counts_as_published_or_is_ignored():
     dogs = seen("dog", 90, 50), seen("dog", 20, 50, 0.6)
     assert asked(LEFT_OF, *dogs, PLACED[1]) == scores(True, 0, True, False)
     assert asked(LEFT_OF, *dogs, PLACED[1], corrected=True) == scores(False, 0, False, False)
@@ -105,14 +105,14 @@ def test_a_second_instance_counts_as_published_or_not_at_all():
         (0.51, True, 0.8525, True, True),
     ],
 )
-def test_a_box_counts_above_the_threshold_that_each_benchmark_publishes(
+def test_a_box_counts_above_the_published_threshold_of_each_benchmark(
     score, visor, compbench, hrs, geneval
 ):
     expected = scores(visor, compbench, hrs, geneval, found=visor)
     assert asked(LEFT_OF, seen("dog", 20, 50, score), PLACED[1]) == expected
 
 
-def test_a_box_below_the_cut_of_its_detector_counts_above_a_benchmarks_threshold():
+def test_a_box_below_the_detection_threshold_counts_above_the_one_of_a_benchmark():
     claim = relation(LEFT_OF)
     picture = perception(seen("dog", 20, 50, 0.2), PLACED[1], cut=0.35)
     assert answers_on(claim, scene_saying("a dog", claim), picture)["visor"] is True
@@ -122,7 +122,7 @@ ON_TOP = seen("dog", 50, 20), seen("car", 50, 80)
 
 
 @pytest.mark.parametrize("words", ["on top of", "On  Top of", "sits on top of"])
-def test_on_top_of_is_never_met_as_published_and_scored_when_mended(words):
+def test_on_top_of_is_never_met_as_published_and_scored_when_corrected(words):
     assert asked(ABOVE, *ON_TOP, words=words)["compbench"] == 0
     assert asked(ABOVE, *ON_TOP, words=words, corrected=True)["compbench"] == pytest.approx(0.95)
 
@@ -146,14 +146,14 @@ def picture_of_four(*relations):
     return scene, perception(*(seen(n, *at) for n, at in zip(names, places, strict=True)))
 
 
-def test_hrs_judges_a_picture_by_all_its_claims_and_things():
+def test_hrs_judges_a_picture_by_all_claims_and_objects():
     scene, picture = picture_of_four(relation(LEFT_OF), relation(ABOVE, "dog", "hat"))
     assert hrs_of_scene(scene, picture, hrs.MENDED) is True
     without_hat = replace(picture, detections=picture.detections[:3])
     assert hrs_of_scene(scene, without_hat, hrs.MENDED) is False
 
 
-def test_hrs_looks_one_object_too_far_among_four_as_published():
+def test_hrs_reads_one_object_too_far_with_four_as_published():
     scene, picture = picture_of_four(relation(LEFT_OF), relation(ABOVE, "dog", "hat"))
     assert hrs_of_scene(scene, picture) is False
     only_left, picture = picture_of_four(relation(LEFT_OF))
@@ -175,6 +175,6 @@ def test_no_picture_of_four_objects_in_order_is_correct_as_published(first, seco
     assert hrs_of_scene(scene, perception(*boxes)) is False
 
 
-def test_hrs_has_nothing_to_say_of_what_it_does_not_know():
+def test_hrs_has_no_score_for_unknown_relations():
     scene, picture = picture_of_four(relation(NEAR))
     assert hrs_of_scene(scene, picture) is None

@@ -43,11 +43,11 @@ def test_the_main_direction_of_the_centres_decides(relation_type, score):
 
 
 @pytest.mark.parametrize("relation_type", [LEFT_OF, ABOVE], ids=lambda kind: kind.id)
-def test_an_exact_diagonal_is_in_no_direction(relation_type):
+def test_an_exact_diagonal_has_no_direction(relation_type):
     assert plane_score(relation_type, at(100, 100), at(200, 200), WIDTH) == 0.5
 
 
-def test_centres_on_one_line_are_in_no_direction():
+def test_centres_on_one_line_have_no_direction():
     assert plane_score(LEFT_OF, at(100, 100), at(100, 100), WIDTH) == 0.5
 
 
@@ -56,7 +56,7 @@ def test_centres_on_one_line_are_in_no_direction():
     [(90, 1), (900 / 11, 1), (50, 0.1 * 3), (60, 0.1 / 0.25)],
     ids=["IoU .05", "IoU .1", "IoU 1/3", "IoU .25"],
 )
-def test_overlap_beyond_a_tenth_costs(shift, held):
+def test_overlap_above_a_tenth_lowers_the_score(shift, held):
     subject, other = found(0, 0, 100, 100), found(shift, 0, shift + 100, 100)
     assert plane_score(LEFT_OF, subject, other, WIDTH) == pytest.approx(0.5 + 0.5 * held)
 
@@ -71,7 +71,7 @@ def test_overlap_beyond_a_tenth_costs(shift, held):
     ],
     ids=["nothing", "one", "placed as asked", "below the cut"],
 )
-def test_objects_count_a_quarter_each_and_little_counts_as_nothing(subject, other, score):
+def test_objects_count_a_quarter_each_and_small_scores_count_zero(subject, other, score):
     assert plane_score(LEFT_OF, subject, other, WIDTH) == pytest.approx(score)
 
 
@@ -80,7 +80,7 @@ def test_objects_count_a_quarter_each_and_little_counts_as_nothing(subject, othe
     [(149, 0, 1, 1), (150, 300, 0.5, 0.5), (100, 300, 1, 0.5), (200, 300, 0.5, 0.5)],
     ids=["close", "at the limit", "close along one axis", "apart"],
 )
-def test_near_is_a_distance_of_pixels(x, y, published, mended):
+def test_near_is_a_distance_in_pixels(x, y, published, mended):
     pair = at(10, 10), at(10 + x, 10 + y)
     assert plane_score(NEAR, *pair, WIDTH) == pytest.approx(0.5 + 0.5 * published)
     assert plane_score(NEAR, *pair, WIDTH, MENDED) == pytest.approx(0.5 + 0.5 * mended)
@@ -118,7 +118,7 @@ def test_depth_counts_where_boxes_overlap(farther_right, side, shift, published,
     assert by_mended == pytest.approx(0.5 + 0.5 * mended)
 
 
-def test_what_is_nearer_is_in_front(farther_right):
+def test_the_nearer_object_is_in_front(farther_right):
     near, far = found(0, 0, 60, 10), found(20, 0, 80, 10)
     assert depth_score(IN_FRONT_OF, near, far, farther_right, MENDED) == pytest.approx(1)
     assert depth_score(BEHIND, near, far, farther_right, MENDED) == 0.5
@@ -144,5 +144,5 @@ def test_a_region_outside_the_picture_has_no_depth(farther_right):
     assert depth_score(IN_FRONT_OF, *outside, farther_right, MENDED) == 0.5
 
 
-def test_a_missing_object_leaves_a_quarter_in_depth(farther_right):
+def test_a_missing_object_leaves_a_quarter_of_the_depth_score(farther_right):
     assert depth_score(IN_FRONT_OF, at(20, 20, 0.8), None, farther_right) == pytest.approx(0.2)

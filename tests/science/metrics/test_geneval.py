@@ -56,11 +56,11 @@ def test_a_missing_object_is_wrong(subjects, others):
     assert not geneval_correct(LEFT_OF, subjects, others)
 
 
-def test_only_the_surest_instance_counts():
+def test_only_the_instance_of_highest_score_counts():
     assert not geneval_correct(LEFT_OF, [at(90, 50), at(10, 50)], [at(50, 50)])
 
 
-def test_large_objects_must_stand_farther_apart_as_published():
+def test_large_objects_need_a_larger_distance_as_published():
     pair = at(20, 50, half=80), at(60, 50, half=80)
     assert direction_xy(*pair) == (-0.2, 0)
     assert not geneval_correct(LEFT_OF, [pair[0]], [pair[1]])

@@ -42,7 +42,7 @@ def test_edges_decide_not_centres(relation_type, holds):
 @pytest.mark.parametrize(
     "relation_type", [LEFT_OF, RIGHT_OF, ABOVE, BELOW], ids=lambda kind: kind.id
 )
-def test_edges_on_one_line_meet_nothing(relation_type):
+def test_edges_on_one_line_meet_no_relation(relation_type):
     assert not hrs_correct([claim(relation_type)], [[at(5, 5)], [at(5, 5)]])
 
 
@@ -74,7 +74,7 @@ def test_between_is_met_in_a_row_or_in_a_column(middle, holds):
     assert hrs_correct([claim(BETWEEN, 0, 2, 1)], objects) is holds
 
 
-def test_with_four_objects_the_published_claims_look_one_too_far():
+def test_with_four_objects_the_published_claims_read_one_too_far():
     objects = [[at(10, 10)], [at(20, 10)], [at(50, 10)], [at(5, 50)]]
     claims = [claim(LEFT_OF, 0, 2), claim(ABOVE, 0, 3)]
     assert hrs_correct(claims, objects, MENDED)

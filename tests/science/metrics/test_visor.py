@@ -44,7 +44,7 @@ def test_one_pair_of_instances_is_enough():
     assert visor_picture("p", LEFT_OF, subjects, others).is_correct
 
 
-def test_the_surest_pair_can_be_asked_for_instead():
+def test_the_pair_of_highest_score_can_be_used_instead():
     subjects, others = [at(50, 20), at(10, 20)], [at(5, 20), at(12, 20)]
     assert not visor_picture("p", LEFT_OF, subjects, others, MENDED).is_correct
 

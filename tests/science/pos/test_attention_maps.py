@@ -4,7 +4,7 @@ import torch
 from spatialstudio.science.pos.attention_maps import mention_maps, smooth, smoothing_kernel
 
 
-def test_the_kernel_has_the_weights_of_the_authors():
+def test_the_kernel_has_the_authors_weights():
     corner, edge, centre = 0.0449, 0.1221, 0.3319
     expected = [[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]]
     assert smoothing_kernel().numpy() == pytest.approx(torch.tensor(expected).numpy(), abs=5e-5)

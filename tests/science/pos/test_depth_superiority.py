@@ -28,7 +28,7 @@ def test_the_nearer_object_comes_first(values, expected):
     assert depth_pos(depth(*values), LEFT, RIGHT) == expected
 
 
-def test_it_is_the_share_of_pairs_of_pixels_with_ties_half():
+def test_it_is_the_share_of_pixel_pairs_with_ties_counted_half():
     rng = np.random.default_rng(0)
     values = rng.integers(0, 6, (9, 7)).astype(np.float32)
     first, second = rng.random((2, 9, 7)) < 0.4
@@ -52,7 +52,7 @@ def test_only_the_order_of_the_depths_matters():
 
 
 @pytest.mark.parametrize("is_swapped", [False, True], ids=["second", "first"])
-def test_an_empty_mask_is_refused(is_swapped):
+def test_an_empty_mask_is_rejected(is_swapped):
     empty = np.zeros_like(LEFT)
     pair = (empty, LEFT) if is_swapped else (LEFT, empty)
     with pytest.raises(EmptyMapError):

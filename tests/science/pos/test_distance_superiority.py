@@ -43,7 +43,7 @@ def distributions():
     [(Axis.X, False, 1), (Axis.X, True, 0), (Axis.Y, False, 0), (Axis.Y, True, 0)],
     ids=["left", "right", "above", "below"],
 )
-def test_the_golden_vector_is_met(left, right, axis, is_swapped, expected):
+def test_the_golden_vector_is_reproduced(left, right, axis, is_swapped, expected):
     first, second = (right, left) if is_swapped else (left, right)
     assert pos_beyond(marginal(first, axis), marginal(second, axis), 5) == expected
 
@@ -65,14 +65,14 @@ def test_distance_adds_all_four_directions(left, right):
     assert distance_pos(left, left) == 0
 
 
-def test_far_corners_are_apart_along_both_axes():
+def test_opposite_corners_are_apart_along_both_axes():
     first, second = np.zeros((2, 16, 16))
     first[0, 0] = second[15, 15] = 1
     assert distance_pos(first, second) == 2
     assert apart_pos(first, second) == 1
 
 
-def test_apart_joins_the_axes_as_independent_events():
+def test_apart_combines_the_axes_as_independent_events():
     first, second = np.random.default_rng(3).random((2, 16, 16))
     both = [
         pos_beyond(marginal(one, axis), marginal(other, axis), 5)
@@ -86,7 +86,7 @@ def test_apart_joins_the_axes_as_independent_events():
 @pytest.mark.parametrize(
     ("width", "gap"), [(16, 5), (32, 10), (64, 20), (24, 7), (128, 40), (2, 0)]
 )
-def test_the_gap_keeps_its_share_of_the_width(width, gap):
+def test_the_gap_is_a_share_of_the_width(width, gap):
     assert gap_of(width) == gap
 
 
@@ -96,6 +96,6 @@ def test_numpy_and_torch_agree():
     assert on_torch.numpy() == pytest.approx(distance_pos(first, second))
 
 
-def test_an_empty_map_is_refused(left):
+def test_an_empty_map_is_rejected(left):
     with pytest.raises(EmptyMapError):
         distance_pos(left, np.zeros((16, 16)))

@@ -15,7 +15,7 @@ def test_two_of_four_equal_positions_hold_half_of_the_mass():
     assert mass_level(weights, 1.0) == 1
 
 
-def test_an_empty_map_has_the_level_zero():
+def test_an_empty_map_has_level_zero():
     assert mass_level(np.zeros((2, 2), np.float32), 0.5) == 0
 
 
@@ -60,7 +60,7 @@ def test_a_saddle_is_joined_where_its_middle_is_above_the_level(slant, level, is
     assert cuts_off_low_corners.tolist() == [is_joined] * 2
 
 
-def test_a_line_keeps_to_the_shape_of_the_map():
+def test_a_line_is_in_shares_of_the_sides_of_the_map():
     weights = np.zeros((4, 8), np.float32)
     weights[1:3, 2:6] = 1
     lines = isolines(weights, 0.5).reshape(-1, 2)

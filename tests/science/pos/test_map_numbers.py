@@ -9,14 +9,14 @@ CORNER = np.array([[3, 0], [0, 0]], np.float32)
 TOP = np.array([[1, 1], [0, 0]], np.float32)
 
 
-def test_one_cell_holds_no_surprise_and_no_spread():
+def test_one_cell_has_zero_entropy_and_spread():
     numbers = map_numbers(CORNER)
     assert numbers.entropy == 0
     assert numbers.centre_xy == (0.25, 0.25)
     assert numbers.spread == 0
 
 
-def test_eight_cells_alike_hold_three_bits():
+def test_eight_equal_cells_have_three_bits():
     numbers = map_numbers(ALIKE)
     assert numbers.entropy == pytest.approx(3)
     assert numbers.centre_xy == pytest.approx((0.5, 0.5))
@@ -27,7 +27,7 @@ def test_the_spread_adds_both_axes():
     assert map_numbers(ALIKE).spread == pytest.approx((5 / 64 + 1 / 16) ** 0.5)
 
 
-def test_three_to_one_is_worked_by_hand():
+def test_three_to_one_is_computed_by_hand():
     # Shares 3/4 and 1/4: entropy 2 - 3/4 log2 3; centre x = 3/4 * 1/4 + 1/4 * 3/4.
     numbers = map_numbers(np.array([[3, 1]], np.float32))
     assert numbers.entropy == pytest.approx(2 - 0.75 * np.log2(3))
@@ -54,6 +54,6 @@ def test_an_empty_map_has_no_numbers():
     ],
     ids=["same", "half", "apart", "empty", "other shape"],
 )
-def test_overlap_is_what_both_hold(first, second, shared):
+def test_overlap_is_the_shared_mass(first, second, shared):
     assert map_overlap(first, second) == shared
     assert map_overlap(second, first) == shared

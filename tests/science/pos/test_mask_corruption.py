@@ -24,7 +24,7 @@ def square():
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 0.8, 1])
-def test_dropout_leaves_the_rest_where_it_is(square, chance, share):
+def test_dropout_leaves_the_other_pixels_unchanged(square, chance, share):
     spoilt = dropout(square, share, chance)
     assert not (spoilt & ~square).any()
     assert spoilt.sum() / square.sum() == pytest.approx(1 - share, abs=0.03)
@@ -37,7 +37,7 @@ def test_jitter_keeps_shape_and_distance(square, chance):
     assert np.hypot(*(after - before)) == pytest.approx(20, abs=1)
 
 
-def test_every_jitter_goes_its_own_way(square, chance):
+def test_every_jitter_has_a_random_direction(square, chance):
     assert not np.array_equal(jitter(square, 20, chance), jitter(square, 20, chance))
 
 
@@ -45,18 +45,18 @@ def test_every_jitter_goes_its_own_way(square, chance):
     ("right", "down", "left_over"),
     [(0, 0, 1600), (10, -20, 1600), (60, 0, 800), (0, 50, 800), (120, 0, 0), (0, -100, 0)],
 )
-def test_what_leaves_the_picture_is_lost(square, right, down, left_over):
+def test_pixels_outside_the_picture_are_lost(square, right, down, left_over):
     assert shifted(square, right, down).sum() == left_over
 
 
-def test_a_shift_goes_right_and_down():
+def test_a_shift_is_right_and_down():
     dot = np.zeros((5, 5), bool)
     dot[1, 1] = True
     assert np.argwhere(shifted(dot, 2, 1)).tolist() == [[2, 3]]
     assert np.argwhere(shifted(dot, -1, -1)).tolist() == [[0, 0]]
 
 
-def test_opening_removes_what_is_thin_and_keeps_what_is_thick(square):
+def test_opening_removes_thin_parts_and_keeps_thick_ones(square):
     speckled = square.copy()
     speckled[10, 10:60] = True
     assert np.array_equal(opening(speckled, 1), square)
@@ -64,7 +64,7 @@ def test_opening_removes_what_is_thin_and_keeps_what_is_thick(square):
     assert not opening(square, 20).any()
 
 
-def test_nothing_stays_nothing(chance):
+def test_an_empty_mask_stays_empty(chance):
     empty = np.zeros((8, 8), bool)
     spoilt = [corruption.spoil(empty, chance) for corruption in published_corruptions()]
     assert not np.any(spoilt)
@@ -104,7 +104,9 @@ def test_a_published_jitter_is_in_pixels_at_1024(chance):
 
 
 @pytest.mark.parametrize(("side", "thinnest_left"), [(128, 3), (512, 11), (1024, 21)])
-def test_a_published_opening_removes_what_is_thin_for_the_picture(side, thinnest_left, chance):
+def test_a_published_opening_removes_parts_thinner_than_a_share_of_the_picture(
+    side, thinnest_left, chance
+):
     bars = np.zeros((side, side), bool)
     bars[10:-10, 10 : 10 + thinnest_left] = True
     bars[10:-10, side // 2 : side // 2 + thinnest_left - 1] = True

@@ -52,14 +52,14 @@ DOGS = masked("dog", 20, 50, 0.9), masked("dog", 90, 50, 0.4)
 CAR = masked("car", 60, 50)
 
 
-def test_all_instances_count_as_one_or_the_surest_alone():
+def test_all_instances_count_together_or_only_the_one_of_highest_score():
     picture = perception(masks=(*DOGS, CAR))
     assert relation_pse(relation(LEFT_OF), picture).pos == pytest.approx(0.5)
     assert relation_pse(relation(LEFT_OF), picture, Instances.BEST).pse == 1
     assert relation_pse(relation(LEFT_OF), picture, least_score=0.5).pse == 1
 
 
-def test_what_was_not_seen_is_missing_and_scores_nothing():
+def test_an_undetected_object_is_missing_and_scores_zero():
     found = relation_pse(relation(LEFT_OF), perception(masks=(CAR,)))
     assert (found.pos, found.pse, found.missing) == (None, 0, ("dog",))
     assert not found.is_met
@@ -70,7 +70,7 @@ def test_depth_cannot_be_measured_without_a_depth_map():
     assert (found.pos, found.pse, found.missing) == (None, 0, ())
 
 
-def test_a_prompt_is_shown_by_the_mean_the_least_or_the_product_of_its_relations():
+def test_a_prompt_scores_the_mean_the_minimum_or_the_product_of_its_relations():
     masks = masked("dog", 20, 40), masked("car", 60, 50), masked("cup", 20, 80)
     claims = relation(LEFT_OF), relation(ABOVE), relation(RIGHT_OF, "dog", "cup")
     shown = prompt_pse(scene_of(*claims), perception(masks=masks))
@@ -103,7 +103,7 @@ def test_a_relation_that_the_checker_cannot_judge_keeps_its_pse():
     assert pse_of(scene.relations[0], evaluation) == prompt_pse(scene, picture).mean == 1
 
 
-def test_a_thing_that_was_not_seen_makes_its_pse_zero():
+def test_an_undetected_object_makes_its_pse_zero():
     scene = scene_of(relation(LEFT_OF))
     evaluation = judged(scene, perception(seen("car", 60, 50), masks=(CAR,)))
     assert pse_of(scene.relations[0], evaluation) == 0

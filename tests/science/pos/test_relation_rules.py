@@ -64,11 +64,11 @@ def ends_of(relation_type):
     ],
     ids=lambda value: getattr(value, "id", value),
 )
-def test_a_relation_that_plainly_holds_is_sure(relation_type, row, column):
+def test_a_relation_that_clearly_holds_is_certain(relation_type, row, column):
     assert relation_pos(relation_type, [blob(row, column), blob(8, 8)]) == 1
 
 
-def test_opposite_corners_are_surely_far_apart():
+def test_opposite_corners_are_certainly_far_apart():
     assert relation_pos(FAR_FROM, [blob(1, 1), blob(14, 14)]) == 1
 
 
@@ -85,7 +85,7 @@ def test_between_works_along_the_height_too():
     assert relation_pos(BETWEEN, [blob(8, 8), blob(14, 8), blob(2, 8)]) == 1
 
 
-def test_a_diagonal_is_as_sure_as_its_less_sure_claim():
+def test_a_diagonal_is_as_certain_as_its_less_certain_claim():
     maps = random_maps(0, 2)
     expected = min(relation_pos(ABOVE, maps), relation_pos(LEFT_OF, maps))
     assert relation_pos(ABOVE_LEFT_OF, maps) == expected
@@ -128,7 +128,7 @@ def test_flat_maps_can_hold_the_rest(relation_type):
 
 
 @pytest.mark.parametrize(("relation_type", "expected"), [(IN_FRONT_OF, 1), (BEHIND, 0)])
-def test_masks_and_depth_tell_what_is_in_front(relation_type, expected):
+def test_masks_and_depth_decide_in_front_of(relation_type, expected):
     farther_right = DepthMap(
         values=np.tile(np.arange(16, dtype=np.float32), (16, 1)), estimator_id="slope"
     )
@@ -136,7 +136,7 @@ def test_masks_and_depth_tell_what_is_in_front(relation_type, expected):
     assert relation_pos_on_masks(relation_type, masks, farther_right) == expected
 
 
-def test_a_relation_of_depth_and_side_is_as_sure_as_its_less_sure_claim():
+def test_a_relation_of_depth_and_side_is_as_certain_as_its_less_certain_claim():
     to_the_right_in_front = RelationType(
         "right_front",
         "to the right in front of",
@@ -152,16 +152,16 @@ def test_a_relation_of_depth_and_side_is_as_sure_as_its_less_sure_claim():
     assert relation_pos_on_masks(to_the_right_in_front, masks, farther_right) == 0
 
 
-def test_masks_without_depth_do_not_tell_what_is_in_front():
+def test_masks_without_depth_do_not_decide_in_front_of():
     assert relation_pos_on_masks(IN_FRONT_OF, [blob(8, 2), blob(8, 14)]) is None
 
 
-def test_masks_tell_a_flat_relation_without_depth():
+def test_masks_decide_a_planar_relation_without_depth():
     assert relation_pos_on_masks(LEFT_OF, [blob(8, 2), blob(8, 14)]) == 1
 
 
 @pytest.mark.parametrize("relation_type", BUILT_IN_TYPES, ids=lambda known: known.id)
-def test_an_empty_mask_is_missing_and_never_a_number(relation_type):
+def test_an_empty_mask_is_missing_instead_of_a_number(relation_type):
     depth = DepthMap(values=np.zeros((16, 16), dtype=np.float32), estimator_id="flat")
     masks = [blob(8, 8)] * (ends_of(relation_type) - 1) + [np.zeros((16, 16), dtype=bool)]
     assert relation_pos_on_masks(relation_type, masks, depth) is None

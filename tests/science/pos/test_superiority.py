@@ -77,7 +77,7 @@ def brute_force_pos(first, second, share_of_ties):
         ("astride", (0.5, 0, 0.5), (0.4375, 0.125, 0.4375)),
     ],
 )
-def test_the_values_of_the_authors_are_met(name, along_x, along_y):
+def test_the_authors_values_are_reproduced(name, along_x, along_y):
     assert parts_of(*PAIRS[name], Axis.X) == pytest.approx(along_x, abs=1e-6)
     assert parts_of(*PAIRS[name], Axis.Y) == pytest.approx(along_y, abs=1e-6)
 
@@ -92,7 +92,7 @@ def test_the_values_of_the_authors_are_met(name, along_x, along_y):
         ("astride", 0, 0, 0, 0),
     ],
 )
-def test_the_scores_of_the_authors_are_met(name, left, right, above, below):
+def test_the_authors_scores_are_reproduced(name, left, right, above, below):
     first, second = PAIRS[name]
     assert pse(first, second, Axis.X) == pytest.approx(left, abs=1e-6)
     assert pse(second, first, Axis.X) == pytest.approx(right, abs=1e-6)
@@ -101,7 +101,7 @@ def test_the_scores_of_the_authors_are_met(name, left, right, above, below):
 
 
 @given(pair=pairs_of_maps())
-def test_pos_is_the_sum_over_all_pairs_of_places(pair):
+def test_pos_is_the_sum_over_all_pairs_of_positions(pair):
     for axis, ties in product(BOTH, Ties):
         first, second = (marginal(weights, axis) for weights in pair)
         expected = brute_force_pos(first, second, ties.value)
@@ -109,7 +109,7 @@ def test_pos_is_the_sum_over_all_pairs_of_places(pair):
 
 
 @given(pair=pairs_of_maps())
-def test_before_after_and_tie_exhaust_the_chances_and_swapping_complements_pos(pair):
+def test_before_after_and_tie_sum_to_one_and_swapping_complements_pos(pair):
     first, second = pair
     for axis in BOTH:
         assert sum(parts_of(*pair, axis)) == pytest.approx(1)
@@ -144,13 +144,13 @@ def test_numpy_and_torch_agree(pair):
 
 
 @AXES
-def test_a_batch_is_worked_through_at_once(axis):
+def test_a_batch_is_computed_at_once(axis):
     first, second = np.random.default_rng(0).random((2, 3, 4, 5, 7))
     alone = projected_pos(first[2, 1], second[2, 1], axis)
     assert projected_pos(first, second, axis)[2, 1] == pytest.approx(alone)
 
 
-def test_pos_of_objects_wholly_apart_is_exactly_sure():
+def test_pos_of_separate_objects_is_exactly_one():
     assert projected_pos(LEFT_HALF, RIGHT_HALF, Axis.X) == 1
     assert projected_pos(RIGHT_HALF, LEFT_HALF, Axis.X) == 0
 
@@ -163,18 +163,18 @@ def test_x_is_the_width_and_y_the_height():
 
 @AXES
 @pytest.mark.parametrize("convert", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
-def test_an_empty_map_is_refused(axis, convert):
+def test_an_empty_map_is_rejected(axis, convert):
     with pytest.raises(EmptyMapError):
         marginal(convert(np.zeros((4, 4))), axis)
 
 
-def test_one_empty_map_in_a_batch_is_refused():
+def test_one_empty_map_in_a_batch_is_rejected():
     maps = np.stack([np.ones((4, 4)), np.zeros((4, 4))])
     with pytest.raises(EmptyMapError):
         marginal(maps, Axis.X)
 
 
-def test_a_map_that_is_not_a_number_is_refused():
+def test_a_map_with_nan_is_rejected():
     with pytest.raises(EmptyMapError):
         marginal(np.full((4, 4), np.nan), Axis.X)
 

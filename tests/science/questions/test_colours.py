@@ -43,7 +43,7 @@ def test_a_colour_has_its_everyday_name(colour, name):
     assert sum(shares.values()) == 1
 
 
-def test_a_colour_leads_over_the_strongest_other():
+def test_the_chance_of_a_colour_is_relative_to_the_strongest_other():
     car = painted((6, (220, 0, 0)), (3, (0, 0, 0)), (1, (255, 255, 255)))
     assert colour_chance(car, ALL, "red") == pytest.approx(6 / 9)
     assert colour_chance(car, ALL, "black") == pytest.approx(3 / 9)
@@ -60,7 +60,7 @@ def test_only_the_pixels_of_the_mask_count():
     ("word", "name"),
     [("red", "red"), ("Gray", "grey"), ("golden", "yellow"), ("wooden", None), ("", None)],
 )
-def test_words_stand_for_colours_or_not(word, name):
+def test_colour_words_are_recognised(word, name):
     assert colour_named(word) == name
 
 

@@ -67,7 +67,7 @@ def chances(log_yes, log_no):
     return YesNoChances(log_yes=log_yes, log_no=log_no)
 
 
-def test_a_scene_asserts_things_attributes_and_relations(scene):
+def test_a_scene_asserts_objects_attributes_and_relations(scene):
     assert [claim.text for claim in assertions_of(scene).items] == [
         "there is a dog",
         "there is a car",
@@ -93,16 +93,16 @@ def test_every_assertion_is_asked_as_a_question():
     [(-2, -2, 1, 0.5), (-1, -3, 1, 0.880797), (-1, -3, 2, 0.731059), (-900, 0, 1, 0)],
     ids=["even", "rather yes", "less sure", "far apart"],
 )
-def test_yes_is_weighed_against_no(yes, no, temperature, expected):
+def test_yes_is_normalised_by_yes_and_no(yes, no, temperature, expected):
     settings = DaSettings(temperature=temperature)
     assert yes_probability(chances(yes, no), settings) == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_published_code_takes_yes_among_all_answers():
+def test_the_published_code_takes_yes_among_all_tokens():
     assert yes_probability(chances(-1, -3), DA_REPRODUCE) == pytest.approx(0.367879, abs=1e-6)
 
 
-def test_the_score_is_the_weighted_mean_of_what_was_answered():
+def test_the_score_is_the_weighted_mean_of_the_answers():
     settings = DaSettings(thing_weight=1, attribute_weight=5, relation_weight=3)
     answers = score("thing", 1.0), score("relation", 0.2), score("attribute", None)
     assert combined(*answers, settings=settings).value == pytest.approx(0.4)
@@ -140,6 +140,6 @@ def test_the_same_answers_can_be_weighed_again(scene):
     assert score_again(score_again(first, cooler), DA_RECOMMENDED) == first
 
 
-def test_what_was_measured_stays_when_it_is_weighed_again():
+def test_new_weights_keep_the_answers():
     again = score_again(combined(score("thing", 0.3)), DA_REPRODUCE)
     assert (again.value, again.settings.preset) == (0.3, "reproduce")

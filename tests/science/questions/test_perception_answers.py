@@ -55,7 +55,7 @@ def test_detections_and_pos_answer():
 @pytest.mark.parametrize(
     ("attribute", "chance"), [("red", 0.8), ("crimson", 0.8), ("blue", 0.0)], ids=str
 )
-def test_colours_are_read_from_the_things_pixels(attribute, chance):
+def test_colours_are_read_from_the_pixels_of_the_object(attribute, chance):
     found = score_by_perception(scene_with(attribute), PLACED, halves(RED, BLUE))
     assert chances(found)[2] == pytest.approx(chance)
 
@@ -66,7 +66,7 @@ def test_other_attributes_stay_unanswered_with_a_reason():
     assert found.scores[2].note == 'A detector cannot tell what is "wooden".'
 
 
-def test_without_the_picture_no_colour_can_be_told():
+def test_without_the_picture_no_colour_is_answered():
     found = score_by_perception(scene_with("red"), PLACED)
     assert (chances(found)[2], found.scores[2].note) == (
         None,
@@ -74,7 +74,7 @@ def test_without_the_picture_no_colour_can_be_told():
     )
 
 
-def test_a_missing_thing_has_no_colour_and_no_relation():
+def test_a_missing_object_has_no_colour_and_no_relation():
     only_car = perception(seen("car", 80, 50, 0.5))
     assert chances(score_by_perception(scene_with("red"), only_car)) == [0, 0.5, 0, 0]
 
@@ -92,7 +92,7 @@ def test_without_masks_the_relation_stays_unanswered():
     assert chances(score_by_perception(scene_with(), picture)) == [0.8, 0.5, None]
 
 
-def test_statements_about_anything_else_stay_unanswered():
+def test_other_statements_stay_unanswered():
     night = Assertion(id="a1", text="it is night", question="is it night?")
     asked = Assertions(items=(night,), source_id="llm")
     found = score_by_perception(scene_with(), PLACED, assertions=asked)

@@ -66,7 +66,7 @@ def test_two_claims_that_exclude_each_other_are_one_contradiction(claims):
     assert " contradicts " in found.message
 
 
-def test_a_longer_circle_is_one_contradiction():
+def test_a_longer_cycle_is_one_contradiction():
     (found,) = contradictions_of(
         scene(("a", LEFT_OF, "b"), ("c", RIGHT_OF, "b"), ("c", LEFT_OF, "a"))
     )
@@ -93,7 +93,7 @@ def test_no_mention_is_related_to_itself():
         [("a", NEAR, "b"), ("a", FAR_FROM, "c")],
     ],
 )
-def test_claims_that_can_hold_together_are_let_pass(claims):
+def test_compatible_claims_are_no_contradiction(claims):
     assert contradictions_of(scene(*claims)) == ()
 
 
@@ -106,7 +106,7 @@ def test_claims_that_can_hold_together_are_let_pass(claims):
         ([("a", NEAR, "b"), ("a", FAR_FROM, "b")], "r2"),
     ],
 )
-def test_a_contradiction_is_mended_by_leaving_out_what_was_claimed_last(claims, gone):
+def test_a_contradiction_is_resolved_by_removing_the_last_claim(claims, gone):
     (found,) = contradictions_of(scene(*claims))
     kept = [claim for number, claim in enumerate(claims, 1) if f"r{number}" != gone]
     assert found.fix.relation_id == gone
@@ -125,7 +125,7 @@ def test_a_contradiction_is_mended_by_leaving_out_what_was_claimed_last(claims, 
     ],
     ids=["inverse", "transitive", "part of a diagonal", "whole of a diagonal", "symmetric"],
 )
-def test_what_follows_from_other_claims_is_redundant_and_no_contradiction(claims, redundant):
+def test_an_implied_claim_is_redundant_and_no_contradiction(claims, redundant):
     graph = scene(*claims)
     assert [found.relation_id for found in redundancies_of(graph)] == redundant
     assert [found.fix.relation_id for found in redundancies_of(graph)] == redundant
@@ -141,5 +141,5 @@ def test_what_follows_from_other_claims_is_redundant_and_no_contradiction(claims
         [("a", NEAR, "b"), ("b", NEAR, "c")],
     ],
 )
-def test_what_says_something_new_or_contradicts_is_not_redundant(claims):
+def test_a_new_or_contradicting_claim_is_not_redundant(claims):
     assert not redundancies_of(scene(*claims))

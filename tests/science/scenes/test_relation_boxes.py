@@ -49,7 +49,7 @@ def test_a_diagonal_moves_along_both_axes():
     assert boxes((ABOVE_LEFT_OF, "ab"))["a"] == [0.05, 0.05, 0.35, 0.35]
 
 
-def test_a_chain_shares_the_side():
+def test_a_chain_divides_the_side():
     row = boxes((LEFT_OF, "ab"), (LEFT_OF, "bc"))
     assert [row[mention][0] for mention in "abc"] == [0.05, 0.4, 0.75]
 
@@ -60,11 +60,11 @@ def test_between_is_the_middle_sector():
     assert row["a"][2] < row["c"][0]
 
 
-def test_depth_places_nothing():
+def test_depth_relations_place_no_boxes():
     assert boxes((IN_FRONT_OF, "ab")) == {}
 
 
-def test_a_circle_comes_to_an_end():
+def test_a_cycle_terminates():
     assert len(boxes((LEFT_OF, "ab"), (LEFT_OF, "ba"))) == 2
 
 

@@ -20,7 +20,7 @@ def test_errors_count_among_all():
     assert counts.pass_rate_decided == 1 / 3
 
 
-def test_where_nothing_is_decided_there_is_no_rate_of_it():
+def test_without_decided_verdicts_the_decided_rate_is_missing():
     assert outcome_counts([OPEN, None]).pass_rate_decided is None
 
 
@@ -34,7 +34,7 @@ def test_where_nothing_is_decided_there_is_no_rate_of_it():
         ([], OPEN),
     ],
 )
-def test_the_best_picture_decides_for_its_prompt(outcomes, expected):
+def test_the_best_picture_counts_for_its_prompt(outcomes, expected):
     assert best_of(outcomes) is expected
 
 
@@ -50,11 +50,11 @@ def test_the_best_picture_decides_for_its_prompt(outcomes, expected):
         ([FAIL, FAIL, FAIL], OPEN),
     ],
 )
-def test_all_pictures_decide_together(outcomes, expected):
+def test_all_pictures_of_a_prompt_count_together(outcomes, expected):
     assert all_of(outcomes, wanted=2) is expected
 
 
-def test_pairs_are_met_both_or_one_sided_or_not_at_all():
+def test_pairs_are_met_on_both_sides_on_one_or_on_none():
     pairs = [(PASS, PASS), (PASS, FAIL), (FAIL, PASS), (FAIL, FAIL), (PASS, OPEN), (None, FAIL)]
     counts = pair_counts(pairs)
     assert counts == PairCounts(both_pass=1, one_sided=2, both_fail=1, undecidable=2)

@@ -108,9 +108,13 @@ def test_a_note_points_at_its_words_in_the_prompt(qtbot, panel, window, type_pro
         each for each in panel.findChildren(NoteRow) if "not left of" in each.accessibleName()
     )
     row.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.waitUntil(lambda: editor.pointed_words == ("not left of",))
+    qtbot.waitUntil(lambda: marked(editor) == ["not left of"])
     editor.setFocus()
-    qtbot.waitUntil(lambda: editor.pointed_words == ())
+    qtbot.waitUntil(lambda: marked(editor) == [])
+
+
+def marked(editor):
+    return [editor.toPlainText()[start:stop] for start, stop in editor._pointed]
 
 
 def test_what_a_model_adds_is_told_with_its_offer(qtbot, panel, studio, type_prompt, read_again):

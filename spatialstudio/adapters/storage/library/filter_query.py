@@ -45,6 +45,7 @@ _FLAGS = {
     Flag.TAGGED: "id IN (SELECT run FROM tag)",
     Flag.JUDGED: "id IN (SELECT run FROM claim WHERE outcome IS NOT NULL)",
     Flag.GUIDED: "is_guided = 1",
+    Flag.IMPORTED: "is_imported = 1",
     Flag.MISSING: "is_missing = 1",
     Flag.TRASHED: "deleted IS NOT NULL",
 }

@@ -32,7 +32,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 
-VERSION = 9
+VERSION = 10
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 
@@ -51,7 +51,7 @@ CREATE TABLE run (
   seed INTEGER NOT NULL, steps INTEGER NOT NULL, strength REAL, stars INTEGER NOT NULL,
   is_rejected INTEGER NOT NULL, is_missing INTEGER NOT NULL DEFAULT 0, day INTEGER NOT NULL,
   batch INTEGER NOT NULL, is_guided INTEGER NOT NULL, ratio REAL NOT NULL, sweep TEXT,
-  deleted TEXT, parent TEXT NOT NULL, listing BLOB NOT NULL
+  deleted TEXT, parent TEXT NOT NULL, is_imported INTEGER NOT NULL, listing BLOB NOT NULL
 );
 CREATE INDEX run_by_time ON run (deleted, created DESC, path, day, batch, is_guided, ratio);
 CREATE INDEX run_by_request ON run (request);
@@ -184,9 +184,9 @@ def _own_definitions() -> frozenset[tuple[object, ...]]:
 MOST_VALUES = 500
 """Values per statement; some SQLite builds allow no more."""
 
-_INSERT = """INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
+_INSERT = f"""INSERT INTO run (id, path, stamp, created, request, model, method, seed, steps,
   strength, stars, is_rejected, day, batch, is_guided, ratio, sweep, deleted,
-  parent, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  parent, is_imported, listing) VALUES ({", ".join("?" * 21)})"""
 _LISTED = np.dtype(
     [("id", "i8"), ("day", "i8"), ("batch", "i8"), ("is_guided", "?"), ("ratio", "f8")]
 )
@@ -207,6 +207,7 @@ class IndexedRun:
         repetition: Comparison with the run it repeats; None if not compared.
         deleted: Time of deletion, UTC; None for a run outside the trash.
         is_damaged: Whether files other than the picture could not be read.
+        is_unsuited: Whether sticker models judged an image of another origin.
     """
 
     path: str
@@ -216,6 +217,7 @@ class IndexedRun:
     repetition: Reproduction | None = None
     deleted: datetime | None = None
     is_damaged: bool = False
+    is_unsuited: bool = False
 
 
 class LibraryIndex:
@@ -368,6 +370,7 @@ class LibraryIndex:
                     repetition=run.repetition,
                     deleted=run.deleted,
                     is_damaged=run.is_damaged,
+                    is_unsuited=run.is_unsuited,
                 )
 
     def _reread(self, path: str) -> IndexedRun | None:
@@ -429,7 +432,7 @@ def _insert(connection: sqlite3.Connection, run: IndexedRun, key: int) -> None:
         *(marks.is_rejected, summary.created.date().toordinal(), _batch_of(summary)),
         *(summary.method_id != UNGUIDED, _ratio_of(summary)),
         *(summary.sweep and summary.sweep.sweep_id, run.deleted and run.deleted.isoformat()),
-        *(summary.parent_run_id, json_bytes(encode(run, {}))),
+        *(summary.parent_run_id, bool(summary.source), json_bytes(encode(run, {}))),
     )
     connection.execute(_INSERT, [_storable(value) for value in row])
     connection.executemany(

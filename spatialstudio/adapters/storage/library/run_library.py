@@ -145,6 +145,7 @@ def read_run(
         deleted=thrown.deleted if thrown else None,
         is_damaged=kept is None
         and (lexists(picture.with_suffix(TRACE_ENDING)) or run_folder_of(picture) is not None),
+        is_unsuited=sidecar.is_unsuited,
     )
 
 

@@ -136,6 +136,7 @@ class Sidecar:
         evaluation: None if the picture was not judged.
         detector_ids: Detectors of the evaluation; set in listings too.
         names_detector: Whether the evaluation itself names its detector, as newer ones do.
+        is_unsuited: Whether sticker models judged an image of another origin; set in listings.
     """
 
     summary: RunSummary
@@ -144,6 +145,7 @@ class Sidecar:
     evaluation: Evaluation | None = None
     detector_ids: frozenset[str] = frozenset()
     names_detector: bool = False
+    is_unsuited: bool = False
 
 
 def write_sidecar(sidecar: Sidecar) -> bytes:
@@ -242,6 +244,7 @@ def read_listing(content: bytes, name: str) -> Sidecar:
         summary=summary,
         detector_ids=_detectors(plain),
         names_detector=bool(_perception(plain).get("detector_id")),
+        is_unsuited=_is_unsuited(plain),
     )
 
 
@@ -282,6 +285,12 @@ def _detectors(plain: dict[str, Json]) -> frozenset[str]:
     each_by = (one.get("detector_id") for one in _dicts(found))
     named = seen.get("detector_id")
     return frozenset(name for name in ([named] if named else each_by) if isinstance(name, str))
+
+
+def _is_unsuited(plain: dict[str, Json]) -> bool:
+    evaluation = plain.get("evaluation")
+    used = evaluation.get("judge_set") if isinstance(evaluation, dict) else None
+    return isinstance(used, dict) and used.get("is_unsuited") is True
 
 
 def _perception(plain: dict[str, Json]) -> dict[str, Json]:

@@ -130,21 +130,6 @@ class PromptEditor(QPlainTextEdit):
         """Return the height of the lines as the minimum."""
         return QSize(em(8), self.sizeHint().height())
 
-    @property
-    def completion(self) -> str:
-        """The completion shown after the cursor; empty for none."""
-        return self._rest
-
-    @property
-    def pointed_words(self) -> tuple[str, ...]:
-        """The words marked because a note is about them."""
-        return tuple(self.toPlainText()[start:stop] for start, stop in self._pointed)
-
-    @property
-    def shaded_words(self) -> tuple[str, ...]:
-        """The syntax of the prompt, which is shaded."""
-        return tuple(self.toPlainText()[start:stop] for start, stop in self._syntax)
-
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window; keep the keys that accept a completion."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:

@@ -52,6 +52,7 @@ class TileFace:
         is_missing: Whether the picture's file is missing.
         place: Current or last known path of the picture.
         words: Full description for screen readers.
+        has_warning: Whether the verdict carries a warning.
     """
 
     picture: QImage | None
@@ -64,6 +65,7 @@ class TileFace:
     is_missing: bool
     place: str
     words: str
+    has_warning: bool = False
 
 
 @frozen(kw_only=False)
@@ -202,6 +204,9 @@ class TilePainter(QObject):
             mark = QRectF(left, line.center().y() - side / 2, side, side)
             draw_outcome(painter, self._theme, face.outcome, mark)
             left += side + em(0.25)
+            if face.has_warning:
+                self._warning.paint(painter, mark.translated(left - mark.left(), 0).toRect())
+                left += side + em(0.25)
         right = line.right()
         if face.is_rejected:
             right -= em(1)
@@ -224,6 +229,7 @@ class TilePainter(QObject):
     def _dress(self) -> None:
         self._kept.clear()
         self._icon = self._theme.icon("warning", "muted")
+        self._warning = self._theme.icon("warning", "warning")
 
     def _draw_cross(self, painter: QPainter, place: QRectF) -> None:
         painter.setPen(QPen(self._theme.colour("bad"), em(0.12), c=Qt.PenCapStyle.RoundCap))

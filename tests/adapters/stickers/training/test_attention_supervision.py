@@ -25,26 +25,26 @@ def maps_of(noun):
     return maps
 
 
-def test_a_map_that_covers_the_mask_costs_nothing(mask):
+def test_a_map_equal_to_the_mask_has_zero_loss(mask):
     loss = map_loss(maps_of([0.5, 0.0, 0.5, 0.0]), [CAPTION], mask)
     assert loss.item() == pytest.approx(0, abs=1e-4)
 
 
-def test_an_even_map_costs_as_much_as_it_leaves_open(mask):
+def test_a_uniform_map_has_the_loss_of_the_uncovered_share(mask):
     loss = map_loss(maps_of([0.25] * 4), [CAPTION], mask)
     assert loss.item() == pytest.approx(0.6931, abs=1e-3)
 
 
-def test_a_map_elsewhere_costs_most(mask):
+def test_a_map_outside_the_mask_has_the_highest_loss(mask):
     assert map_loss(maps_of([0.0, 0.5, 0.0, 0.5]), [CAPTION], mask) > 5
 
 
-def test_a_caption_without_nouns_costs_nothing(mask):
+def test_a_caption_without_nouns_has_zero_loss(mask):
     empty = Caption(words=(), owners=())
     assert map_loss(maps_of([0.25] * 4), [empty], mask).item() == 0
 
 
-def test_the_finest_cross_attention_is_kept_and_nothing_else():
+def test_only_the_finest_cross_attention_is_captured():
     denoiser = build_denoiser(SMOKE.generator, latent_channels=8)
     maps = NounMaps(denoiser)
     with torch.no_grad():
@@ -54,7 +54,7 @@ def test_the_finest_cross_attention_is_kept_and_nothing_else():
     torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:3]))
 
 
-def test_plain_attention_gives_what_the_library_gives():
+def test_plain_attention_equals_the_library():
     torch.manual_seed(0)
     denoiser = build_denoiser(SMOKE.generator, latent_channels=8).eval()
     arguments = (torch.randn(1, 8, 16, 16), torch.tensor([500]), torch.randn(1, 7, 128))

@@ -25,13 +25,13 @@ def test_every_background_is_a_picture(place, horizon):
 
 @HORIZONS
 @PAINTERS
-def test_the_same_seed_paints_the_same(painter, horizon):
+def test_the_same_seed_draws_the_same_background(painter, horizon):
     first, second = (painter(Backdrop(seed=5, horizon=horizon), SIDE) for _ in range(2))
     assert (first == second).all()
 
 
 @PAINTERS
-def test_another_seed_paints_another(painter):
+def test_another_seed_draws_another_background(painter):
     first, second = (painter(Backdrop(seed=seed), SIDE) for seed in (6, 7))
     assert np.abs(first - second).mean() > 5
 

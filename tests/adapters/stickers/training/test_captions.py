@@ -28,7 +28,7 @@ ALWAYS_RELATED = CaptionSettings(
     [(LEFT_OF, True), (RIGHT_OF, False), (ABOVE, False), (BEHIND, False), (NEAR, False)],
     ids=lambda value: getattr(value, "id", value),
 )
-def test_a_relation_is_said_of_what_is_plainly_so(cat_left_of_car, relation, truth):
+def test_a_caption_states_clear_relations_only(cat_left_of_car, relation, truth):
     cat, car = cat_left_of_car.placements
     assert holds(relation, cat, car, CaptionSettings()) is truth
 
@@ -38,7 +38,7 @@ def test_in_front_means_nearer(dog_in_front_of_house):
     assert holds(IN_FRONT_OF, dog, house, CaptionSettings())
 
 
-def test_a_said_relation_is_true(cat_left_of_car):
+def test_a_stated_relation_is_true(cat_left_of_car):
     texts = {
         write_caption(cat_left_of_car, np.random.default_rng(seed), ALWAYS_RELATED).text
         for seed in range(40)

@@ -26,7 +26,7 @@ def moves(model, updates, learning_rate=0.01):
     return {name: weight.detach() - before[name] for name, weight in model.named_parameters()}
 
 
-def test_matrices_move_by_nearly_orthogonal_steps(model):
+def test_matrices_get_nearly_orthogonal_updates(model):
     moved = moves(model, WeightUpdates(model, 0.0, orthogonal=True))["2.weight"]
     stretch = torch.linalg.svdvals(moved)
     assert stretch.max() / stretch.min() < 3  # those of the gradient span more than 5
@@ -40,24 +40,24 @@ def test_gradients_themselves_are_not_orthogonal(model):
 
 
 @pytest.mark.parametrize("name", ["0.weight", "1.weight", "1.bias", "2.bias"])
-def test_all_else_moves_as_by_adamw(model, name):
+def test_other_weights_are_updated_by_adamw(model, name):
     moved = moves(model, WeightUpdates(model, 0.0, orthogonal=True))[name]
     assert moved.abs().mean() == pytest.approx(0.01, rel=0.01)
 
 
-def test_without_muon_all_moves_as_by_adamw(model):
+def test_without_muon_all_weights_are_updated_by_adamw(model):
     moved = moves(model, WeightUpdates(model, 0.0, orthogonal=False))
     for step in moved.values():
         assert step.abs().mean() == pytest.approx(0.01, rel=0.01)
 
 
-def test_frozen_weights_stay(model):
+def test_frozen_weights_are_unchanged(model):
     model[2].weight.requires_grad_(False)
     moved = moves(model, WeightUpdates(model, 0.0, orthogonal=True))
     assert not moved["2.weight"].any()
 
 
-def test_a_restored_optimizer_goes_on_alike(model):
+def test_a_restored_optimizer_continues_identically(model):
     first = WeightUpdates(model, 0.01, orthogonal=True)
     moves(model, first)
     weights, state = deepcopy(model.state_dict()), deepcopy(first.state())

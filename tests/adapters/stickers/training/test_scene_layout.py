@@ -31,7 +31,7 @@ def test_the_same_seed_draws_the_same_scene():
     assert first == second
 
 
-def test_no_object_stands_twice_in_a_scene(random_scenes):
+def test_no_object_appears_twice_in_a_scene(random_scenes):
     numbers = [[placement.number for placement in scene.placements] for scene in random_scenes]
     assert all(len(set(row)) == len(row) for row in numbers)
 
@@ -50,7 +50,7 @@ def test_both_orders_of_a_pair_are_about_equally_likely():
     assert first_is_left == pytest.approx(0.5, abs=0.07)
 
 
-def test_on_a_ground_the_nearer_is_painted_later_larger_and_lower(four_on_a_ground):
+def test_on_a_ground_the_nearer_object_is_drawn_later_larger_and_lower(four_on_a_ground):
     depths = [placement.depth for placement in four_on_a_ground]
     sizes = [placement.size for placement in four_on_a_ground]
     feet = [edges_of(placement)[3] for placement in four_on_a_ground]
@@ -59,7 +59,7 @@ def test_on_a_ground_the_nearer_is_painted_later_larger_and_lower(four_on_a_grou
     assert feet == sorted(feet)
 
 
-def test_on_a_ground_all_stand_plainly_apart_in_depth(four_on_a_ground):
+def test_on_a_ground_all_depths_are_clearly_different(four_on_a_ground):
     depths = [placement.depth for placement in four_on_a_ground]
     assert np.diff(depths).max() < -0.17
 
@@ -70,14 +70,14 @@ def test_in_a_flat_scene_no_object_is_nearer():
     assert len({placement.depth for placement in scene.placements}) == 1
 
 
-def test_a_place_is_there_as_often_as_wanted():
+def test_a_place_appears_with_its_probability():
     rng = np.random.default_rng(10)
     places = [draw_scene(rng, SceneSettings()).backdrop.place for _ in range(600)]
     assert np.mean([place is not None for place in places]) == pytest.approx(0.4, abs=0.07)
     assert set(places) == {None, *PLACES}
 
 
-def test_boxes_stand_on_the_grid(random_scenes):
+def test_boxes_are_aligned_to_the_grid(random_scenes):
     cells = SceneSettings().grid
     boxes = [
         (placement.size, placement.x - placement.size / 2, placement.y - placement.size / 2)

@@ -9,18 +9,18 @@ def reserve():
     return SceneReserve(SceneSettings(), kept=8)
 
 
-def test_the_first_draw_has_as_many_scenes_as_asked(reserve):
+def test_the_first_draw_has_the_requested_number_of_scenes(reserve):
     assert len(reserve.draw(np.random.default_rng(1), 4)) == 4
 
 
-def test_later_draws_use_painted_scenes_again(reserve):
+def test_later_draws_reuse_scenes(reserve):
     rng = np.random.default_rng(1)
     first = {id(scene) for scene in reserve.draw(rng, 8)}
     later = {id(scene) for scene in reserve.draw(rng, 8)}
     assert first & later
 
 
-def test_scenes_do_not_stay_for_ever(reserve):
+def test_scenes_are_replaced(reserve):
     rng = np.random.default_rng(1)
     first = reserve.draw(rng, 8)
     rounds = [reserve.draw(rng, 8) for _ in range(4)]

@@ -15,12 +15,12 @@ def test_every_object_has_a_sticker_that_fills_its_box(number):
     assert (alpha > 0.5).mean() > 0.15
 
 
-def test_the_masks_lie_where_the_objects_were_placed(cat_left_of_car):
+def test_the_masks_lie_at_the_positions_of_the_objects(cat_left_of_car):
     cat, car = paint(cat_left_of_car, SIDE).masks
     assert np.argwhere(cat)[:, 1].max() < np.argwhere(car)[:, 1].min()
 
 
-def test_what_is_covered_is_not_in_the_mask(dog_in_front_of_house):
+def test_masks_exclude_covered_pixels(dog_in_front_of_house):
     painted = paint(dog_in_front_of_house, SIDE)
     house, dog = painted.masks
     assert not (house & dog).any()
@@ -33,7 +33,7 @@ def test_a_flat_background_is_farthest(cat_left_of_car):
     assert (painted.depth[~painted.masks.any(0)] == BACKGROUND_DEPTH).all()
 
 
-def test_a_ground_comes_nearer_towards_the_bottom(dog_in_front_of_house):
+def test_a_ground_is_nearer_towards_the_bottom(dog_in_front_of_house):
     column = paint(dog_in_front_of_house, SIDE).depth[:, 0]
     ground = column[40:]
     assert (np.diff(ground) < 0).all()

@@ -19,7 +19,7 @@ def test_each_word_of_an_object_is_one_token(tokenizer):
     assert {len(tokenizer(word).input_ids) for word in words} == {1 + START_AND_END}
 
 
-def test_a_caption_has_one_token_a_word(tokenizer, random_scenes):
+def test_a_caption_has_one_token_for_each_word(tokenizer, random_scenes):
     rng = np.random.default_rng(0)
     captions = [write_caption(scene, rng) for scene in random_scenes]
     assert [len(tokenizer(caption.text).input_ids) for caption in captions] == [
@@ -27,7 +27,7 @@ def test_a_caption_has_one_token_a_word(tokenizer, random_scenes):
     ]
 
 
-def test_a_strange_word_is_spelt(tokenizer):
+def test_an_unknown_word_is_spelled_out(tokenizer):
     tokens = tokenizer.convert_ids_to_tokens(tokenizer("zyx").input_ids)
     assert "".join(tokens[1:-1]) == "zyx</w>"
 

@@ -37,7 +37,7 @@ def test_segmenter_and_depth_are_written_too(trained):
     assert StickerDepth(models / "sticker-depth").estimate(picture).values.shape == (100, 60)
 
 
-def test_a_second_run_has_nothing_to_train(trained):
+def test_a_second_run_trains_nothing(trained):
     folder, _ = trained
     before = {file: file.stat().st_mtime_ns for file in (folder / "work").glob("*.npz")}
     lines = []
@@ -46,6 +46,6 @@ def test_a_second_run_has_nothing_to_train(trained):
     assert before == {file: file.stat().st_mtime_ns for file in (folder / "work").glob("*.npz")}
 
 
-def test_an_unknown_preset_is_refused(tmp_path):
+def test_an_unknown_preset_is_rejected(tmp_path):
     with pytest.raises(SettingsError, match="no training preset"):
         StickerTrainer().train(tmp_path, tmp_path, "huge", print)

@@ -44,13 +44,13 @@ def train(tmp_path):
     return run
 
 
-def test_training_lowers_the_loss_and_tells(train):
+def test_training_lowers_the_loss_and_reports_it(train):
     model, lines = train(steps=200)
     assert model(torch.ones(1, 1)).item() == pytest.approx(3, abs=0.2)
     assert lines[-1].startswith("model: step 200 of 200, ")
 
 
-def test_two_workers_find_the_gradient_of_one(train):
+def test_two_workers_compute_the_gradient_of_one(train):
     alone, _ = train(steps=20, name="alone")
     shared, _ = train(steps=20, name="shared", workers=2)
     torch.testing.assert_close(alone.weight, shared.weight)
@@ -63,7 +63,7 @@ def test_a_finished_training_is_not_trained_again(train):
     assert lines == []
 
 
-def test_a_training_goes_on_from_its_checkpoint(train):
+def test_training_resumes_from_its_checkpoint(train):
     train(steps=100)
     _, lines = train(steps=200)
     assert [line.split(",")[0] for line in lines] == ["model: step 200 of 200"]
@@ -76,7 +76,7 @@ def test_the_learning_rate_warms_up_holds_and_falls():
     assert rates[-1] == pytest.approx(0.02)
 
 
-def test_training_leaves_the_arithmetic_as_it_was(train):
+def test_training_restores_the_arithmetic_settings(train):
     threads_before = torch.get_num_threads()
     train(steps=3)
     assert torch.get_num_threads() == threads_before

@@ -64,9 +64,7 @@ FOREIGN_TABLES = {
 
 
 @pytest.mark.parametrize("spoil", FOREIGN_TABLES.values(), ids=FOREIGN_TABLES)
-def test_an_index_that_this_version_did_not_make_is_built_again(
-    library, root, tmp_path, pictures, spoil
-):
+def test_an_index_of_another_version_is_built_again(library, root, tmp_path, pictures, spoil):
     library.mark(pictures[1], MARKS)
     before = content(library)
     library.close()
@@ -79,7 +77,7 @@ def test_an_index_that_this_version_did_not_make_is_built_again(
 
 
 @pytest.mark.parametrize("spoil", FOREIGN_TABLES.values(), ids=FOREIGN_TABLES)
-def test_reindexing_mends_an_index_that_is_open(library, found, tmp_path, spoil):
+def test_reindexing_repairs_an_open_index(library, found, tmp_path, spoil):
     before = content(library)
     changed_by_hand(tmp_path, spoil)
     assert library.reindex() == 4
@@ -96,7 +94,7 @@ def test_an_index_that_loses_a_table_while_it_is_open_is_built_again(
     assert library.refresh().is_nothing
 
 
-def test_an_index_on_a_full_disk_goes_on_in_memory(library, found, root, pictures, caplog):
+def test_an_index_on_a_full_disk_continues_in_memory(library, found, root, pictures, caplog):
     size = library._index._connection.execute("PRAGMA page_count").fetchone()[0]
     library._index._connection.execute(f"PRAGMA max_page_count = {size}")
     note = "a long note " * 50_000
@@ -122,7 +120,7 @@ def test_a_damaged_row_is_read_from_the_files_again(library, tmp_path, pictures,
     assert library.entry_at(pictures[0]).summary.seed == 1
 
 
-def test_a_damaged_row_of_a_picture_that_is_gone_goes_as_well(library, tmp_path, pictures):
+def test_a_damaged_row_of_a_missing_picture_is_removed(library, tmp_path, pictures):
     pictures[0].unlink()
     library.refresh()
     changed_by_hand(tmp_path, "UPDATE run SET listing = x'00' WHERE seed = 1")
@@ -130,7 +128,7 @@ def test_a_damaged_row_of_a_picture_that_is_gone_goes_as_well(library, tmp_path,
     assert library.find(read_filter("is:missing")) == ()
 
 
-def test_an_id_from_before_a_rebuild_is_never_that_of_another_run(library, pictures):
+def test_ids_are_not_reused_after_a_rebuild(library, pictures):
     before = library.find(EVERYTHING)
     pictures[3].unlink()
     library.reindex()
@@ -138,7 +136,7 @@ def test_an_id_from_before_a_rebuild_is_never_that_of_another_run(library, pictu
     assert set(before).isdisjoint(library.find(EVERYTHING))
 
 
-def test_reindexing_keeps_what_is_missing_until_it_is_back(library, pictures):
+def test_reindexing_keeps_missing_runs_until_they_are_back(library, pictures):
     content_of_picture = pictures[0].read_bytes()
     pictures[0].unlink()
     library.refresh()
@@ -151,7 +149,7 @@ def test_reindexing_keeps_what_is_missing_until_it_is_back(library, pictures):
     assert library.find(read_filter("is:missing")) == ()
 
 
-def test_what_is_missing_and_came_back_elsewhere_is_listed_there_only(library, pictures):
+def test_a_missing_run_that_reappears_elsewhere_is_listed_there_only(library, pictures):
     elsewhere = pictures[0].with_name("elsewhere")
     elsewhere.mkdir()
     pictures[0].rename(elsewhere / "moved.png")
@@ -196,7 +194,7 @@ def test_a_foreign_picture_with_a_seed_beyond_63_bits_is_listed(library, root, f
     assert found(f"seed:{seed}") == [seed]
 
 
-def test_a_sidecar_with_odd_claims_hinders_no_rebuild(library, pictures):
+def test_an_invalid_sidecar_does_not_prevent_a_rebuild(library, pictures):
     sidecar = pictures[0].with_suffix(".json")
     plain = json.loads(sidecar.read_text())
     plain["summary"]["claims"][0] |= {"type_id": "\ud800", "pos": 2**63}
@@ -206,7 +204,7 @@ def test_a_sidecar_with_odd_claims_hinders_no_rebuild(library, pictures):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are always text there")
-def test_a_picture_whose_name_is_no_text_hinders_no_other(library, root, pictures):
+def test_a_picture_with_an_undecodable_name_does_not_affect_others(library, root, pictures):
     (root / os.fsdecode(b"caf\xe9.png")).write_bytes(a_picture_of_comfyui(1))
     assert library.reindex() == len(pictures)
     assert library.refresh(thorough=True).nameless == 1

@@ -55,6 +55,7 @@ NEAR = Reproduction(
         ("model:sticker", [1, 2, 3, 4]),
         ("method:none", [1]),
         ("is:guided", [2, 3, 4]),
+        ("is:imported", []),
         ("seed:2", [2]),
         ("seed>2 seed<=4", [3, 4]),
         ("date>=2020-01", [1, 2, 3, 4]),
@@ -69,7 +70,7 @@ def test_a_filter_finds_its_runs(found, line, seeds):
     assert found(line) == seeds
 
 
-def test_a_library_that_was_away_during_a_look_is_found_again(library, root, found):
+def test_a_library_missing_during_a_scan_is_found_again(library, root, found):
     away = root.rename(root.with_name("away"))
     assert len(library.refresh().missing) == 4
     away.rename(root)
@@ -77,7 +78,7 @@ def test_a_library_that_was_away_during_a_look_is_found_again(library, root, fou
     assert found("-is:missing") == [1, 2, 3, 4]
 
 
-def test_a_library_that_was_away_while_another_program_looked_is_found_again(
+def test_a_library_missing_during_the_scan_of_another_program_is_found_again(
     library, root, tmp_path, found
 ):
     away = root.rename(root.with_name("away"))
@@ -100,7 +101,7 @@ def test_a_library_that_was_away_while_another_program_looked_is_found_again(
     ],
     ids=["zero", "zero in a phrase", "zero alone", "half a character", "words of the index"],
 )
-def test_an_odd_filter_finds_what_there_is(found, line, seeds):
+def test_unusual_filters_find_their_runs(found, line, seeds):
     assert found(line) == seeds
 
 
@@ -109,7 +110,7 @@ def test_the_newest_run_comes_first(library):
     assert created == sorted(created, reverse=True)
 
 
-def test_marks_are_found_and_stand_in_the_sidecar(library, found, pictures):
+def test_marks_are_found_and_stored_in_the_sidecar(library, found, pictures):
     library.mark(pictures[1], MARKS)
     assert found("stars>=3 tag:draft nicest") == [2]
     assert RunFiles().marks(pictures[1]) == MARKS
@@ -165,11 +166,11 @@ def test_marks_changed_by_another_program_are_seen(library, found, pictures):
     assert found("stars:3") == [3]
 
 
-def test_nothing_new_is_nothing_to_tell(library):
+def test_without_changes_nothing_is_reported(library):
     assert library.refresh().is_nothing
 
 
-def test_what_is_thrown_away_can_be_put_back_with_its_marks(library, found, pictures):
+def test_a_deleted_run_can_be_restored_with_its_marks(library, found, pictures):
     library.mark(pictures[1], MARKS)
     deletion = library.throw(pictures[:2])
     assert found("") == [3, 4]
@@ -187,7 +188,7 @@ def test_a_program_that_ends_while_deleting_leaves_nothing_missing(library, foun
     assert found("is:missing") == []
 
 
-def test_putting_back_never_writes_over_another_run(library, pictures):
+def test_restoring_never_overwrites_another_run(library, pictures):
     deletion = library.throw([pictures[0]])
     pictures[0].write_bytes(b"another")
     (restored,) = library.restore(deletion.inside)
@@ -200,7 +201,7 @@ def trashed(library):
     return library.entries(library.find(read_filter("is:trashed")))
 
 
-def test_all_that_was_deleted_is_listed_with_its_marks_and_name(library, pictures):
+def test_deleted_runs_are_listed_with_their_marks_and_names(library, pictures):
     library.mark(pictures[1], MARKS)
     library.throw(pictures[:2])
     library.throw([pictures[3]])
@@ -213,14 +214,14 @@ def test_all_that_was_deleted_is_listed_with_its_marks_and_name(library, picture
     assert library.refresh().is_nothing
 
 
-def test_deleted_runs_are_still_listed_when_the_index_is_built_anew(library, pictures):
+def test_deleted_runs_are_still_listed_after_a_rebuild_of_the_index(library, pictures):
     library.throw(pictures[:2])
     before = trashed(library)
     assert library.reindex() == 2
     assert trashed(library) == before
 
 
-def test_one_of_a_deletion_is_put_back_and_the_others_stay(library, found, pictures):
+def test_one_run_of_a_deletion_is_restored_and_the_others_stay(library, found, pictures):
     deletion = library.throw(pictures[:2])
     assert library.restore(deletion.inside[1:]) == (pictures[1],)
     assert found("") == [2, 3, 4]
@@ -252,7 +253,7 @@ def test_a_forgotten_run_can_be_listed_again(library, found, pictures):
     assert library.entries(library.find(read_filter("is:missing"))) == missing
 
 
-def test_how_a_run_came_out_again_is_there_after_a_rebuild(library, root, pictures):
+def test_a_comparison_is_kept_after_a_rebuild(library, root, pictures):
     first = library.entry_at(pictures[0]).summary
     made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
     again = keep(root, 9, Outcome.FAIL, 0.4, made, parent_run_id=first.id)
@@ -274,7 +275,7 @@ def test_a_forged_comparison_is_not_shown(library, root, pictures):
     assert library.repetitions(first) == ()
 
 
-def test_a_child_that_nobody_compared_is_no_repetition(library, root, pictures):
+def test_a_child_without_a_comparison_is_no_repetition(library, root, pictures):
     first = library.entry_at(pictures[0]).summary
     made = scene("a cat to the left of a dog", "cat", LEFT_OF, "dog")
     library.add(keep(root, 9, Outcome.FAIL, 0.4, made, parent_run_id=first.id))
@@ -291,7 +292,7 @@ def test_the_trash_is_emptied_by_age(library, pictures):
         library.restore(deletion.inside)
 
 
-def test_a_deletion_that_was_cut_short_is_finished(library, root, tmp_path, pictures):
+def test_an_interrupted_deletion_is_completed(library, root, tmp_path, pictures):
     deletion = library.throw([pictures[0]])
     inside = root / ".trash" / deletion.id / "0.strace"
     shutil.move(inside, pictures[0].with_suffix(".strace"))
@@ -300,7 +301,7 @@ def test_a_deletion_that_was_cut_short_is_finished(library, root, tmp_path, pict
     assert not pictures[0].with_suffix(".strace").exists()
 
 
-def test_a_picture_without_its_other_files_is_listed_by_what_it_tells(library, found, pictures):
+def test_a_picture_without_its_other_files_is_listed_by_its_metadata(library, found, pictures):
     pictures[1].with_suffix(".json").unlink()
     pictures[1].with_suffix(".strace").unlink()
     library.refresh()
@@ -325,14 +326,14 @@ def test_a_thumbnail_follows_its_picture(library, pictures):
     assert np.array_equal(library.thumbnail(pictures[0]), library.thumbnail(pictures[0]))
 
 
-def test_a_library_that_is_not_there_is_empty(tmp_path):
+def test_a_missing_library_is_empty(tmp_path):
     library = RunLibrary(tmp_path / "none", tmp_path / "cache")
     assert library.refresh().is_nothing
     assert library.find(EVERYTHING) == ()
     library.close()
 
 
-def test_a_listing_tells_of_the_same_runs_in_the_same_order(library):
+def test_a_listing_is_stable(library):
     listing = library.listing(read_filter("relation:left"))
     ids = library.find(read_filter("relation:left"))
     told = [entry.summary for entry in library.entries(ids)]
@@ -350,7 +351,7 @@ def test_runs_of_one_prompt_are_of_one_batch(library):
     assert len(set(pairs)) == len(set(prompts)) == len(set(batches))
 
 
-def test_pictures_that_tell_nothing_are_no_batch(tmp_path):
+def test_pictures_without_metadata_are_no_batch(tmp_path):
     root = tmp_path / "library"
     root.mkdir()
     for name in "ab":
@@ -361,7 +362,7 @@ def test_pictures_that_tell_nothing_are_no_batch(tmp_path):
     library.close()
 
 
-def test_nothing_found_is_an_empty_listing(library):
+def test_no_matches_give_an_empty_listing(library):
     assert len(library.listing(read_filter("seed:99"))) == 0
 
 
@@ -371,7 +372,7 @@ def test_a_marked_run_keeps_its_id(library, pictures):
     assert library.find(EVERYTHING) == before
 
 
-def test_the_runs_of_a_sweep_are_found_with_their_places(library, root, pictures):
+def test_the_runs_of_a_sweep_are_found_with_their_positions(library, root, pictures):
     cells = [
         SweepCell(sweep_id=SweepId("5eeb"), column=SweepPoint(field=SweepField.SEED, value=value))
         for value in (8, 9)

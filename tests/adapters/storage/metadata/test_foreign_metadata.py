@@ -76,7 +76,7 @@ def with_exif(kind, tag, value, *, is_inner=True):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_of_every_dialect_is_understood(name):
+def test_a_sample_of_every_dialect_is_read(name):
     told = settings_in(png_with(SAMPLES[name]))
     assert told.prompt == PROMPTS[name]
     assert WANTED[name] == (
@@ -85,7 +85,7 @@ def test_a_sample_of_every_dialect_is_understood(name):
     )
 
 
-def test_what_has_no_field_is_kept_beside():
+def test_unknown_fields_are_kept_separately():
     told = settings_in(png_with(SAMPLES["a1111"]))
     assert told.negative == 'blurry, "low" quality'
     assert (told.sampler, told.scheduler) == ("DPM++ 2M", "Karras")
@@ -101,17 +101,17 @@ def test_what_has_no_field_is_kept_beside():
         ("comfyui workflow", "text, watermark"),
     ],
 )
-def test_what_was_not_wanted_is_told_apart(name, negative):
+def test_the_negative_prompt_is_separated(name, negative):
     assert settings_in(png_with(SAMPLES[name])).negative == negative
 
 
-def test_an_old_command_may_stand_close():
+def test_options_of_an_old_command_need_no_space():
     text = '"a tree" -s50 -W512 -H512 -C7.5 -Ak_euler_a -S-3'
     told = settings_in(png_with({"Dream": text}))
     assert (told.steps, told.width, told.sampler, told.seed) == (50, 512, "k_euler_a", None)
 
 
-def test_a_node_that_passes_both_prompts_on_mixes_them_not():
+def test_a_node_that_passes_both_prompts_does_not_mix_them():
     control = {"positive": ["6", 0], "negative": ["7", 0], "strength": 1.0}
     graph = {
         **COMFYUI,
@@ -151,7 +151,7 @@ def test_fooocus_writes_its_comment_among_the_outer_fields(kind, text):
 
 
 @pytest.mark.parametrize(("mark", "order"), [(b"\xff\xfe", "le"), (b"\xfe\xff", "be")])
-def test_a_comment_may_say_its_byte_order_and_end_within_a_letter(mark, order):
+def test_a_comment_may_have_a_byte_order_mark_and_an_odd_length(mark, order):
     comment = b"UNICODE\0" + mark + A1111.encode(f"utf-16-{order}") + b"\0"
     told = settings_in(with_exif("JPEG", ExifTags.Base.UserComment, comment))
     assert told.prompt == PROMPTS["a1111"]
@@ -164,7 +164,7 @@ def text_chunk(name, data):
 
 
 @pytest.mark.parametrize(("thing", "encoding"), [("杯子", "utf-8"), ("Kätzchen", "latin-1")])
-def test_letters_in_png_texts_are_read_as_they_were_meant(thing, encoding):
+def test_png_texts_are_decoded_correctly(thing, encoding):
     content = png_with({})
     place = content.index(b"IDAT") - 4
     chunk = text_chunk(b"parameters", A1111.replace("cup", thing).encode(encoding))
@@ -172,7 +172,7 @@ def test_letters_in_png_texts_are_read_as_they_were_meant(thing, encoding):
     assert told.prompt.startswith(f"a red {thing} on a table")
 
 
-def test_settings_within_the_prompts_are_left_there():
+def test_settings_within_prompts_stay_in_the_prompt():
     unwanted = "Steps: wooden, broken: 2, Sampler: none, Seed: 1"
     text = A1111.replace('blurry, "low" quality', f"blurry\n{unwanted}\nugly")
     told = settings_in(png_with({"parameters": text}))
@@ -192,19 +192,19 @@ def graph_with(**nodes):
     return settings_in(png_with({"prompt": json.dumps(COMFYUI | nodes)}))
 
 
-def test_a_prompt_whose_meaning_is_taken_away_is_no_negative_prompt():
+def test_a_zeroed_prompt_is_no_negative_prompt():
     nothing = {"class_type": "ConditioningZeroOut", "inputs": {"conditioning": ["6", 0]}}
     told = graph_with(**{"7": nothing})
     assert (told.prompt, told.negative) == ("a bottle", "")
 
 
-def test_the_size_is_that_of_the_latents_not_of_the_text_encoder():
+def test_the_size_is_read_from_the_latents_and_not_from_the_text_encoder():
     texts = {"text_g": "a bottle", "text_l": "a bottle", "width": 2048, "height": 2048}
     told = graph_with(**{"6": {"class_type": "CLIPTextEncodeSDXL", "inputs": texts}})
     assert (told.width, told.height) == (512, 640)
 
 
-def test_a_prompt_joined_of_two_texts_is_whole():
+def test_a_prompt_concatenated_from_two_texts_is_complete():
     halves = {"string_a": "a red", "string_b": "bottle", "delimiter": " "}
     told = graph_with(
         **{
@@ -215,7 +215,7 @@ def test_a_prompt_joined_of_two_texts_is_whole():
     assert told.prompt == "a red bottle"
 
 
-def test_a_model_may_be_told_by_its_name_alone():
+def test_a_model_may_be_given_by_name_only():
     told = settings_in(png_with({"invokeai_metadata": json.dumps(INVOKEAI | {"model": "sd-1"})}))
     assert told.model == "sd-1"
 
@@ -226,7 +226,7 @@ def test_a_graph_in_exif_is_read():
     assert settings_in(content).seed == 156680208700286
 
 
-def test_a_graph_that_goes_in_circles_ends():
+def test_a_cyclic_graph_terminates():
     told = settings_in(png_with({"prompt": json.dumps(COMFYUI_CIRCLE)}))
     assert (told.seed, told.prompt) == (1, "")
 
@@ -251,17 +251,17 @@ def test_a_graph_that_goes_in_circles_ends():
     ],
     ids=range(14),
 )
-def test_odd_texts_are_no_error(texts):
+def test_malformed_texts_are_no_error(texts):
     told = settings_in(png_with(texts))
     assert told is None or told.seed is None
 
 
-def test_a_line_of_a_million_signs_is_read():
+def test_a_line_of_a_million_characters_is_read():
     line = 'a: "' + "\\" * 300_000 + "b-c /" * 100_000  # quadratic work would not end in hours
     assert a1111.read({"parameters": f"x\nSteps: 1, Seed: 2, {line}"}) is not None
 
 
-def test_five_hundred_spoilt_files_are_no_error():
+def test_five_hundred_corrupted_files_are_no_error():
     chance = random.Random(7)
     seeds = [png_with(SAMPLES[name]) for name in SAMPLES]
     seeds.append(
@@ -298,7 +298,7 @@ def test_a_dialect_of_a_new_module_is_read(tmp_path, monkeypatch):
     assert (settings.dialect, settings.prompt) == ("mine", "a cat above a dog")
 
 
-def test_the_surest_dialects_are_tried_first():
+def test_the_most_specific_dialects_are_tried_first():
     read = [each.read for each in reader.dialects()]
     names = [f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in read]
     assert names == [

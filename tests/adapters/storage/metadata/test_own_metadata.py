@@ -79,7 +79,7 @@ def written(request, kind, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_the_request_comes_back_from_the_picture(kind, text):
+def test_the_request_is_read_back_from_the_picture(kind, text):
     request = request_of(text)
     told = settings_in(written(request, kind))
     assert (told.prompt, told.negative, told.seed) == (text, "dull, grey", 7)
@@ -90,7 +90,7 @@ def test_the_request_comes_back_from_the_picture(kind, text):
 
 @given(request=requests, kind=st.sampled_from(KINDS), created=times)
 @settings(max_examples=settings.default.max_examples // 2)
-def test_any_request_comes_back_from_the_picture(request, kind, created):
+def test_any_request_is_read_back_from_the_picture(request, kind, created):
     texts = texts_of(record_of(request, created), None, (8, 12))
     told = settings_in(picture_bytes(IMAGE, kind, texts))
     assert repr(read_picture_record(told.record).request) == repr(request)
@@ -107,7 +107,7 @@ def test_other_programs_read_the_parameters(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_clean_copy_tells_nothing(kind):
+def test_a_clean_copy_has_no_metadata(kind):
     assert read_texts(picture_bytes(IMAGE, kind, None)) == {}
 
 
@@ -117,7 +117,7 @@ def test_the_mark_can_be_left_out(kind):
     assert not told.is_marked_as_generated
 
 
-def test_a_prompt_that_no_jpeg_can_hold_is_told():
+def test_a_prompt_too_long_for_jpeg_is_reported():
     noise = "".join(chr(0x4E00 + 7919 * i % 20000) for i in range(40_000))
     with pytest.raises(ExportError, match="too long for a JPEG"):
         written(request_of(noise), "JPEG")
@@ -148,23 +148,23 @@ def test_a_record_of_version_1_is_read():
     ],
     ids=["newer", "odd version", "odd hashes", "other prompt", "other request"],
 )
-def test_a_record_that_was_changed_is_told(change, message):
+def test_an_edited_record_is_reported(change, message):
     told = json.loads(settings_in(written(request_of("a cat"), "PNG")).record)
     with pytest.raises(StoreError, match=message):
         read_picture_record(json.dumps(told | change))
 
 
-def test_a_picture_that_tells_nothing_is_no_error(tmp_path):
+def test_a_picture_without_metadata_is_no_error(tmp_path):
     Image.fromarray(IMAGE).save(tmp_path / "plain.png")
     assert PictureMetadata().read(tmp_path / "plain.png") is None
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(ImageError, match="There is no file"):
         PictureMetadata().read(tmp_path / "none.png")
 
 
-def test_a_comparison_goes_field_by_field_and_changes_nothing():
+def test_a_comparison_lists_each_field_and_changes_nothing():
     mine = settings_in(written(request_of("a cat"), "PNG"))
     theirs = settings_in(written(request_of("a dog"), "JPEG"))
     rows = {row.name: row for row in compare_settings(mine, theirs)}

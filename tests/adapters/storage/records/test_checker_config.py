@@ -21,11 +21,11 @@ def config(tmp_path):
     ("evaluation", "settings"),
     [("eval", REPRODUCE), ("eval_precal", PRECALIBRATION)],
 )
-def test_the_releases_files_are_read_as_they_are(evaluation, settings):
+def test_the_files_of_the_release_are_read_unchanged(evaluation, settings):
     assert read_checker_config(GOLDEN / evaluation / "checker_config.yaml") == settings
 
 
-def test_what_a_file_leaves_out_stays_as_published(config):
+def test_missing_values_default_to_the_published_ones(config):
     config.write_text("thresholds: {max_overlap_iou: 0.4}\nstability: {enabled: false}\n")
     settings = read_checker_config(config)
     assert settings.max_overlap_iou == 0.4
@@ -49,12 +49,12 @@ def test_what_a_file_leaves_out_stays_as_published(config):
         "",
     ],
 )
-def test_what_cannot_be_used_is_refused_in_a_sentence(config, text):
+def test_invalid_values_are_rejected_with_a_message(config, text):
     config.write_text(text)
     with pytest.raises(SettingsError, match=r"\.$"):
         read_checker_config(config)
 
 
-def test_a_file_that_is_not_there_is_refused(config):
+def test_a_missing_file_is_rejected(config):
     with pytest.raises(SettingsError):
         read_checker_config(config)

@@ -48,7 +48,7 @@ def one_sided(tmp_path):
     return write_run(tmp_path / "run", [*met, *missed, *alone], records)
 
 
-def test_a_pair_can_be_met_on_one_side_only(one_sided, target):
+def test_a_pair_can_be_met_on_one_side(one_sided, target):
     judge_records(RUNS, one_sided, target)
     assert table(target, "counterfactual.csv") == {
         "run": "sd14_gligen",
@@ -62,7 +62,7 @@ def test_a_pair_can_be_met_on_one_side_only(one_sided, target):
     assert table(target, "counterfactual_by_seed.csv")["pairs"] == "4"
 
 
-def test_a_prompt_with_fewer_pictures_is_decided_by_none_of_all(one_sided, target):
+def test_a_prompt_with_missing_pictures_is_undecidable_over_all_pictures(one_sided, target):
     report, _ = judged(one_sided, target)
     assert table(target, "prompt_metrics.csv")["total_prompts"] == "3"
     assert (report.best_of.passes, report.best_of.fails) == (1, 1)
@@ -75,7 +75,7 @@ def test_a_prompt_with_fewer_pictures_is_decided_by_none_of_all(one_sided, targe
     }
 
 
-def test_figures_of_a_run_are_those_of_its_lines(one_sided, target):
+def test_the_figures_of_a_run_equal_its_lines(one_sided, target):
     report, lines = judged(one_sided, target)
     metrics = json.loads((target / "metrics.json").read_text())
     assert (metrics["pass_count"], metrics["fail_count"]) == (4, 4)
@@ -85,14 +85,14 @@ def test_figures_of_a_run_are_those_of_its_lines(one_sided, target):
     assert report.settings == REPRODUCE
 
 
-def test_what_a_record_holds_beyond_the_schema_stays(one_sided, target):
+def test_unknown_fields_of_a_record_are_kept(one_sided, target):
     _, lines = judged(one_sided, target)
     assert {line["layout_boxes"] for line in lines} == {"kept as it is"}
     assert lines[0]["detectors"]["secondary"]["type"] == "grounding_dino"
     assert "secondary" not in lines[-1]["detectors"]
 
 
-def test_a_picture_of_another_size_is_measured_by_its_own(tmp_path, target):
+def test_a_picture_of_another_size_is_measured_by_its_size(tmp_path, target):
     small = drawn("v1_0", 0) | {"gen_params": {"seed": 0, "height": 512, "width": 1024}}
     untold = drawn("v1_0", 1) | {"gen_params": {"seed": 1}}
     records = [selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY) for line in (small, untold)]
@@ -100,7 +100,7 @@ def test_a_picture_of_another_size_is_measured_by_its_own(tmp_path, target):
     assert [line["geometry"]["delta"] for line in lines] == [-300 / 1024, -300 / 512]
 
 
-def test_a_second_detector_that_failed_agrees_by_half(tmp_path, target):
+def test_a_failed_second_detector_has_an_agreement_of_one_half(tmp_path, target):
     line = drawn("v1_0", 0)
     record = selected_verdict(line, *RIGHT_WAY, agreement=0.5)
     _, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
@@ -108,7 +108,7 @@ def test_a_second_detector_that_failed_agrees_by_half(tmp_path, target):
     assert written["verdict_raw"] == "PASS"
 
 
-def test_without_a_second_detector_there_is_no_dissent(tmp_path, target):
+def test_without_a_second_detector_there_is_no_disagreement(tmp_path, target):
     line = drawn("v1_0", 0)
     record = selected_verdict(line, *RIGHT_WAY, agreement=1.0)
     _, (written,) = judged(write_run(tmp_path / "run", [line], [record]), target)
@@ -127,7 +127,7 @@ def test_an_unstable_answer_is_undecidable_with_its_numbers(tmp_path, target):
     assert report.all.coverage == 0
 
 
-def test_labels_are_met_in_any_case_and_partial_ones_are_lost(tmp_path, target):
+def test_labels_match_in_any_case_and_not_partially(tmp_path, target):
     line = drawn("v1_0", 0, "Fire Hydrant", "car")
     first = found("fire hydrant", "left"), found("Car", "right")
     record = selected_verdict(line, *first, second=(found("fire", "left"), found("car", "right")))
@@ -155,7 +155,7 @@ def test_missing_pictures_stay_in_the_denominator(tmp_path, target):
     assert (report.all.total, report.all.pass_rate_all) == (4, 0.25)
 
 
-def test_without_a_settings_file_the_records_tell_their_margin(tmp_path, target):
+def test_without_a_settings_file_the_margin_is_read_from_the_records(tmp_path, target):
     line = drawn("v1_0", 0)
     record = selected_verdict(line, *RIGHT_WAY, second=RIGHT_WAY, margin=0.05)
     run = write_run(tmp_path / "run", [line], [record], "eval_precal")

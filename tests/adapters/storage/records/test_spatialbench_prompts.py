@@ -16,17 +16,17 @@ def objects():
     return read_objects(RESOURCES)
 
 
-def test_the_published_prompts_are_drawn_to_the_byte(objects):
+def test_the_published_prompts_are_reproduced_to_the_byte(objects):
     assert sha256(draw_prompts(objects)).hexdigest() == PUBLISHED_SHA256
 
 
-def test_another_seed_draws_other_prompts_of_the_same_shape(objects):
+def test_another_seed_gives_other_prompts_of_the_same_structure(objects):
     lines = [json.loads(line) for line in draw_prompts(objects, seed=1).splitlines()]
     assert sha256(draw_prompts(objects, seed=1)).hexdigest() != PUBLISHED_SHA256
     assert len(lines) == 200
     assert lines[0]["counterfactual"]["prompt"] == lines[1]["prompt"]
 
 
-def test_missing_objects_are_told(tmp_path):
+def test_missing_objects_are_reported(tmp_path):
     with pytest.raises(StoreError):
         read_objects(tmp_path)

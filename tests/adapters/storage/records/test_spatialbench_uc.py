@@ -36,7 +36,7 @@ def records(folder):
 
 
 @pytest.mark.parametrize("evaluation", ["eval", "eval_precal"])
-def test_a_run_judged_again_gives_the_published_lines_to_the_byte(evaluation, target):
+def test_judging_a_run_again_reproduces_the_published_lines_to_the_byte(evaluation, target):
     judge_records(RUNS, GOLDEN / evaluation, target)
     written = (target / "per_sample.jsonl").read_bytes()
     assert written == (GOLDEN / evaluation / "per_sample.jsonl").read_bytes()
@@ -97,7 +97,7 @@ def test_reasons_are_counted_as_the_run_counts_them(run_folder, target, publishe
     assert ("near_boundary" in reasons) is (published == "near_boundary")
 
 
-def test_other_settings_give_other_verdicts_and_their_name(target):
+def test_other_settings_give_other_verdicts_and_are_named(target):
     report = judge_records(RUNS, GOLDEN, target, RECOMMENDED)
     assert report.settings is RECOMMENDED
     assert json.loads((target / "metrics.json").read_text())["config"] == "recommended preset"
@@ -106,7 +106,7 @@ def test_other_settings_give_other_verdicts_and_their_name(target):
 
 
 @pytest.mark.parametrize("line", ["", '{"sample_id": "sd15', "[1, 2]", '{"sample_id": 5}'])
-def test_a_picture_without_a_usable_record_is_an_error_among_all(run_folder, target, line):
+def test_a_picture_without_a_usable_record_counts_as_an_error(run_folder, target, line):
     path = run_folder / "eval" / "per_sample.jsonl"
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([line, *others]) + "\n")
@@ -137,19 +137,19 @@ def test_a_record_without_its_numbers_is_an_error(run_folder, target, damage):
     ],
     ids=["no manifest", "no records", "cut manifest", "empty manifest", "poor manifest"],
 )
-def test_what_is_no_run_is_refused_in_a_sentence(run_folder, spoil):
+def test_a_folder_without_a_run_is_rejected_with_a_message(run_folder, spoil):
     spoil(run_folder)
     with pytest.raises(StoreError, match=r"\.$"):
         RUNS.read(run_folder)
 
 
-def test_a_target_that_is_a_file_is_refused(tmp_path):
+def test_a_file_as_output_folder_is_rejected(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(StoreError):
         judge_records(RUNS, GOLDEN, tmp_path / "taken")
 
 
-def test_the_prompts_are_written_for_whoever_wants_to_draw_them(tmp_path):
+def test_the_prompts_can_be_exported(tmp_path):
     RUNS.write_prompts(tmp_path / "prompts.jsonl")
     lines = (tmp_path / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(lines[0])["prompt"] == "A photo of a cake to the left of a bed."

@@ -29,6 +29,6 @@ def test_objects_are_never_unpickled():
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"words", b"\x93NUMPY"])
-def test_what_is_no_array_file_is_refused(content):
+def test_other_files_are_rejected(content):
     with pytest.raises(StoreError):
         unpack_arrays(content, "trace.npz")

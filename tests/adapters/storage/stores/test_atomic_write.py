@@ -24,19 +24,17 @@ def make_older(path, seconds):
     os.utime(path, (moment, moment))
 
 
-def test_all_files_of_a_run_arrive_together(tmp_path):
+def test_all_files_of_a_run_appear_together(tmp_path):
     assert write_run_files(tmp_path, "run", FILES) == tmp_path / "run.png"
     assert names(tmp_path) == ["run.json", "run.png", "run.strace"]
 
 
-def test_a_name_that_another_program_is_about_to_take_is_not_free(tmp_path):
+def test_a_name_reserved_by_another_program_is_taken(tmp_path):
     (tmp_path / ".run.png.part").touch()
     assert write_run_files(tmp_path, "run", FILES) == tmp_path / "run_2.png"
 
 
-def test_a_run_cut_short_after_its_picture_is_finished_by_whoever_reads_it(
-    tmp_path, request_, events
-):
+def test_a_run_interrupted_after_its_picture_is_completed_by_its_reader(tmp_path, request_, events):
     picture = store_run(request_, events, None, RunFiles(), tmp_path)
     for ending in (".strace", ".json"):
         path = picture.with_suffix(ending)
@@ -46,9 +44,7 @@ def test_a_run_cut_short_after_its_picture_is_finished_by_whoever_reads_it(
 
 
 @pytest.mark.parametrize(("age_s", "left"), [(STALE_S + 1, 0), (0, 3)], ids=["old", "fresh"])
-def test_a_run_cut_short_before_its_picture_is_taken_back_when_nobody_works_on_it(
-    tmp_path, age_s, left
-):
+def test_a_run_interrupted_before_its_picture_is_removed_when_unlocked(tmp_path, age_s, left):
     for ending in FILES:
         part = tmp_path / f".run{ending}.part"
         part.touch()
@@ -57,7 +53,7 @@ def test_a_run_cut_short_before_its_picture_is_taken_back_when_nobody_works_on_i
     assert len(names(tmp_path)) == left
 
 
-def test_what_is_already_there_is_never_written_over(tmp_path):
+def test_existing_files_are_never_overwritten(tmp_path):
     write_run_files(tmp_path, "run", FILES)
     (tmp_path / ".run.json.part").write_bytes(b"late")
     recover(tmp_path)

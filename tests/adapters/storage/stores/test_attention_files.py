@@ -25,7 +25,7 @@ def reader(cache):
     return build(Surroundings(resources=cache, model_folders=(), cache=cache))
 
 
-def test_what_the_model_left_is_read(kept):
+def test_captured_attention_is_read(kept):
     assert np.array_equal(reader(kept).read(RUN, FILE), ARRAY)
 
 
@@ -34,13 +34,13 @@ def test_what_the_model_left_is_read(kept):
     [("run-2", FILE.name), (RUN, "001-up.npy"), ("..", FILE.name), (RUN, f"../{RUN}/{FILE.name}")],
     ids=["run", "file", "outside-run", "outside-file"],
 )
-def test_what_is_not_there_is_told(kept, run, name):
+def test_missing_attention_is_reported(kept, run, name):
     file = AttentionFile(layer="mid", name=name, words=FILE.words, shape=FILE.shape)
     with pytest.raises(StoreError, match="no longer available"):
         reader(kept).read(RequestId(run), file)
 
 
-def test_without_a_cache_nothing_is_there():
+def test_without_a_cache_attention_is_missing():
     with pytest.raises(StoreError, match="no longer available"):
         AttentionFolders(None).read(RUN, FILE)
 
@@ -51,7 +51,7 @@ def test_an_array_of_another_size_is_damaged(kept):
         reader(kept).read(RUN, file)
 
 
-def test_a_broken_file_is_told(kept):
+def test_a_broken_file_is_reported(kept):
     (kept / ATTENTION_FOLDER / RUN / FILE.name).write_bytes(b"\x93NUMPY")
     with pytest.raises(StoreError, match="no longer available"):
         reader(kept).read(RUN, FILE)

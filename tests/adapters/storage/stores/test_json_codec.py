@@ -68,7 +68,7 @@ def test_a_request_survives_json(request):
 
 @given(evaluations)
 @settings(max_examples=settings.default.max_examples // 2)
-def test_an_evaluation_survives_json_with_its_arrays_on_the_shelf(evaluation):
+def test_an_evaluation_survives_json_with_its_arrays_stored_separately(evaluation):
     arrays = {}
     plain = through_text(encode(evaluation, arrays))
     assert to_the_bit(decode(Evaluation, plain, arrays)) == to_the_bit(evaluation)
@@ -80,26 +80,26 @@ def test_a_decoded_value_equals_the_encoded_one(text):
     assert decode(Prompt, encode(prompt, {}), {}) == prompt
 
 
-def test_a_relation_type_is_the_registered_one_again(request_of_a_cat):
+def test_a_relation_type_is_decoded_to_the_registered_one(request_of_a_cat):
     plain = through_text(encode(request_of_a_cat, {}))
     (relation,) = decode(GenerationRequest, plain, {}).scene.relations
     assert relation.type is LEFT_OF
 
 
-def test_arrays_do_not_go_through_json():
+def test_arrays_are_not_encoded_in_json():
     mask = Mask(mention_id="m1", pixels=np.eye(3, dtype=bool), score=1.0, source_id="s")
     arrays = {}
     assert encode(mask, arrays)["pixels"] == "pixels"
     assert arrays["pixels"] is mask.pixels
 
 
-def test_numbers_of_numpy_become_plain():
+def test_numpy_numbers_become_plain_numbers():
     summary = StepSummary(step=np.int64(3), timestep=np.float32(0.5), pos={"r1": np.float64(1)})
     assert encode(summary, {})["step"] == 3
     assert type(encode(summary, {})["timestep"]) is float
 
 
-def test_what_no_domain_type_holds_is_refused():
+def test_unsupported_types_are_rejected():
     with pytest.raises(TypeError, match="set cannot be stored"):
         encode({1, 2}, {})
 
@@ -149,7 +149,7 @@ def test_a_missing_field_is_named(request_of_a_cat):
         decode(GenerationRequest, plain, {})
 
 
-def test_a_field_that_came_later_takes_its_default(request_of_a_cat):
+def test_a_newer_field_takes_its_default(request_of_a_cat):
     plain = encode(request_of_a_cat, {})
     del plain["search"]
     assert decode(GenerationRequest, plain, {}) == request_of_a_cat
@@ -173,21 +173,21 @@ def test_weights_and_loras_survive_json(request_of_a_cat):
     assert decode(GenerationRequest, plain, {}) == weighted
 
 
-def test_an_answer_that_does_not_exist_is_refused():
+def test_an_unknown_enum_value_is_rejected():
     with pytest.raises(
         StoreError, match='The field "outcome" has the value "MAYBE", which is not a valid Outcome'
     ):
         decode(Verdict, encode(a_verdict(), {}) | {"outcome": "MAYBE"}, {})
 
 
-def test_a_tuple_of_fixed_length_is_counted():
+def test_the_length_of_a_fixed_tuple_is_checked():
     plain = encode(CheckerSettings(), {})
     plain["weights"] = [1.0, 2.0]
     with pytest.raises(StoreError, match="has 2 items instead of 4"):
         decode(CheckerSettings, plain, {})
 
 
-def test_a_whole_number_may_stand_for_a_decimal_one():
+def test_an_integer_is_accepted_as_a_float():
     plain = {"left": 0, "top": 0, "right": 2, "bottom": 1.5}
     assert decode(Box, plain, {}).area == 3
 
@@ -200,7 +200,7 @@ def test_a_whole_number_may_stand_for_a_decimal_one():
     ],
     ids=["absent", "of another kind"],
 )
-def test_an_array_must_be_there_and_of_its_kind(arrays, trouble):
+def test_an_array_must_exist_with_its_type(arrays, trouble):
     plain = {"mention_id": "m1", "pixels": "pixels", "score": 1.0, "source_id": "s"}
     with pytest.raises(StoreError, match=trouble):
         decode(Mask, plain, arrays)
@@ -211,7 +211,7 @@ def test_an_array_must_be_there_and_of_its_kind(arrays, trouble):
     ["yesterday", "2026-11-20T10:00:00", "0001-01-01T00:00:00+14:00"],
     ids=["words", "no zone", "before all years"],
 )
-def test_a_time_needs_its_zone(text):
+def test_a_time_needs_a_time_zone(text):
     with pytest.raises(StoreError, match=r'The field "created" (has|contains)'):
         decode(RunRecord, record_json(created=text), {})
 

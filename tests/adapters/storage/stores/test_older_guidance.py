@@ -36,11 +36,11 @@ def test_a_run_has_its_settings_as_options(picture):
     assert (guidance.method_id, guidance.options) == ("psg-presence", OPTIONS)
 
 
-def test_a_run_is_found_sound(picture):
+def test_a_run_verifies_without_faults(picture):
     assert RunFiles().verify(picture) == ()
 
 
-def test_a_place_in_a_sweep_over_an_option_is_read(picture):
+def test_the_position_in_a_sweep_over_an_option_is_read(picture):
     record, _ = RunFiles().load(picture)
     column = record.request.sweep.column
     assert (column.field, column.value) == (SweepField("presence_weight", ""), 0.1)
@@ -48,7 +48,7 @@ def test_a_place_in_a_sweep_over_an_option_is_read(picture):
     assert encode(column, {}) == {"field": "presence_weight", "value": 0.1}
 
 
-def test_a_picture_tells_its_settings_in_the_same_words(picture):
+def test_a_picture_has_its_settings_in_the_same_words(picture):
     told = settings_in(picture.read_bytes())
     assert told.guidance == ("last step 1", "paper loss True", "presence weight 0.1")
 
@@ -85,14 +85,14 @@ def test_fields_that_had_no_effect_are_dropped(method_id, options):
     assert found == {"method_id": method_id, "strength": 2.0, "options": options}
 
 
-def test_settings_with_options_and_older_fields_are_refused():
+def test_settings_with_options_and_older_fields_are_rejected():
     plain = {"method_id": "psg", "options": {}, "paper_loss": True}
     with pytest.raises(StoreError, match="paper_loss"):
         decode(GuidanceSettings, plain, {})
 
 
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}])
-def test_an_option_that_is_no_value_is_refused(value):
+def test_an_invalid_option_value_is_rejected(value):
     with pytest.raises(StoreError, match="margin"):
         decode(GuidanceSettings, {"options": {"margin": value}}, {})
 

@@ -26,7 +26,7 @@ def visible(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_run_is_three_files_of_one_name(picture):
+def test_a_run_has_three_files_of_one_name(picture):
     assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
     assert {path.stem for path in picture.parent.iterdir()} == {picture.stem}
     assert picture.stem.endswith("_a-cat-left-of-a-dog_7")
@@ -85,7 +85,7 @@ def test_a_name_is_free_only_when_no_file_has_it(picture):
     assert RunFiles().save(record, events, picture.parent).stem == f"{record.id}_2"
 
 
-def test_a_judged_run_tells_its_verdicts_beside_and_in_the_picture(
+def test_a_judged_run_has_its_verdicts_in_sidecar_and_picture(
     tmp_path, request_, events, evaluation
 ):
     picture = store_run(request_, events, None, RunFiles(), tmp_path)
@@ -114,7 +114,7 @@ def test_marks_make_a_new_sidecar_when_it_was_deleted(picture):
     assert RunFiles().marks(picture) == MARKS
 
 
-def test_a_run_that_is_not_there_is_called_by_the_name_asked_for(tmp_path):
+def test_a_missing_run_is_named_as_requested(tmp_path):
     with pytest.raises(StudioError, match=r'There is no file ".*nope\.png"'):
         RunFiles().load(tmp_path / "nope.png")
 
@@ -128,7 +128,7 @@ class SuddenEnd(BaseException):
     [(".judged", False), (".png", False), ("rename", True)],
     ids=["before anything", "before the picture", "after the picture"],
 )
-def test_a_judgement_cut_short_leaves_a_sound_run(
+def test_an_interrupted_evaluation_leaves_a_valid_run(
     picture, evaluation, monkeypatch, moment, is_kept
 ):
     write = judgement.write_whole
@@ -153,7 +153,9 @@ def test_a_judgement_cut_short_leaves_a_sound_run(
     assert {path.suffix for path in picture.parent.iterdir()} == {".png", ".strace", ".json"}
 
 
-def test_a_library_finishes_a_judgement_when_it_opens(picture, evaluation, monkeypatch, tmp_path):
+def test_a_library_completes_an_interrupted_evaluation_when_opened(
+    picture, evaluation, monkeypatch, tmp_path
+):
     with monkeypatch.context() as patch:
         patch.setattr(judgement, "_rename", lambda *_: None)
         RunFiles().judge(picture, replace(evaluation, seconds=9.0))
@@ -163,7 +165,7 @@ def test_a_library_finishes_a_judgement_when_it_opens(picture, evaluation, monke
 
 
 @pytest.mark.parametrize("suffix", [".png", ".strace", ".json"])
-def test_a_truncated_file_is_noticed(picture, suffix):
+def test_a_truncated_file_is_detected(picture, suffix):
     os.truncate(picture.with_suffix(suffix), 20)
     with pytest.raises(StudioError) as caught:
         RunFiles().load(picture)
@@ -183,14 +185,14 @@ def test_a_truncated_file_is_noticed(picture, suffix):
         ("picture.webp", b"", "picture in the trace .* is damaged"),
     ],
 )
-def test_a_spoilt_member_of_the_trace_is_named(picture, name, content, message):
+def test_a_corrupted_member_of_the_trace_is_named(picture, name, content, message):
     rewritten(picture.with_suffix(".strace"), name, content)
     with pytest.raises(StudioError, match=message) as caught:
         RunFiles().load(picture)
     assert caught.value.hint
 
 
-def test_a_folder_without_a_run_is_told(tmp_path):
+def test_a_folder_without_a_run_is_reported(tmp_path):
     with pytest.raises(StudioError, match="contains no complete run"):
         RunFiles().load(tmp_path)
 
@@ -201,7 +203,7 @@ def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
         RunFiles().load(tmp_path / "notes.txt")
 
 
-def test_a_file_is_no_folder_for_runs(tmp_path, picture):
+def test_a_file_is_rejected_as_folder_for_runs(tmp_path, picture):
     record, events = RunFiles().load(picture)
     (tmp_path / "file").write_text("taken")
     with pytest.raises(StudioError, match="is not a folder") as caught:
@@ -209,12 +211,12 @@ def test_a_file_is_no_folder_for_runs(tmp_path, picture):
     assert caught.value.hint
 
 
-def test_a_folder_is_made_ready_before_work_is_spent(tmp_path):
+def test_a_folder_is_prepared_before_generation(tmp_path):
     RunFiles().prepare(tmp_path / "new" / "runs")
     assert visible(tmp_path / "new" / "runs") == []
 
 
-def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path):
+def test_a_read_only_folder_is_reported_at_once(tmp_path):
     (tmp_path / "file").write_text("taken")
     with pytest.raises(StudioError, match="is not a folder"):
         RunFiles().prepare(tmp_path / "file" / "runs")
@@ -232,7 +234,7 @@ def tiny_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
-def test_nothing_half_written_is_left_when_the_disk_is_full(tmp_path, picture):
+def test_a_full_disk_leaves_no_partial_files(tmp_path, picture):
     record, events = RunFiles().load(picture)
     with tiny_disk(), pytest.raises(StudioError, match="is full") as caught:
         RunFiles().save(replace(record, evaluation=None), events, tmp_path / "full")

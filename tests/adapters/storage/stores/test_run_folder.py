@@ -34,7 +34,7 @@ def test_a_run_stored_by_the_first_version_still_opens(run_folder, name):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_damaged_file_is_noticed(run_folder, name):
+def test_a_damaged_file_is_detected(run_folder, name):
     content = bytearray((run_folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (run_folder / name).write_bytes(content)
@@ -44,13 +44,13 @@ def test_a_damaged_file_is_noticed(run_folder, name):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_missing_file_is_noticed(run_folder, name):
+def test_a_missing_file_is_detected(run_folder, name):
     (run_folder / name).unlink()
     with pytest.raises(StoreError, match=f'run is incomplete: ".*{name}" is missing'):
         RunFiles().load(run_folder)
 
 
-def test_a_newer_format_asks_for_an_update(run_folder):
+def test_a_newer_format_requests_an_update(run_folder):
     edit_record(run_folder, schema_version=99)
     with pytest.raises(StoreError, match="was written by a newer Spatial Studio"):
         RunFiles().load(run_folder)
@@ -64,7 +64,7 @@ def test_a_run_names_no_files_outside_its_folder(run_folder):
         RunFiles().load(run_folder)
 
 
-def test_a_run_without_a_picture_is_refused(run_folder):
+def test_a_run_without_a_picture_is_rejected(run_folder):
     edit_record(run_folder, artifacts=[])
     with pytest.raises(StoreError, match="has no picture"):
         RunFiles().load(run_folder)
@@ -79,7 +79,7 @@ def test_a_stray_file_of_that_name_makes_no_run_of_version_1(picture, content):
     assert RunFiles().marks(picture).stars == 3
 
 
-def test_a_run_of_today_beside_one_of_version_1_is_itself(run_folder, picture):
+def test_a_current_run_next_to_one_of_version_1_is_read_as_itself(run_folder, picture):
     for ending in (".png", ".strace", ".json"):
         shutil.copy(picture.with_suffix(ending), run_folder / f"other{ending}")
     assert RunFiles().picture_of(run_folder / "other.png") == run_folder / "other.png"
@@ -87,7 +87,7 @@ def test_a_run_of_today_beside_one_of_version_1_is_itself(run_folder, picture):
 
 
 @pytest.mark.parametrize("stem", ["run", "picture"])
-def test_a_run_of_today_may_have_the_name_of_an_old_file(tmp_path, picture, stem):
+def test_a_current_run_may_have_the_name_of_an_old_file(tmp_path, picture, stem):
     folder = tmp_path / "renamed"
     folder.mkdir()
     for ending in (".png", ".strace", ".json"):

@@ -108,7 +108,7 @@ def test_a_queue_of_ten_is_listed_after_its_program_was_killed(program, journal)
     max_examples=settings.default.max_examples // 4,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_every_request_comes_back_as_it_was(tmp_path_factory, asked):
+def test_every_request_is_read_back_unchanged(tmp_path_factory, asked):
     folder = tmp_path_factory.mktemp("queue")
     journal = PlainStateFiles().open_journal(folder)
     for request in asked:
@@ -117,7 +117,7 @@ def test_every_request_comes_back_as_it_was(tmp_path_factory, asked):
     assert repr(PlainStateFiles().open_journal(folder).interrupted()) == repr(tuple(asked))
 
 
-def test_a_torn_last_line_counts_as_not_written(tmp_path, journal, request_):
+def test_a_truncated_last_line_is_ignored(tmp_path, journal, request_):
     other = PlainStateFiles().open_journal(tmp_path)
     other.note(request_)
     other.note(replace(request_, id="x2"))
@@ -127,7 +127,7 @@ def test_a_torn_last_line_counts_as_not_written(tmp_path, journal, request_):
     assert journal.interrupted() == (request_,)
 
 
-def test_a_queue_that_is_done_leaves_no_file(tmp_path, request_):
+def test_a_finished_queue_leaves_no_file(tmp_path, request_):
     journal = PlainStateFiles().open_journal(tmp_path)
     journal.note(request_)
     journal.end(request_.id)
@@ -135,20 +135,20 @@ def test_a_queue_that_is_done_leaves_no_file(tmp_path, request_):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_waits_when_the_window_is_closed_is_listed_next_time(tmp_path, journal, request_):
+def test_waiting_runs_are_listed_after_a_restart(tmp_path, journal, request_):
     other = PlainStateFiles().open_journal(tmp_path)
     other.note(request_)
     other.close()
     assert journal.interrupted() == (request_,)
 
 
-def test_a_draft_is_read_as_it_was_written(tmp_path):
+def test_a_draft_is_read_back_unchanged(tmp_path):
     draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS)
     PlainStateFiles().write(tmp_path / "new" / "draft.json", draft)
     assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
 
 
-def test_settings_are_read_as_they_were_written(tmp_path):
+def test_settings_are_read_back_unchanged(tmp_path):
     path = tmp_path / "presets" / "mine.json"
     PlainStateFiles().write(path, SETTINGS)
     assert PlainStateFiles().read_settings(path) == SETTINGS
@@ -193,7 +193,7 @@ def test_settings_are_written_with_the_same_names_as_before(tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"steps": 3}', b"\xff"])
-def test_a_file_that_holds_no_settings_is_refused(tmp_path, content):
+def test_a_file_without_settings_is_rejected(tmp_path, content):
     path = tmp_path / "mine.json"
     if content is not None:
         path.write_bytes(content)
@@ -202,12 +202,12 @@ def test_a_file_that_holds_no_settings_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"prompt": 3}', b"\xff"])
-def test_a_draft_that_cannot_be_read_is_none(tmp_path, content):
+def test_an_unreadable_draft_is_ignored(tmp_path, content):
     (tmp_path / "draft.json").write_bytes(content)
     assert PlainStateFiles().read_draft(tmp_path / "draft.json") is None
 
 
-def test_texts_are_kept_by_name(tmp_path):
+def test_texts_are_stored_by_name(tmp_path):
     PlainStateFiles().write(tmp_path / "searches.json", {"mine": "cat"})
     assert PlainStateFiles().read_texts(tmp_path / "searches.json") == {"mine": "cat"}
     assert PlainStateFiles().read_texts(tmp_path / "none.json") == {}
@@ -240,7 +240,7 @@ class FullDisk:
         return getattr(self._file, name)
 
 
-def test_a_full_disk_tears_no_line_and_closing_is_quiet(tmp_path):
+def test_a_full_disk_truncates_no_line_and_closing_does_not_raise(tmp_path):
     asked = [
         GenerationRequest(id=name, scene=scene_of(), backend_id="b", model=ModelRef(id="m"))
         for name in ("first", "second", "third")

@@ -34,7 +34,7 @@ while True:
 
 
 @pytest.mark.parametrize("told_before_the_end", [1, 4, 9])
-def test_every_run_that_was_told_is_whole_and_no_other_is_seen(tmp_path, told_before_the_end):
+def test_every_reported_run_is_complete_and_no_other_is_listed(tmp_path, told_before_the_end):
     command = [sys.executable, "-c", STORE_WITHOUT_END, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         told = [Path(program.stdout.readline().strip()) for _ in range(told_before_the_end)]

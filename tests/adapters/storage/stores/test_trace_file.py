@@ -40,7 +40,7 @@ def largest_error(content, again):
     return max(np.abs(content.maps[name] - again.maps[name]).max() for name in content.maps)
 
 
-def test_a_small_run_is_kept_to_the_bit(noise):
+def test_a_small_run_is_stored_to_the_bit(noise):
     content = run_of(noise, steps=4, map_side=16, side=64)
     arrays, again = packed(content)
     assert arrays.precision == {"maps": "float32", "preview_quality": 100}
@@ -52,20 +52,20 @@ def test_a_small_run_is_kept_to_the_bit(noise):
 @pytest.mark.parametrize(
     ("steps", "kind", "error"), [(60, "float16", 2**-11), (120, "byte", 1 / 255)]
 )
-def test_maps_of_a_long_run_are_coarser_by_what_is_promised(noise, steps, kind, error):
+def test_maps_of_a_long_run_are_coarser_within_the_stated_tolerance(noise, steps, kind, error):
     content = run_of(noise, steps=steps, map_side=64, side=8)
     arrays, again = packed(content)
     assert arrays.precision["maps"] == kind
     assert 0 < largest_error(content, again) <= error
 
 
-def test_maps_that_were_read_are_stored_again_without_further_loss(noise):
+def test_maps_are_stored_again_without_further_loss(noise):
     _, once = packed(run_of(noise, steps=60, map_side=64, side=8))
     _, twice = packed(once)
     assert largest_error(once, twice) <= 1e-6
 
 
-def test_large_previews_lose_quality_before_they_burst_the_budget(noise):
+def test_large_previews_lose_quality_to_fit_the_size_budget(noise):
     still = np.linspace(0, 255, 384 * 384 * 3).astype(np.uint8).reshape(384, 384, 3)
     previews = {
         s: np.roll(still, 5 * s, 0) | noise.integers(0, 40, (384, 384, 1), np.uint8)
@@ -95,7 +95,7 @@ def test_equal_runs_give_equal_bytes():
 
 
 @pytest.mark.parametrize("value", [0.0, np.inf, np.nan])
-def test_odd_maps_stay_as_they_are(value):
+def test_unusual_maps_are_unchanged(value):
     odd = np.full((4, 4), value, np.float32)
     content = TraceContent(
         maps={"0/attention/m1": odd}, previews={}, picture=lambda: np.zeros((1, 1, 3), np.uint8)

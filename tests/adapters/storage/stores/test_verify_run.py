@@ -32,7 +32,7 @@ def damage(path):
     path.write_bytes(content)
 
 
-def test_a_sound_run_has_no_faults(picture):
+def test_an_unchanged_run_has_no_faults(picture):
     assert RunFiles().verify(picture) == ()
 
 
@@ -55,7 +55,7 @@ def paint_over(path):
     ],
     ids=["bit", "no trace", "no picture", "painted", "no evaluation", "empty evaluation"],
 )
-def test_what_was_changed_is_named(picture, suffix, spoil, parts):
+def test_changed_parts_are_named(picture, suffix, spoil, parts):
     spoil(picture.with_suffix(suffix))
     assert {fault.part for fault in RunFiles().verify(picture)} == parts
 
@@ -76,7 +76,7 @@ def change_sidecar(picture, change):
     ],
     ids=["outcome", "what no record tells", "taken away"],
 )
-def test_a_forged_evaluation_is_noticed(picture, forge):
+def test_a_forged_evaluation_is_detected(picture, forge):
     change_sidecar(picture, forge)
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
@@ -91,7 +91,7 @@ def test_a_forged_evaluation_is_noticed(picture, forge):
     ],
     ids=["outcome", "no claims", "seed", "prompt"],
 )
-def test_a_forged_summary_is_noticed(picture, forge):
+def test_a_forged_summary_is_detected(picture, forge):
     change_sidecar(picture, lambda plain: forge(plain["summary"]))
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
@@ -110,7 +110,7 @@ def test_an_unreadable_evaluation_is_a_fault(picture, forge):
     assert [fault.part for fault in RunFiles().verify(picture)] == ["evaluation"]
 
 
-def test_marks_are_not_kept_beside_a_number_without_end(picture):
+def test_marks_are_not_stored_next_to_an_infinite_number(picture):
     sidecar = picture.with_suffix(".json")
     change_sidecar(picture, lambda plain: plain["evaluation"].update(odd=12345.5))
     sidecar.write_text(sidecar.read_text().replace("12345.5", "1e999"))
@@ -118,13 +118,13 @@ def test_marks_are_not_kept_beside_a_number_without_end(picture):
         RunFiles().mark(picture, Marks(stars=2))
 
 
-def test_a_missing_evaluation_is_called_by_its_name(picture):
+def test_a_missing_evaluation_is_named(picture):
     picture.with_suffix(".json").unlink()
     [fault] = RunFiles().verify(picture)
     assert fault.message == f'The evaluation "{picture.stem}.json" is missing.'
 
 
-def test_a_forged_verdict_is_noticed_in_runs_of_earlier_versions(picture, monkeypatch):
+def test_a_forged_verdict_is_detected_in_runs_of_earlier_versions(picture, monkeypatch):
     record, events = RunFiles().load(picture)
     monkeypatch.setattr(run_files, "_hashes", lambda *_: {})
     older = RunFiles().save(record, events, picture.parent)
@@ -133,7 +133,7 @@ def test_a_forged_verdict_is_noticed_in_runs_of_earlier_versions(picture, monkey
     assert [fault.part for fault in RunFiles().verify(older)] == ["evaluation"]
 
 
-def test_a_sound_trace_that_is_another_is_noticed(picture):
+def test_the_trace_of_another_run_is_detected(picture):
     with ZipFile(picture.with_suffix(".strace")) as archive:
         record = archive.read("run.json")
     forged = record.replace(b'"seconds": 1.5', b'"seconds": 0.5')
@@ -173,26 +173,26 @@ def retold(path, change_record=None, **texts):
         (lambda told: told.update(praise="best"), "praise"),
     ],
 )
-def test_what_a_picture_tells_otherwise_than_its_trace_is_named(picture, forge, named):
+def test_differences_between_picture_and_trace_are_named(picture, forge, named):
     retold(picture, forge)
     [fault] = RunFiles().verify(picture)
     assert fault.part == "metadata"
     assert {*fault.message.rpartition(": ")[2].rstrip(".").split(", ")} == {*named.split(", ")}
 
 
-def test_forged_parameters_and_a_taken_mark_are_named(picture):
+def test_forged_parameters_and_a_removed_mark_are_named(picture):
     retold(picture, parameters="a horse\nSteps: 3, Sampler: x, Seed: 99", **{XMP: "<x/>"})
     [fault] = RunFiles().verify(picture)
     assert fault.message.endswith("differs from its trace: parameters, XMP.")
 
 
-def test_an_environment_that_cannot_be_read_is_a_fault(picture):
+def test_an_unreadable_environment_is_a_fault(picture):
     retold(picture, lambda told: told.update(environment=7))
     [fault] = RunFiles().verify(picture)
     assert fault.part == "metadata"
 
 
-def test_a_run_without_the_mark_is_as_sound(tmp_path, request_, events):
+def test_a_run_without_the_mark_has_no_faults(tmp_path, request_, events):
     picture = store_run(request_, events, None, RunFiles(), tmp_path, is_marked=False)
     assert RunFiles().verify(picture) == ()
 
@@ -201,7 +201,7 @@ FORGED = {"sameness": "same", "mean_difference": 0.0, "largest_difference": 0, "
 
 
 @pytest.mark.parametrize("was_compared", [False, True])
-def test_a_forged_comparison_is_noticed(picture, was_compared):
+def test_a_forged_comparison_is_detected(picture, was_compared):
     if was_compared:
         RunFiles().note_repetition(picture, NEAR)
     change_sidecar(picture, lambda plain: plain.update(repetition=FORGED))
@@ -254,7 +254,7 @@ def test_a_trace_of_version_2_is_read_as_before_its_updates(first):
     assert moment_read(steps, Moment.AFTER) is Moment.BEFORE
 
 
-def test_the_first_files_of_this_schema_are_compared_and_judged_as_those_of_today(
+def test_the_first_files_of_this_schema_are_compared_and_judged_like_current_ones(
     first, evaluation
 ):
     RunFiles().note_repetition(first, NEAR)
@@ -265,7 +265,7 @@ def test_the_first_files_of_this_schema_are_compared_and_judged_as_those_of_toda
     assert RunFiles().verify(first) == ()
 
 
-def test_marks_and_a_new_verdict_leave_a_run_sound(picture, evaluation):
+def test_marks_and_a_new_verdict_cause_no_faults(picture, evaluation):
     RunFiles().mark(picture, MARKS)
     RunFiles().note_repetition(picture, NEAR)
     assert RunFiles().verify(picture) == ()

@@ -26,13 +26,13 @@ def side_by_side():
     return WordAttention(columns=columns, places=PLACES)
 
 
-def test_attention_in_its_boxes_loses_less_than_in_those_of_the_other(side_by_side):
+def test_attention_in_its_own_box_has_a_lower_loss_than_in_the_other(side_by_side):
     right_way = BoxDiffLoss()(relation(LEFT_OF), side_by_side)
     wrong_way = BoxDiffLoss()(relation(RIGHT_OF), side_by_side)
     assert right_way < 1 < wrong_way
 
 
-def test_refinement_looks_at_the_mention_that_lacks_most_in_its_box(side_by_side):
+def test_refinement_uses_the_mention_with_the_least_attention_in_its_box(side_by_side):
     assert BoxDiffLoss().refined(relation(LEFT_OF), side_by_side) < 0.01
     side_by_side.columns[1] = 0
     assert BoxDiffLoss().refined(relation(LEFT_OF), side_by_side) > 0.9
@@ -44,7 +44,7 @@ def test_the_smallest_map_still_counts_a_cell():
     assert torch.isfinite(BoxDiffLoss()(relation(LEFT_OF), attention))
 
 
-def test_the_gradient_is_that_of_finite_differences():
+def test_the_gradient_equals_finite_differences():
     torch.manual_seed(0)
     columns = 0.03 * torch.rand(3, 8, 8, dtype=torch.float64)
     assert torch.autograd.gradcheck(

@@ -31,7 +31,7 @@ def loss_of(kind, *columns, loss=SPATIAL_ONLY):
     return loss([claim], WordAttention(columns=torch.stack(columns), places=PLACES)).item()
 
 
-def test_a_map_of_one_cell_has_no_spread():
+def test_a_map_of_one_cell_has_zero_spread():
     spread = spread_of(cell(2))
     assert spread.centroid[Axis.X].item() == pytest.approx(2.5 / 8)
     assert spread.centroid[Axis.Y].item() == pytest.approx(4.5 / 8)
@@ -42,7 +42,7 @@ def test_a_flat_map_spreads_as_two_uniform_draws():
     assert spread_of(torch.ones(64, 64)).variance.item() == pytest.approx(2 / 12, abs=1e-3)
 
 
-def test_the_spatial_term_is_that_of_the_paper():
+def test_the_spatial_term_equals_the_paper():
     expected = gelu(torch.tensor(0.75 * (0.25 - 5 / 8))).item()
     assert loss_of(LEFT_OF, cell(1), cell(6), cell(0)) == pytest.approx(expected)
 
@@ -54,7 +54,7 @@ def test_the_other_two_terms_add_variances_and_their_difference():
     assert whole - loss_of(LEFT_OF, firm, flat, flat) == pytest.approx(2 * variance)
 
 
-def test_centroids_and_presence_are_those_of_coarse_maps_and_balance_that_of_finer_ones():
+def test_centroids_and_presence_use_coarse_maps_and_balance_uses_finer_ones():
     coarse, fine = torch.zeros(2, 2, 4), torch.zeros(2, 4, 8)
     coarse[0, 0, [0, 3]] = 1  # centroid 1/2, variance (3/8)^2
     coarse[1, 0, 3] = 1  # centroid 7/8
@@ -80,7 +80,7 @@ def test_centroids_and_presence_are_those_of_coarse_maps_and_balance_that_of_fin
     ],
     ids=lambda value: getattr(value, "id", ""),
 )
-def test_the_claimed_arrangement_loses_less(kind, better, worse):
+def test_the_claimed_arrangement_has_a_lower_loss(kind, better, worse):
     rest = cell(0)
     assert loss_of(kind, *map(cell, better), rest) < loss_of(kind, *map(cell, worse), rest)
 
@@ -94,7 +94,7 @@ def test_between_holds_in_either_order():
 @pytest.mark.parametrize(
     "kind", [kind for kind in BUILT_IN_TYPES if not kind.needs_depth], ids=lambda kind: kind.id
 )
-def test_the_gradient_is_that_of_finite_differences(kind):
+def test_the_gradient_equals_finite_differences(kind):
     torch.manual_seed(1)
     columns = torch.rand(3, 4, 5, dtype=torch.float64, requires_grad=True)
     flank = "c" if kind is BETWEEN else None

@@ -30,36 +30,36 @@ def random_attention():
     return attention(columns)
 
 
-def test_a_word_that_wins_a_place_firmly_is_present():
+def test_a_word_that_dominates_a_position_is_present():
     columns = torch.zeros(3, 8, 8)
     columns[0, :3, :3] = 1
     columns[2, 5:, 5:] = 1
     assert AttendExciteLoss()(RELATIONS, attention(columns)).item() == pytest.approx(0, abs=1e-6)
 
 
-def test_words_that_no_place_is_sure_of_are_missed():
+def test_words_that_dominate_no_position_are_missing():
     loss = AttendExciteLoss()(RELATIONS, attention(torch.full((4, 8, 8), 0.25)))
     assert loss.item() == pytest.approx(0.75)
 
 
-def test_attend_and_excite_lifts_the_word_seen_worst_alone(random_attention):
+def test_attend_and_excite_uses_only_the_word_with_the_least_attention(random_attention):
     loss = AttendExciteLoss()(RELATIONS, random_attention)
     lacks = [1 - weights.amax() for weights in random_attention.excited_maps().values()]
     assert loss == max(lacks)
 
 
-def test_weighted_presence_adds_up_what_all_words_lack(random_attention):
+def test_weighted_presence_sums_over_all_words(random_attention):
     lacks = {m: 1 - weights.amax() for m, weights in random_attention.excited_maps().items()}
     loss = WeightedPresenceLoss({"a": 0.21})(RELATIONS, random_attention)
     assert loss.item() == pytest.approx((0.21 * lacks["a"] + lacks["b"]).item())
 
 
 @pytest.mark.parametrize(("share", "expected"), [(1, 0), (0.5, 0.5), (0.125, 0.875)])
-def test_compactness_is_what_an_object_leaves_free(share, expected):
+def test_compactness_is_the_area_outside_the_object(share, expected):
     assert compactness(spot(share)).item() == pytest.approx(expected)
 
 
-def test_compactness_knows_no_scale():
+def test_compactness_does_not_depend_on_scale():
     weights = torch.rand(5, 6)
     assert compactness(7 * weights).item() == pytest.approx(compactness(weights).item())
 
@@ -78,7 +78,7 @@ def test_our_method_adds_spread_to_misplacement(random_attention):
     [AttendExciteLoss(), WeightedPresenceLoss({"a": 2}), PsgPresenceLoss(PsgLoss())],
     ids=repr,
 )
-def test_the_gradient_is_that_of_finite_differences(loss, random_attention):
+def test_the_gradient_equals_finite_differences(loss, random_attention):
     assert torch.autograd.gradcheck(
         lambda columns: loss(RELATIONS, attention(columns)), random_attention.columns
     )

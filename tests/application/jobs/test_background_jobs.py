@@ -1,4 +1,4 @@
-"""Errands are done in order, can be stopped, and always end with a word."""
+"""Background jobs run in order, can be cancelled, and always report their end."""
 
 import threading
 
@@ -24,7 +24,7 @@ def background_jobs(told):
     background_jobs.close()
 
 
-def test_an_errand_tells_its_parts_and_its_result(background_jobs, told):
+def test_a_job_reports_its_progress_and_its_result(background_jobs, told):
     def work(progress):
         progress(1, 2)
         return "files"
@@ -37,7 +37,7 @@ def test_an_errand_tells_its_parts_and_its_result(background_jobs, told):
     ]
 
 
-def test_a_failure_is_told_in_words(background_jobs, told):
+def test_a_failure_is_reported_with_its_message(background_jobs, told):
     def fail(_):
         raise StoreError("The disk is gone.", hint="Look for it.")
 
@@ -47,14 +47,14 @@ def test_a_failure_is_told_in_words(background_jobs, told):
     assert (ended.error.title, ended.error.message) == ("Working", "The disk is gone.")
 
 
-def test_what_nobody_foresaw_ends_with_a_word_as_well(background_jobs, told):
+def test_an_unexpected_failure_is_reported_too(background_jobs, told):
     background_jobs.run("Counting", lambda _: 1 / 0)
     background_jobs.finish()
     (ended,) = told
     assert "ZeroDivisionError" in ended.error.details
 
 
-def test_a_cancelled_errand_stops_at_its_next_part(background_jobs, told):
+def test_a_cancelled_job_stops_at_its_next_part(background_jobs, told):
     begun, may_go_on = threading.Event(), threading.Event()
 
     def work(progress):

@@ -101,13 +101,13 @@ def test_a_judged_run_is_stored_and_its_verdicts_with_it(request_):
     assert shelf.judged == [(PICTURE, verdict.evaluation)]
 
 
-def test_a_picture_is_safe_before_anybody_judges_it(request_):
+def test_a_picture_is_stored_before_it_is_judged(request_):
     shelf = FakeShelf()
     assert kept(request_, shelf, *drawn()) == []
     assert len(shelf.stored) == 1
 
 
-def test_a_picture_that_was_not_judged_is_stored_all_the_same(request_):
+def test_a_picture_without_verdicts_is_stored(request_):
     shelf = FakeShelf()
     error = ErrorReport(title="Judging", message="It broke.")
     kept(request_, shelf, *drawn(), JobFailed(request_id=MINE, error=error))
@@ -122,7 +122,7 @@ def test_a_cancelled_run_is_not_stored(request_):
     assert shelf.stored == []
 
 
-def test_on_a_full_disk_the_run_goes_to_the_recovery_with_its_verdicts(request_, caplog):
+def test_on_a_full_disk_the_run_and_its_verdicts_go_to_recovery(request_, caplog):
     shelf = FakeShelf(StoreError("The disk is full.", hint="Free some space."))
     [failure] = kept(request_, shelf, *drawn(), judged())
     assert failure.error.message == "The disk is full."
@@ -130,13 +130,13 @@ def test_on_a_full_disk_the_run_goes_to_the_recovery_with_its_verdicts(request_,
     assert [path for path, _ in shelf.judged] == [RECOVERED]
 
 
-def test_on_a_full_disk_a_picture_is_safe_before_anybody_judges_it(request_, caplog):
+def test_on_a_full_disk_a_picture_goes_to_recovery_before_judging(request_, caplog):
     shelf = FakeShelf(StoreError("The disk is full."))
     assert kept(request_, shelf, *drawn()) == []
     assert shelf.recovered == [request_]
 
 
-def test_a_request_whose_picture_is_nowhere_is_remembered(request_, caplog):
+def test_a_request_without_a_stored_picture_is_remembered(request_, caplog):
     shelf, journal = FakeShelf(StoreError("The disk is full."), recovery=None), FakeJournal()
     [failure] = kept(request_, shelf, *drawn(), judged(), journal=journal)
     assert failure.recovered is None
@@ -161,7 +161,7 @@ def test_a_request_is_remembered_until_it_needs_no_retry(request_, events, left)
     assert journal.open == left
 
 
-def test_runs_that_nobody_expects_are_let_pass():
+def test_unexpected_runs_are_ignored():
     published = []
     run_recorder = RunRecorder(FakeShelf(), FakeJournal(), published.append)
     for event in (*drawn(), judged()):
@@ -172,7 +172,7 @@ def test_runs_that_nobody_expects_are_let_pass():
 CANCELLED = GenerationCancelled(request_id=MINE, at_step=0)
 
 
-def test_what_stops_because_the_program_closes_is_remembered(request_):
+def test_a_run_stopped_by_closing_is_remembered(request_):
     journal = FakeJournal()
     run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
     run_recorder.expect(request_)
@@ -181,7 +181,7 @@ def test_what_stops_because_the_program_closes_is_remembered(request_):
     assert journal.open == [MINE]
 
 
-def test_what_the_user_stopped_before_closing_is_not(request_):
+def test_a_run_stopped_by_the_user_is_not_remembered(request_):
     journal = FakeJournal()
     run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
     run_recorder.expect(request_)
@@ -191,7 +191,7 @@ def test_what_the_user_stopped_before_closing_is_not(request_):
     assert journal.open == []
 
 
-def test_what_is_finished_while_the_program_closes_is_stored(request_):
+def test_a_run_finished_while_closing_is_stored(request_):
     shelf, journal = FakeShelf(), FakeJournal()
     run_recorder = RunRecorder(shelf, journal, lambda _: None)
     run_recorder.expect(request_)
@@ -202,7 +202,7 @@ def test_what_is_finished_while_the_program_closes_is_stored(request_):
     assert journal.open == []
 
 
-def test_giving_up_names_the_pictures_that_are_stored(request_):
+def test_forgetting_all_runs_returns_the_stored_pictures(request_):
     journal = FakeJournal()
     run_recorder = RunRecorder(FakeShelf(), journal, lambda _: None)
     run_recorder.expect(request_)
