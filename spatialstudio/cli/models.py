@@ -19,6 +19,7 @@ from spatialstudio.application.models.machine_memory import (
     this_machine,
 )
 from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.options import add_command
 from spatialstudio.cli.printing import ProgressBar, show_json, show_lines, show_progress
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.errors import SettingsError
@@ -39,12 +40,10 @@ ID_HELP = 'catalogue id, or a repository on the hub, for example "maker/model"'
 def add_models_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
     """Add the actions of the command ``models``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listed = actions.add_parser(
-        "list", help="list recommended and installed models", parents=[shared]
-    )
+    listed = add_command(actions, "list", "list recommended and installed models", parents=[shared])
     tasks = [task.value for task in ModelTask if task is not ModelTask.UNKNOWN]
     listed.add_argument("--task", choices=tasks, help="only recommended models for this task")
-    get = actions.add_parser("get", help="download models, or resume a download", parents=[shared])
+    get = add_command(actions, "get", "download models, or resume a download", parents=[shared])
     get.add_argument("ids", nargs="+", metavar="ID", help=ID_HELP)
     get.add_argument(
         "--revision",
@@ -55,16 +54,19 @@ def add_models_options(parser: argparse.ArgumentParser, shared: argparse.Argumen
     get.add_argument(
         "--dry-run", action="store_true", help="show size, space and licence, and download nothing"
     )
-    remove = actions.add_parser("remove", help="delete a downloaded model", parents=[shared])
+    remove = add_command(actions, "remove", "delete a downloaded model", parents=[shared])
     remove.add_argument("id", metavar="ID", help="id of an installed or unfinished model")
-    check = actions.add_parser("check", help="verify sizes and hashes of a model", parents=[shared])
+    check = add_command(actions, "check", "verify sizes and hashes of a model", parents=[shared])
     check.add_argument("id", metavar="ID", help="id of an installed model")
-    token = actions.add_parser(
-        "token", help="store the hub's token in the system keyring", parents=[shared]
+    token = add_command(
+        actions,
+        "token",
+        "store the hub's token, typed or from standard input, in the system keyring",
+        parents=[shared],
     )
     token.add_argument("--delete", action="store_true", help="delete the stored token")
-    folder = actions.add_parser(
-        "folder", help="add the models of ComfyUI or AUTOMATIC1111", parents=[shared]
+    folder = add_command(
+        actions, "folder", "add the models of ComfyUI or AUTOMATIC1111", parents=[shared]
     )
     folder.add_argument(
         "path",

@@ -97,6 +97,18 @@ NO_MORE_OPTIONS = "--"
 HELP = "-h"
 
 
+def add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    purpose: str,
+    *,
+    parents: Sequence[argparse.ArgumentParser] = (),
+) -> argparse.ArgumentParser:
+    """Add a command, or an action of one, whose help begins with its purpose."""
+    description = f"{purpose[0].upper()}{purpose[1:]}."
+    return commands.add_parser(name, help=purpose, description=description, parents=parents)
+
+
 def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
     """Add the actions of the command ``runs``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
@@ -108,22 +120,18 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
         help="library folder (default: the configured library)",
     )
     known = [shared, library]
-    _add_list(actions.add_parser(LIST, help="find runs", parents=known))
-    _add_chosen(actions.add_parser("show", help="show details of runs", parents=known))
-    _add_export(actions.add_parser("export", help="export runs", parents=known))
-    bundle = actions.add_parser("import", help="import a bundle of runs", parents=known)
+    _add_list(add_command(actions, LIST, "find runs", parents=known))
+    _add_chosen(add_command(actions, "show", "show details of runs", parents=known))
+    _add_export(add_command(actions, "export", "export runs", parents=known))
+    bundle = add_command(actions, "import", "import a bundle of runs", parents=known)
     bundle.add_argument(
         "bundle", type=Path, metavar="ZIP", help='bundle written by "export --as bundle"'
     )
     _add_verify(
-        actions.add_parser(
-            "verify", help="verify that the files of runs are unchanged", parents=known
-        )
+        add_command(actions, "verify", "verify that the files of runs are unchanged", parents=known)
     )
-    actions.add_parser("reindex", help="rebuild the library index from the files", parents=known)
-    again = actions.add_parser(
-        "again", help="reproduce a run and compare the pictures", parents=known
-    )
+    add_command(actions, "reindex", "rebuild the library index from the files", parents=known)
+    again = add_command(actions, "again", "reproduce a run and compare the pictures", parents=known)
     again.add_argument("run", type=Path, metavar="RUN", help="picture file of the run")
 
 
@@ -212,7 +220,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         type=_export_kind,
         default=ANNOTATED,
         metavar="KIND",
-        help="; ".join(f"{kind.id} ({', '.join(kind.formats)})" for kind in EXPORT_KINDS),
+        help="; ".join(f"{kind.id} ({', '.join(kind.formats)})" for kind in EXPORT_KINDS)
+        + f" (default: {ANNOTATED})",
     )
     parser.add_argument(
         "--out",
@@ -227,7 +236,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         type=one_of(ExportLayer),
         nargs="*",
         metavar="LAYER",
-        help=f"layer of annotated pictures: {words_of(ExportLayer)}",
+        help=f"layers of annotated pictures: {words_of(ExportLayer)}",
     )
     parser.add_argument("--theme", default="light", help="colour theme (default: %(default)s)")
     parser.add_argument(
@@ -257,6 +266,15 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         help="guidance preset: recommended, published, or, for boxdiff, spatialbench-uc "
         "(without refinement) (default: recommended)",
     )
+    _add_strength(group)
+    _add_switches(group)
+    _add_method_options(parser)
+    _add_sampling(parser)
+    _add_search(parser)
+    _add_place(parser)
+
+
+def _add_strength(group: argparse._ArgumentGroup) -> None:
     by_model = " and ".join(method.id for method in GUIDANCE_METHODS if method.uses_model_strength)
     group.add_argument(
         "--strength",
@@ -277,16 +295,19 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         help="guide the first N steps (default: the preset's)",
     )
     group.add_argument(
-        "--every", type=int, default=1, metavar="N", help="guide every Nth of these steps only"
+        "--every",
+        type=int,
+        default=1,
+        metavar="N",
+        help="guide every Nth of these steps (default: %(default)s)",
     )
     group.add_argument(
-        "--inner-updates", type=int, default=1, metavar="N", help="latent updates per guided step"
+        "--inner-updates",
+        type=int,
+        default=1,
+        metavar="N",
+        help="latent updates per guided step (default: %(default)s)",
     )
-    _add_switches(group)
-    _add_method_options(parser)
-    _add_sampling(parser)
-    _add_search(parser)
-    _add_place(parser)
 
 
 def _add_switches(group: argparse._ArgumentGroup) -> None:

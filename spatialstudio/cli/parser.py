@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,6 +12,7 @@ from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
+    add_command,
     add_guidance_options,
     add_judge_options,
     add_overwrite,
@@ -66,48 +68,21 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
-    _add_parse(
-        commands.add_parser("parse", parents=[shared], help="parse a prompt", epilog=READERS_HELP)
-    )
-    _add_generate(
-        commands.add_parser("generate", parents=[shared], help="generate and judge a picture")
-    )
-    _add_evaluate(commands.add_parser("evaluate", parents=[shared], help="judge pictures"))
-    _add_judge_again(
-        commands.add_parser(
-            "judge-again", parents=[shared], help="judge stored runs with other settings"
-        )
-    )
-    _add_judge_records(
-        commands.add_parser(
-            "judge-records", parents=[shared], help="judge a recorded SpatialBench-UC run again"
-        )
-    )
-    _add_run_folder(
-        commands.add_parser(
-            "sweep-records", parents=[shared], help="sweep thresholds over a recorded run"
-        )
-    )
-    _add_benchmark_prompts(
-        commands.add_parser(
-            "benchmark-prompts", parents=[shared], help="write the prompts of SpatialBench-UC"
-        )
-    )
-    _add_corruption_study(
-        commands.add_parser(
-            "corruption-study", parents=[shared], help="measure PSE on corrupted masks of runs"
-        )
-    )
-    add_runs_options(commands.add_parser("runs", help="find, export and check runs"), shared)
-    _add_train(
-        commands.add_parser("train-stickers", parents=[shared], help="train the bundled models")
-    )
-    add_models_options(
-        commands.add_parser("models", help="download, verify and remove models"), shared
-    )
-    commands.add_parser(
-        "doctor", parents=[shared], help="show versions, models, plugins and missing libraries"
-    )
+    add = partial(add_command, commands, parents=[shared])
+    _add_parse(add("parse", "parse a prompt"))
+    _add_generate(add("generate", "generate and judge a picture"))
+    _add_evaluate(add("evaluate", "judge pictures"))
+    _add_judge_again(add("judge-again", "judge stored runs with other settings"))
+    _add_judge_records(add("judge-records", "judge a recorded SpatialBench-UC run again"))
+    _add_run_folder(add("sweep-records", "sweep thresholds over a recorded run"))
+    _add_benchmark_prompts(add("benchmark-prompts", "write the prompts of SpatialBench-UC"))
+    _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
+    runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
+    add_runs_options(runs, shared)
+    _add_train(add("train-stickers", "train the bundled models"))
+    models = add_command(commands, "models", "download, verify and remove models")
+    add_models_options(models, shared)
+    add("doctor", "show versions, models, plugins and missing libraries")
     return parser
 
 
@@ -128,7 +103,8 @@ def _shared_options() -> argparse.ArgumentParser:
 
 
 def _add_parse(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = f"relations: {', '.join(each.phrase for each in relation_types)}"
+    phrases = ", ".join(each.phrase for each in relation_types)
+    parser.epilog = f"Relations: {phrases}. {READERS_HELP}"
     parser.add_argument(
         "--model", metavar="ID", help="show the token positions of the objects in this model"
     )
@@ -159,7 +135,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="ID", help="model, or a checkpoint file (default: the embedded one)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="random seed")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
     parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
     parser.add_argument("--width", type=int, help="in pixels (default: the model's)")
     parser.add_argument("--height", type=int, help="in pixels (default: the model's)")
@@ -266,7 +242,9 @@ def _add_judge_again(parser: argparse.ArgumentParser) -> None:
 
 def _add_corruption_study(parser: argparse.ArgumentParser) -> None:
     _add_runs(parser)
-    parser.add_argument("--seed", type=int, default=0, help="random seed of the corruptions")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed of the corruptions (default: %(default)s)"
+    )
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:

@@ -180,3 +180,11 @@ def test_a_disputed_claim_is_listed_separately():
     assert [each["relation"] for each in answer["relations"]] == ["above"]
     (told,) = answer["disputed"]
     assert (told["relation"], told["basis"], told["message"]) == ("below", "unconfirmed", message)
+
+
+def test_the_help_of_parse_explains_grammar_and_language_model(terminal, capsys):
+    with pytest.raises(SystemExit):
+        terminal("parse", "--help")
+    shown = " ".join(capsys.readouterr().out.split())
+    for words in ("Parse a prompt.", "Relations: to the left of,", "objects.txt", "LLM_SERVER"):
+        assert words in shown
