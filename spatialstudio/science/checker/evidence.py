@@ -57,8 +57,8 @@ SURE_POS, DOUBTFUL_POS = 0.75, 0.25
 SEVERAL = "more than one"
 PERCENT = 100
 _SIDES = {
-    (Axis.X, True): "left of",
-    (Axis.X, False): "right of",
+    (Axis.X, True): "to the left of",
+    (Axis.X, False): "to the right of",
     (Axis.Y, True): "above",
     (Axis.Y, False): "below",
 }
@@ -76,8 +76,8 @@ def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = N
             recorded.
 
     Returns:
-        Sentences with full stops, for instance "The centre of the dog is 0.31 of the width left
-        of that of the car; more than 0.10 left is required."
+        Sentences with full stops, for instance "The centre of the dog is 0.31 of the width to
+        the left of the centre of the car; the relation requires more than 0.10 to the left."
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
     clause = _abstention(verdict, scene) or _comparison(verdict, relation, scene)
@@ -170,8 +170,8 @@ def _comparison(verdict: Verdict, relation: Relation, scene: SceneGraph) -> str:
         share = f"{abs(measured.delta):.2f} of the {_EXTENTS[claim.axis]}"
         opening = "too close to call: " if verdict.reason else ""
         return (
-            f"{opening}the centre of {placed} is {share} {side} that of {landmark}; more "
-            f"than {measured.margin:.2f} {wanted.removesuffix(' of')} is required"
+            f"{opening}the centre of {placed} is {share} {side} the centre of {landmark}; the "
+            f"relation requires more than {measured.margin:.2f} {wanted.removesuffix(' of')}"
         )
     holds = f"{placed} {_VERBS[verdict.outcome]} {relation.type.phrase} {landmark}"
     opening = "too close to call whether " if verdict.reason else ""
@@ -183,7 +183,7 @@ def _numbers(measured: Measurement | None, relation: Relation) -> str:
         return f" (gap {measured.gap:.2f} of the diagonal)"
     if measured and measured.pos is not None and relation.type.needs_depth:
         needed = EVEN_POS + measured.margin
-        return f" (depth PoS {measured.pos:.2f}; more than {needed:.2f} is required)"
+        return f" (depth PoS {measured.pos:.2f}; the relation requires more than {needed:.2f})"
     return f" (PoS {measured.pos:.2f})" if measured and measured.pos is not None else ""
 
 

@@ -15,7 +15,7 @@ from spatialstudio.ui.framework.confirmation import is_confirmed
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.run.presenters import NOBODY, detector_choices
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row
+from spatialstudio.ui.widgets.builders import column, flow, push_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 BY_ORIGIN = ""
@@ -207,7 +207,7 @@ class JudgeSetPanel(Panel):
         for title, field in zip(titles, fields, strict=True):
             title.setBuddy(field)
         first, second = titles
-        buttons = row(self._new, self._delete, self._get, SPACE, gap=0.4)
+        buttons = flow(self._new, self._delete, self._get, gap=0.4)
         sets = first, self._set, self._description, buttons
         column(*sets, second, self._second, self._note, within=self, gap=0.4)
 

@@ -51,7 +51,7 @@ class MetricsPanel(Panel):
 
 def _row(judges: TwoJudges, run: OpenRun) -> JudgesRow:
     is_met = judges.pse.is_met
-    words = tr("met") if is_met else tr("not satisfied")
+    words = tr("met") if is_met else tr("not met")
     return JudgesRow(
         relation=judges.relation,
         by_centres=judges.verdict.outcome,

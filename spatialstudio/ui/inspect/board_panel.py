@@ -83,7 +83,7 @@ class BoardPanel(Panel):
         self._change(tr("pin step"), (*self._board.frames, frame))
         if not self.isVisible():
             self._toasts.tell(
-                tr("Pinned {caption} to the storyboard.").format(caption=frame.caption)
+                tr("Pinned to the storyboard: {caption}.").format(caption=frame.caption)
             )
 
     def _reorder(self, keys: tuple[str, ...]) -> None:

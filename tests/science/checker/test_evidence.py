@@ -91,22 +91,22 @@ def undecided(relation_type, reason, **measured):
 
 def test_a_pass_names_offset_and_margin():
     assert said(LEFT_OF, delta=-0.314) == (
-        "The centre of the red dog is 0.31 of the width left of that of the car; "
-        "more than 0.10 left is required."
+        "The centre of the red dog is 0.31 of the width to the left of the centre of the car; "
+        "the relation requires more than 0.10 to the left."
     )
 
 
 def test_a_failure_names_the_actual_side():
     assert said(ABOVE, Outcome.FAIL, delta=0.2) == (
-        "The centre of the red dog is 0.20 of the height below that of the car; "
-        "more than 0.10 above is required."
+        "The centre of the red dog is 0.20 of the height below the centre of the car; "
+        "the relation requires more than 0.10 above."
     )
 
 
 def test_a_delta_near_the_boundary_is_too_close_to_call():
     assert undecided(LEFT_OF, AbstentionReason.NEAR_BOUNDARY, delta=0.03) == (
-        "Too close to call: the centre of the red dog is 0.03 of the width right of that of the "
-        "car; more than 0.10 left is required."
+        "Too close to call: the centre of the red dog is 0.03 of the width to the right of the "
+        "centre of the car; the relation requires more than 0.10 to the left."
     )
 
 
@@ -122,7 +122,8 @@ def test_a_delta_near_the_boundary_is_too_close_to_call():
         (
             IN_FRONT_OF,
             {"pos": 0.8, "delta": -0.2},
-            "The red dog is in front of the car (depth PoS 0.80; more than 0.60 is required).",
+            "The red dog is in front of the car (depth PoS 0.80; the relation requires more than "
+            "0.60).",
         ),
         (
             NEAR,
@@ -191,7 +192,7 @@ def test_objects_with_equal_names_are_numbered():
     assert missing == "Not found: the first red dog and the second red dog."
     placed = said(LEFT_OF, names=twins, delta=-0.31)
     assert placed.startswith(
-        "The centre of the first red dog is 0.31 of the width left of that of the second"
+        "The centre of the first red dog is 0.31 of the width to the left of the centre of the second"
     )
 
 

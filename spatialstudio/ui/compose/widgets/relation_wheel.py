@@ -156,7 +156,7 @@ class RelationWheel(QFrame):
 
     def _say(self, phrase: str) -> None:
         sentence = f"{self._subject.phrase} {phrase} {self._thing.phrase}"
-        known = phrase not in (tr("No relation"), "")
+        known = phrase not in (tr("no relation"), "")
         self._caption.setText(sentence if known else phrase)
 
     def _compass(self, theme: Theme, chosen: Choice, choices: tuple[Choice, ...]) -> QGridLayout:
@@ -188,7 +188,7 @@ class RelationWheel(QFrame):
         buttons = [tool_button(choice.phrase, kind="segment") for choice in placeless]
         for button, choice in zip(buttons, placeless, strict=True):
             self._add(button, choice, chosen)
-        words = tr("No relation")
+        words = tr("no relation")
         none = tool_button(words, self._take_none, kind="segment", name=words)
         none.installEventFilter(self)
         self._buttons.append(none)

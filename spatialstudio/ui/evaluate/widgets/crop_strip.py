@@ -21,7 +21,7 @@ from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 from spatialstudio.ui.widgets.painting import FIXED, PaintedWidget, draw_text
 from spatialstudio.ui.widgets.texts import TextLabel, plain_tip, tr
 
-SIDE_EM, MARK_EM = 5.0, 1.4
+SIDE_EM, MARK_EM = 6.6, 1.4
 
 
 @frozen(eq=False, kw_only=False)

@@ -81,7 +81,7 @@ def test_the_middle_opens_the_wheel(qtbot, chip, middle):
 def test_no_relation_on_the_wheel_asks_for_removal(qtbot, chip):
     chip.open_wheel()
     with qtbot.waitSignal(chip.removal_asked):
-        button(chip.findChild(RelationWheel), "No relation").click()
+        button(chip.findChild(RelationWheel), "no relation").click()
 
 
 def test_delete_on_the_middle_asks_for_removal(qtbot, chip, middle):

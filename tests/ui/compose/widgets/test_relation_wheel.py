@@ -93,7 +93,7 @@ def test_enter_picks_what_is_looked_at(qtbot, wheel):
 
 def test_no_relation_is_an_answer_too(qtbot, wheel):
     with qtbot.waitSignal(wheel.none_picked):
-        qtbot.mouseClick(button(wheel, "No relation"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(button(wheel, "no relation"), Qt.MouseButton.LeftButton)
 
 
 def test_escape_leaves_all_as_it_was(qtbot, wheel):
