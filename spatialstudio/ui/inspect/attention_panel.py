@@ -31,7 +31,7 @@ NO_TRACE = "This picture has no trace: it was imported, or the run ended before 
 class AttentionPanel(Panel):
     """Shows the attention maps of all words, live or replayed."""
 
-    title = "Attention"
+    title = "Attention maps of the words"
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()

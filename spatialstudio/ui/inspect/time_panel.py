@@ -69,7 +69,7 @@ NOTHING_YET = "PoS of each relation over the denoising steps."
 class TimePanel(Panel):
     """Shows PoS curves and the scrubber, live or replayed, and a second run on the same axis."""
 
-    title = "Time"
+    title = "PoS over the steps"
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()

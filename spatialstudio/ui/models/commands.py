@@ -4,6 +4,6 @@ from spatialstudio.ui.framework.command import Command, Menu
 
 MODELS = Command(
     *("models", Menu.RUN, "Models…", "Ctrl+Shift+M"),
-    tip="Download, verify and remove models for drawing and judging",
+    tip="Download, verify and remove models for generation and judging",
 )
 COMMANDS = (MODELS,)

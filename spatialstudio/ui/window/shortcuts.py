@@ -166,8 +166,8 @@ class ShortcutSheet(TitledDialog):
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(tr("Keyboard shortcuts"), parent)
         note = tr(
-            "Replay shortcuts work on the stage and in the Attention dock; single-letter "
-            "shortcuts are inactive while you type."
+            "Replay shortcuts work on the stage and in the docks of maps, PoS and numbers; "
+            "single-letter shortcuts are inactive while you type."
         )
         room = DockRoom(self._sheet_of(actions))
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # to scroll if larger than the window
