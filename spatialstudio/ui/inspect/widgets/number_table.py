@@ -11,7 +11,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from spatialstudio.domain.frozen import frozen
@@ -27,6 +27,8 @@ Index = QModelIndex | QPersistentModelIndex
 NOT_MEASURED = "–"  # noqa: RUF001 - a dash
 USUAL_EM = (20, 8)
 LOWEST_EM = 6
+COLUMN_EM, WIDEST_EM = 5.4, 14.0
+"""Usual width of a column, and the widest line of a header."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -106,7 +108,7 @@ class NumberModel(QAbstractTableModel):
         column = self.columns[section]
         match role:
             case Role.DisplayRole:
-                return f"{column.group}\n{column.name}"
+                return "\n".join(_header_lines(column))
             case Role.TextAlignmentRole:
                 return RIGHT
             case Role.ToolTipRole:
@@ -143,7 +145,7 @@ class NumberTable(QTableView):
         across.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         across.setHighlightSections(False)
         across.setTextElideMode(Qt.TextElideMode.ElideRight)
-        across.setDefaultSectionSize(em(5.4))
+        across.setDefaultSectionSize(em(COLUMN_EM))
         across.setMinimumHeight(em(2.9))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setMinimumHeight(em(LOWEST_EM))
@@ -161,9 +163,12 @@ class NumberTable(QTableView):
         rows: tuple[Sequence[float | None], ...],
     ) -> None:
         """Show rows of numbers, one for each step."""
+        is_same = columns == self._model.columns
         self._is_showing = True
         self._model.take(columns, steps, rows)
         self._is_showing = False
+        if not is_same:
+            self._fit_headers()
 
     def show_step(self, step: int) -> None:
         """Mark the row of a step and scroll to it."""
@@ -184,6 +189,12 @@ class NumberTable(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def _fit_headers(self) -> None:
+        """Widen columns to their headers: Qt elides both lines of a header as one."""
+        across = self.horizontalHeader()
+        for place in range(len(self._model.columns)):
+            across.resizeSection(place, max(em(COLUMN_EM), across.sectionSizeHint(place)))
+
     def _current_step(self) -> int | None:
         row = self.currentIndex().row()
         return self._model.steps[row] if 0 <= row < len(self._model.steps) else None
@@ -192,3 +203,10 @@ class NumberTable(QTableView):
         step = self._current_step()
         if step is not None and not self._is_showing:
             self.step_picked.emit(step)
+
+
+def _header_lines(column: NumberColumn) -> list[str]:
+    """Return both lines of a header, each elided where it is very long."""
+    metrics = QFontMetrics(font(SMALL))
+    elide = Qt.TextElideMode.ElideRight
+    return [metrics.elidedText(line, elide, em(WIDEST_EM)) for line in (column.group, column.name)]

@@ -76,3 +76,13 @@ def test_the_row_of_the_step_stays_in_sight_when_there_is_less_room(qtbot, table
     row = table.visualRect(table.currentIndex())
     assert table.viewport().rect().contains(row.center())
     assert table.viewport().rect().bottom() >= row.bottom()
+
+
+def test_a_column_is_wide_enough_for_both_lines_of_its_header(table):
+    relation = NumberColumn("dog to the left of car", "PoS before", "")
+    table.show_numbers((COLUMNS[0], relation), (0,), ((3.0, 0.5),))
+    header = table.horizontalHeader()
+    for place in range(2):
+        assert header.sectionSize(place) >= header.sectionSizeHint(place)
+    assert header.sectionSize(1) > header.sectionSize(0)
+    assert "…" not in table.model().headerData(1, Qt.Orientation.Horizontal)
