@@ -192,7 +192,8 @@ def test_objects_with_equal_names_are_numbered():
     assert missing == "Not found: the first red dog and the second red dog."
     placed = said(LEFT_OF, names=twins, delta=-0.31)
     assert placed.startswith(
-        "The centre of the first red dog is 0.31 of the width to the left of the centre of the second"
+        "The centre of the first red dog is 0.31 of the width to the left of the centre of the "
+        "second red dog"
     )
 
 
