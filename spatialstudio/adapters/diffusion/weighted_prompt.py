@@ -9,6 +9,10 @@ alone (CLIP, T5), the rule of ComfyUI; and for language models, which read it in
 mean embedding of the prompt's own tokens (ours: an empty prompt shortens the template's text, so
 positions do not match). With w = 1 nothing is computed. Pooled embeddings are not weighted.
 
+Compel 2.5 (MIT) computes the same embeddings for w > 1, to the bit for Stable Diffusion and SDXL.
+For w < 1 it blends with an encoding that masks the words, which changes every later token; here
+only weighted tokens change, so that the maps of other words stay comparable.
+
 Denoisers that normalize the text cancel the length of e' and keep its direction. Where little
 effect remains (``Family.weighs_values``), the values of the token are multiplied by w in every
 attention layer as well, the re-weighting of Hertz et al. 2022, arXiv:2208.01626.
