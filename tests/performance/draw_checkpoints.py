@@ -19,6 +19,8 @@ guided first step, standard deviation of the picture (0 to 255), time, peak with
     flux.1-dev       listed        33.74   reduced  3.36   loss 0.276   62
     z-image          listed        20.52   reduced  3.53   loss 0.285   62
     flux.2-klein-4b  listed        15.96   reduced  3.62   loss 0.281   65
+    sd-3.5-large     listed        27.62   reduced  2.47   loss 0.289   61
+    qwen-image       listed        57.70   reduced  4.98   loss 0.279   35
 """
 
 import argparse
