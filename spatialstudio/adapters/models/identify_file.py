@@ -56,6 +56,8 @@ class FileKind(Enum):
     TEXT_ENCODER = "a text encoder"
     IMAGE_ENCODER = "an image encoder"
     UPSCALER = "an upscaler"
+    HYPERNETWORK = "a hypernetwork"
+    AVERAGED = "only the averaged (EMA) weights of a checkpoint"
     PICKLE = "a pickle"
     FOREIGN = "no weights"
     DAMAGED = "damaged"
@@ -82,6 +84,8 @@ HINTS: Mapping[FileKind, str] = {
     FileKind.TEXT_ENCODER: "Choose a checkpoint; it includes its text encoders.",
     FileKind.IMAGE_ENCODER: "Choose a checkpoint, and move this file out of the folder.",
     FileKind.UPSCALER: "Choose a checkpoint, and move this file out of the folder.",
+    FileKind.HYPERNETWORK: "Choose a checkpoint; hypernetworks cannot be used.",
+    FileKind.AVERAGED: "Download the version for generating pictures.",
 }
 """What to do with a file that no picture can be drawn with, by its kind."""
 
@@ -228,6 +232,8 @@ def _refused(file: Path, found: tuple[FileKind, str], size: int) -> FileContent:
 Kinds: TypeAlias = tuple[tuple[FileKind, str], ...]
 
 PARTS: Kinds = (
+    (FileKind.CONTROLNET, r"lora_controlnet$"),
+    (FileKind.ADAPTER, r"image_proj\.|.*ip_adapter[._]|redux_up\."),
     (
         FileKind.LORA,
         r".*(lora[_.]|\.hada_w\d|\.lokr_w\d|\.oft_blocks|\.dora_scale)",
@@ -237,12 +243,15 @@ PARTS: Kinds = (
         FileKind.CONTROLNET,
         r"control_model\.|controlnet_|control_add_|input_hint_block\.|lllite_",
     ),
-    (FileKind.ADAPTER, r"image_proj\.|ip_adapter\.|adapter\.body\.|body\.\d+\.resnets"),
+    (FileKind.ADAPTER, r"adapter\.body\.|body\.\d+\.(resnets|block\d)"),
     (FileKind.MOTION, r".*motion_modules\."),
 )
 """Additions to a model, by the names of their weights; these names may contain a denoiser's."""
 
 OTHER_PARTS: Kinds = (
+    (FileKind.AVERAGED, r"model_ema\."),
+    (FileKind.TEXT_ENCODER, r"embeddings\.token_embedding\."),
+    (FileKind.HYPERNETWORK, r"\d{3,4}\.\d\.linear\."),
     (
         FileKind.AUTOENCODER,
         r"(first_stage_model\.|vae\.)?(en|de)coder\.(conv_in|layers|stages)\.",
@@ -258,8 +267,8 @@ OTHER_PARTS: Kinds = (
     ),
     (
         FileKind.UPSCALER,
-        r"model\.\d+\.(sub\.|weight$)|body\.\d+\.(rdb|weight)|conv_first\.|upsampler\."
-        r"|layers\.\d+\.residual_group\.",
+        r"(params(_ema)?\.)?(model\.\d+\.(sub\.|weight$)|body\.\d+\.(rdb|weight)|conv_first\."
+        r"|upsampler\.|layers\.\d+\.residual_group\.|before_RG\.)",
     ),
 )
 """Parts of models, if a file holds no denoiser."""
@@ -288,7 +297,7 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
 )
 """Families by names of weights without ``DENOISER_PREFIX``, with their pipelines, if supported."""
 
-INPUT_OF_FLUX = "img_in.weight"
+INPUTS_OF_FLUX = ("img_in.weight", "x_embedder.weight")
 GUIDANCE_OF_FLUX = re.compile(r"guidance_in\.|time_text_embed\.guidance_embedder\.")
 BY_WIDTH_OF_FLUX: Mapping[int, FileKind] = {128: FileKind.DEPTH, 384: FileKind.INPAINTING}
 """FLUX.1 Depth, Canny and Fill, by the width of the input; FLUX.1 itself has 64."""
@@ -312,6 +321,8 @@ def _identified(file: Path, header: WeightsHeader) -> FileContent:
         found = FileContent(kind=kind, family=_trained_for(header))
     elif any(name in header.shapes for name in INPUTS):
         found = _stable_diffusion(header)
+    elif not names or any(map(LATER_WEIGHT.match, names)):
+        return _without_weights(file, header)
     else:
         found = _other_family(header.shapes) or FileContent(
             kind=_first(OTHER_PARTS, names) or FileKind.UNKNOWN
@@ -323,6 +334,15 @@ def _identified(file: Path, header: WeightsHeader) -> FileContent:
     if found.kind in DRAWING or found.kind is FileKind.UNKNOWN:
         return found
     return replace(found, problem=_problem(file, found))
+
+
+def _without_weights(file: Path, header: WeightsHeader) -> FileContent:
+    """Describe a file without any weights, or without the first weights of its UNet."""
+    lack = "weights are missing from it" if header.shapes else "it has no weights"
+    problem = ModelNotFound(
+        f'The file "{file.name}" is damaged: {lack}.', hint="Download it again from its maker."
+    )
+    return FileContent(kind=FileKind.DAMAGED, size_bytes=header.size_bytes, problem=problem)
 
 
 def _problem(file: Path, content: FileContent) -> ModelNotFound:
@@ -352,13 +372,14 @@ def _other_family(shapes: Mapping[str, tuple[int, ...]]) -> FileContent | None:
     for family, pipeline_class, sign in FAMILIES:
         if any(map(re.compile(sign).match, bare)):
             usual = FileKind.DENOISER if pipeline_class else FileKind.UNSUPPORTED
-            width = (bare.get(INPUT_OF_FLUX) or (0,))[-1]
+            width = next((bare[name][-1] for name in INPUTS_OF_FLUX if bare.get(name)), 0)
             has_guidance = any(map(GUIDANCE_OF_FLUX.match, bare))
+            is_flux = pipeline_class == FLUX_1
             return FileContent(
-                kind=BY_WIDTH_OF_FLUX.get(width, usual),
+                kind=BY_WIDTH_OF_FLUX.get(width, usual) if is_flux else usual,
                 family=family,
                 pipeline_class=pipeline_class,
-                embeds_guidance=has_guidance if pipeline_class == FLUX_1 else None,
+                embeds_guidance=has_guidance if is_flux else None,
             )
     return None
 
@@ -369,6 +390,9 @@ INPUT = f"{DENOISER_PREFIX}input_blocks.0.0.weight"
 BARE_INPUT = INPUT.removeprefix(DENOISER_PREFIX)
 INPUTS = (INPUT, BARE_INPUT, "conv_in.weight")
 """First weights of a UNet: in a checkpoint, alone as for ComfyUI, and in the names of diffusers."""
+
+LATER_WEIGHT = re.compile(rf"({re.escape(DENOISER_PREFIX)})?(input|output)_blocks\.\d+\.\d\.")
+"""Other weights of a UNet in the names of Stability AI."""
 
 ATTENDS = re.compile(r".*attn2[._]to_k[._].*(weight|lora_down|lora_A)")
 WIDTHS: Mapping[int, str] = {768: SD_1, 1024: SD_2, 2048: SDXL}
@@ -407,7 +431,14 @@ DEEPEST: Mapping[str, str] = {
 """Weights that pruned models of a family lack, such as SSD-1B."""
 
 PICTURE_ENCODER = "embedder.model.visual."
-PLAYGROUND = "edm_mean"
+UNSUPPORTED_UNETS: Mapping[str, re.Pattern[str]] = {
+    "Playground 2.5": re.compile(r"edm_mean$"),
+    "Stable Video Diffusion": re.compile(r".*\.time_stack\."),
+    "Kandinsky 2": re.compile(r"add_embedding\.(text|image)_norm\.|.*\.add_k_proj\."),
+    "GLIGEN": re.compile(r".*position_net\."),
+    "a latent consistency model (LCM)": re.compile(r".*(time_embed|time_embedding)\.cond_proj\."),
+}
+"""Families of UNets that the pipelines of Stable Diffusion load but draw wrongly."""
 
 
 def _stable_diffusion(header: WeightsHeader) -> FileContent:
@@ -417,8 +448,9 @@ def _stable_diffusion(header: WeightsHeader) -> FileContent:
     family = WIDTHS.get(width, "")
     if width == REFINER_WIDTH:
         return FileContent(kind=FileKind.REFINER)
-    if PLAYGROUND in shapes:
-        return FileContent(kind=FileKind.UNSUPPORTED, family="Playground 2.5")
+    for other, sign in UNSUPPORTED_UNETS.items():
+        if any(map(sign.match, shapes)):
+            return FileContent(kind=FileKind.UNSUPPORTED, family=other)
     if channels in BY_CHANNELS:
         return FileContent(kind=BY_CHANNELS[channels], family=family)
     if any(name.startswith(PICTURE_ENCODER) for name in shapes):

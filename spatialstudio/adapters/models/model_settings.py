@@ -8,6 +8,7 @@ plausible numbers, and no code from the folder.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ MAX_TOKENIZER_BYTES = 40 * MEBIBYTE
 MAX_HEADER_BYTES = 8 * MEBIBYTE
 HEADER_LENGTH_BYTES = 8
 METADATA = "__metadata__"
+BITS = re.compile(r"(?<=[A-Z])\d+")
+"""Bits of a number in the name of its format: 16 in "BF16", 8 in "F8_E4M3"."""
+
+BYTE_BITS = 8
 
 WHOLE_TOKENIZER = "tokenizer.json"
 TABLES = ("vocab.json", "vocab.txt", "merges.txt", "spiece.model", "tokenizer.model")
@@ -196,12 +201,31 @@ def read_header(file: Path) -> WeightsHeader:
     ends = [int(entry["data_offsets"][1]) for entry in entries.values()]
     if HEADER_LENGTH_BYTES + length + max(ends, default=0) > size:
         raise CutShort(size)
+    _check_places(entries)
     return WeightsHeader(
         shapes={name: tuple(map(int, entry["shape"])) for name, entry in entries.items()},
         dtypes=frozenset(str(entry["dtype"]) for entry in entries.values()),
         metadata={str(name): str(text) for name, text in dict(metadata).items()},
         size_bytes=size,
     )
+
+
+def _check_places(entries: Mapping[str, Any]) -> None:
+    """Check that shapes are sizes, and that the bytes of tensors follow each other.
+
+    Raises:
+        ValueError, LookupError, TypeError: They do not.
+    """
+    end = 0
+    for entry in sorted(entries.values(), key=lambda entry: entry["data_offsets"]):
+        shape, (start, stop) = entry["shape"], entry["data_offsets"]
+        if not all(type(number) is int and number >= 0 for number in (*shape, start, stop)):
+            raise ValueError(shape)
+        bits = BITS.search(entry["dtype"])
+        is_sized = bits is None or prod(shape) * int(bits[0]) == BYTE_BITS * (stop - start)
+        if start != end or not is_sized:
+            raise ValueError(start)
+        end = stop
 
 
 def unusable(what: str, error: Exception) -> ModelNotFound:

@@ -306,6 +306,85 @@ WRONG = {
         lambda known: known[SDXL] | {f"{UNET}out.2.weight.absmax": ("U8", (90,))},
         "contains quantized weights of Stable Diffusion XL",
     ),
+    "averaged weights only": (
+        lambda known: {
+            f"model_ema.{name.removeprefix('model.').replace('.', '')}": each
+            for name, each in only(known[SD_1], UNET).items()
+        },
+        "contains only the averaged (EMA) weights of a checkpoint",
+    ),
+    "text encoder of transformers 5": (
+        lambda _: fp16(
+            ("embeddings.token_embedding.weight", (49408, 768)),
+            ("encoder.layers.0.mlp.fc1.weight", (3072, 768)),
+        ),
+        "contains a text encoder",
+    ),
+    "ControlNet in the form of a LoRA": (
+        lambda _: fp16(("lora_controlnet", ()), ("input_blocks.1.0.in_layers.2.up", (320, 128))),
+        "contains a ControlNet",
+    ),
+    "IP adapter with LoRA": (
+        lambda _: fp16(
+            ("image_proj.proj.0.weight", (8192, 512)),
+            ("ip_adapter.0.to_q_lora.down.weight", (128, 320)),
+        ),
+        "contains an image adapter",
+    ),
+    "IP adapter of FLUX.1": (
+        lambda _: fp16(
+            ("double_blocks.0.processor.ip_adapter_double_stream_k_proj.weight", (3072, 4096))
+        ),
+        "contains an image adapter for FLUX.1",
+    ),
+    "FLUX.1 Redux": (lambda _: fp16(("redux_up.weight", (12288, 1152))), "an image adapter"),
+    "T2I adapter": (
+        lambda _: fp16(
+            ("conv_in.weight", (320, 768, 3, 3)), ("body.0.block1.weight", (320, 320, 3, 3))
+        ),
+        "contains an image adapter",
+    ),
+    "FLUX.1 Fill of diffusers": (
+        lambda _: fp16(
+            ("single_transformer_blocks.0.attn.to_q.weight", (3072, 3072)),
+            ("x_embedder.weight", (3072, 384)),
+        ),
+        "contains an inpainting model for FLUX.1",
+    ),
+    "SVD": (
+        lambda known: (
+            with_channels(known[SD_2], 8)
+            | fp16((f"{UNET}input_blocks.1.1.time_stack.0.attn1.to_k.weight", (320, 320)))
+        ),
+        "contains weights of Stable Video Diffusion, a family that is not supported",
+    ),
+    "GLIGEN": (
+        lambda known: known[SD_1] | fp16((f"{UNET}position_net.null_positive_feature", (768,))),
+        "contains weights of GLIGEN",
+    ),
+    "LCM": (
+        lambda known: known[SD_1] | fp16((f"{UNET}time_embed.cond_proj.weight", (320, 256))),
+        "contains weights of a latent consistency model (LCM)",
+    ),
+    "Kandinsky": (
+        lambda _: fp16(
+            ("conv_in.weight", (384, 4, 3, 3)), ("add_embedding.image_norm.weight", (768,))
+        ),
+        "contains weights of Kandinsky 2",
+    ),
+    "upscaler of BasicSR": (
+        lambda _: fp16(("params_ema.conv_first.weight", (64, 3, 3, 3))),
+        "contains an upscaler",
+    ),
+    "hypernetwork": (
+        lambda _: fp16(("768.0.linear.0.weight", (1536, 768)), ("768.0.linear.0.bias", (1536,))),
+        "contains a hypernetwork",
+    ),
+    "first weight missing": (
+        lambda known: {name: each for name, each in known[SDXL].items() if name != FIRST_WEIGHT},
+        "is damaged: weights are missing from it",
+    ),
+    "no weights": (lambda _: {}, "is damaged: it has no weights"),
     "unknown": (
         lambda _: fp16(("layer1.0.conv1.weight", (64, 64, 1, 1))),
         'The architecture of the model in "model.safetensors" is unknown',
@@ -376,6 +455,39 @@ def test_a_safetensors_header_whose_length_looks_like_another_format_is_read(fil
 def test_a_header_without_shapes_or_offsets_is_damaged(file, entry):
     header = json.dumps({"weight": entry}).encode()
     file.write_bytes(len(header).to_bytes(8, "little") + header)
+    assert identify_file(file).kind is FileKind.DAMAGED
+
+
+def place(shape, start, stop, dtype="F16"):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [start, stop]}
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [place([2], 0, 4), place([2], 0, 4)],
+        [place([2], 0, 4), place([2], 2, 6)],
+        [place([2], 0, 4), place([2], 8, 12)],
+        [place([3], 0, 4)],
+        [place([2**62, 2**62], 0, 4)],
+        [place([-1, -2], 0, 4)],
+        [place([2.0], 0, 4)],
+        [place([2], -4, 0)],
+        [place([2], 0, 4, ["F16"])],
+    ],
+    ids=["same place", "overlap", "hole", "size", "huge", "negative", "part", "before", "format"],
+)
+def test_tensors_that_do_not_follow_each_other_are_damage(file, entries):
+    names = (FIRST_WEIGHT, "other")
+    header = json.dumps(dict(zip(names, entries, strict=False))).encode()
+    file.write_bytes(len(header).to_bytes(8, "little") + header + bytes(16))
+    content = identify_file(file)
+    assert content.kind is FileKind.DAMAGED
+    assert content.problem.hint
+
+
+def test_a_header_longer_than_any_file_is_damage(file):
+    file.write_bytes((2**63).to_bytes(8, "little") + b'{"a": 1}')
     assert identify_file(file).kind is FileKind.DAMAGED
 
 
