@@ -245,13 +245,8 @@ def run_answer(run: OpenRun) -> Answer:
 
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Return a run as lines of text."""
-    attention = attention_at_the_end(run)
-    for verdict in run.evaluation.verdicts if run.evaluation else ():
-        relation = relation_of(verdict, run.scene)
-        yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
-        yield f"  {explain(verdict, run.scene, attention.get(verdict.relation_id))}"
-        if verdict.measurement is not None:
-            yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
+    if run.evaluation is not None:
+        yield from _verdict_lines(run, run.evaluation)
     if run.evaluation is not None and not run.evaluation.verdicts:
         yield "There is no relation to judge."
     elif run.evaluation is not None and run.evaluation.judge_set is not None:
@@ -275,6 +270,17 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             "relations pass"
         )
     yield from _warnings(run.scene)
+
+
+def _verdict_lines(run: OpenRun, evaluation: Evaluation) -> Iterator[str]:
+    attention = attention_at_the_end(run)
+    for verdict in evaluation.verdicts:
+        relation = relation_of(verdict, run.scene)
+        yield f"{verdict.outcome.value}: {run.scene.sentence(relation)}"
+        pos = attention.get(verdict.relation_id)
+        yield f"  {explain(verdict, run.scene, evaluation, pos)}"
+        if verdict.measurement is not None:
+            yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
 
 
 def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:

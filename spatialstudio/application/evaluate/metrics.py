@@ -260,13 +260,22 @@ def _read(settings: CheckerSettings | DaSettings, change: str) -> tuple[str, Any
             f'There is no setting "{name}".', hint=f"Available: {', '.join(known)}."
         )
     present = getattr(settings, name)
-    value = _value(present, word.lower(), MOST[type(settings)])
+    most = MOST[type(settings)]
+    value = _value(present, word.lower(), most)
     if value is None or (name in ABOVE_ZERO and not value):
         raise SettingsError(
             f'The value "{word}" is invalid for the setting "{name}".',
-            hint=f"The current value is {_in_words(present)}.",
+            hint=f"Choose {_choices(present, most)}; the current value is {_in_words(present)}.",
         )
     return name, value
+
+
+def _choices(present: object, most: float) -> str:
+    if isinstance(present, bool):
+        return "yes or no"
+    if isinstance(present, Enum):
+        return " or ".join(choice.value for choice in type(present))
+    return f"a number from 0 to {most:g}"
 
 
 def _value(present: object, word: str, most: float) -> object:

@@ -83,9 +83,14 @@ def _claim(relation: Relation, scene: SceneGraph) -> tuple[object, ...]:
     return relation.id, relation.type.id, *(scene.mention(end).phrase for end in relation.ends)
 
 
-def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
+def explain(
+    verdict: Verdict,
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    attention_pos: float | None = None,
+) -> str:
     """Describe a verdict with its measurements, disagreeing attention, and omitted checks."""
-    return explain_verdict(verdict, scene, attention_pos)
+    return explain_verdict(verdict, scene, attention_pos, evaluation.perception.missing_classes)
 
 
 def evidence_of(

@@ -1,6 +1,6 @@
 """Explanations of verdicts in sentences with numbers, and the evidence behind them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import hypot
 
 import numpy as np
@@ -66,7 +66,12 @@ _EXTENTS = {Axis.X: "width", Axis.Y: "height"}
 _VERBS = {Outcome.PASS: "is", Outcome.FAIL: "is not", Outcome.UNDECIDABLE: "is"}
 
 
-def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = None) -> str:
+def explain(
+    verdict: Verdict,
+    scene: SceneGraph,
+    attention_pos: float | None = None,
+    unknown: Collection[str] = (),
+) -> str:
     """Explain a verdict, a contradiction with the attention, and what was not checked.
 
     Args:
@@ -74,14 +79,19 @@ def explain(verdict: Verdict, scene: SceneGraph, attention_pos: float | None = N
         scene: The scene graph.
         attention_pos: The relation's PoS on the attention at the last step, [0, 1]; None if not
             recorded.
+        unknown: Heads outside the detector's classes.
 
     Returns:
         Sentences with full stops, for instance "The centre of the dog is 0.31 of the width to
         the left of the centre of the car; the relation requires more than 0.10 to the left."
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
-    clause = _abstention(verdict, scene) or _comparison(verdict, relation, scene)
-    clauses = [clause, _attention(verdict, attention_pos), _left_out(not_checked(relation, scene))]
+    clauses = [
+        _abstention(verdict, scene) or _comparison(verdict, relation, scene),
+        _outside(verdict, scene, unknown),
+        _attention(verdict, attention_pos),
+        _left_out(not_checked(relation, scene)),
+    ]
     return " ".join(f"{each[0].upper()}{each[1:]}." for each in clauses if each)
 
 
@@ -157,6 +167,14 @@ def _abstention(verdict: Verdict, scene: SceneGraph) -> str:
             return f"the second detector disagrees (agreement {share:.2f})"
         case _:
             return ""
+
+
+def _outside(verdict: Verdict, scene: SceneGraph, unknown: Collection[str]) -> str:
+    """Return a clause on missing objects that the detector cannot recognise."""
+    if verdict.reason is not AbstentionReason.MISSING_OBJECT:
+        return ""
+    outside = [each for each in verdict.about if scene.mention(each).head in unknown]
+    return f"the detector has no class for {_listed(outside, scene)}" if outside else ""
 
 
 def _comparison(verdict: Verdict, relation: Relation, scene: SceneGraph) -> str:
@@ -299,7 +317,7 @@ def evidence_of(
     is_whole = len(boxes) == len(relation.ends)
     return Evidence(
         relation_id=relation.id,
-        sentence=explain(verdict, scene, attention_pos),
+        sentence=explain(verdict, scene, attention_pos, perception.missing_classes),
         boxes=tuple(_boxes(relation, evaluation)),
         masks=_masks(relation, perception, settings),
         bands=tuple(bands_of(relation.type, boxes, perception, settings)) if is_whole else (),

@@ -193,6 +193,12 @@ def test_without_detections_a_sentence_remains():
     assert (evidence.crop, evidence.gap, evidence.pos_band) == (None, None, None)
 
 
+def test_a_missing_object_outside_the_detectors_classes_is_named():
+    said = "Not found: the dog and the car. The detector has no class for the car."
+    assert shown(missing_classes=("car", "tree")).sentence == said
+    assert "no class" not in shown(*PLAIN, missing_classes=("tree",)).sentence
+
+
 def test_without_chosen_boxes_a_perturbed_picture_is_shown_whole():
     unsure = seen("dog", 20, 50, 0.1), seen("car", 80, 50, 0.1)
     evidence = shown(*unsure, looks=Looks(perturbed=(perception(),)))
