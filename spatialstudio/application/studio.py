@@ -116,7 +116,7 @@ class Studio:
         self.judges = DEFAULT_JUDGE_SET
         self.extractor_id = EXTRACTOR_ID
         self.judge_sets = JudgeSets(
-            self._perception_catalog, registry.ids, self._own_judge_sets, self._repositories
+            self._perception_catalog, registry.ids, self._own_judge_sets, lambda: self.hub.catalogue
         )
         self.judge_defaults = JudgeDefaults(self._models_now, self._choice_now, self.judge_sets)
         draws_stickers = self.judge_defaults.draws_stickers

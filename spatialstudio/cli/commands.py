@@ -31,6 +31,7 @@ from spatialstudio.cli.judging import (
     benchmark_prompts,
     judge_pictures,
     judge_records,
+    note_absent_models,
     open_to_evaluate,
     sweep_records,
 )
@@ -171,6 +172,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio.extractor_id = options.extractor
     studio.storage.marks_pictures = not options.unmarked
     studio.judges = judge_choice(options)
+    note_absent_models(studio, studio.judges)
     studio.use_scene(studio.parse_for_model(options.prompt, options.model))
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.evaluate.evaluate_image import needs_depth
 from spatialstudio.application.evaluate.judging import (
     DaModelChoice,
     JudgedPicture,
@@ -36,6 +37,7 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.domain.benchmark import RunReport
 from spatialstudio.domain.errors import LibraryNotWritable, StudioError
+from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.safe_files import check_not_source
 from spatialstudio.domain.verdict import REPRODUCE
 
@@ -48,6 +50,7 @@ ANSWERS_FILE = "answers.jsonl"
 ERROR = "ERROR"
 NOT_STORED = "The pictures are not stored as runs: choose a --library, or use --no-store."
 NO_MASKS = "PSE is 0 because there are no masks. Choose a --segmenter."
+NO_DEPTH = "Depth relations are undecidable without a depth model. Choose a model with --depth."
 FIRST_COLUMNS = (
     *("picture", "prompt", "checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
@@ -144,6 +147,7 @@ def open_to_evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> St
         LibraryNotWritable: The folder given by ``--library`` cannot be written.
     """
     studio = open_studio(options.library)
+    note_absent_models(studio, judge_choice(options))
     studio.extractor_id = options.extractor
     studio.storage.stores_evaluations = not options.no_store
     try:
@@ -155,6 +159,12 @@ def open_to_evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> St
         show_progress(f"Note: {error.message} {NOT_STORED}")
         studio.storage.stores_evaluations = False
     return studio
+
+
+def note_absent_models(studio: Studio, choice: JudgeSetChoice) -> None:
+    """Print which models of a user-defined judge set are not installed."""
+    for note in studio.judge_sets.notes(choice):
+        show_progress(f"Note: {note}")
 
 
 def _stored(judged: JudgedPicture, studio: Studio) -> dict[str, Any]:
@@ -182,6 +192,7 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
         "prompt": judged.task.prompt,
         **kind,
         "error": judged.error.message if judged.error else None,
+        "hint": judged.error.hint if judged.error else None,
         "relations": len(judged.scene.relations) if judged.scene else None,
         "objects": len(judged.scene.mentions) if judged.scene else None,
     }
@@ -191,6 +202,7 @@ def _row(judged: JudgedPicture, kind: Mapping[str, Any], metrics: ChosenMetrics)
         row["judge_set"] = asdict(used) if used else None
         notes = [used.warning] if used and used.warning else []
         notes += [NO_MASKS] * bool(seen.detections and not seen.masks)
+        notes += [NO_DEPTH] * (needs_depth(judged.scene) and seen.depth is None)
         row["note"] = " ".join([*notes, *row.get("failed_metrics", {}).values()]) or None
     return row
 
@@ -261,7 +273,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield row["picture"]
         if row["error"]:
-            yield f"  {ERROR}: {row['error']}"
+            yield f"  {ERROR}: {row['error']} {row.get('hint') or ''}".rstrip()
         if row.get("note"):
             yield f"  {row['note']}"
         for verdict in row.get("verdicts", ()):

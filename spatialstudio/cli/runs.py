@@ -29,7 +29,7 @@ from spatialstudio.cli.answers import (
     run_answer,
     run_lines,
 )
-from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.judging import OpenStudio, note_absent_models
 from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.printing import (
     complain,
@@ -410,6 +410,7 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     settings = studio.judging.checker(options.checker, options.set)
     da_settings = studio.judging.da_settings(options.da, options.da_set)
     choice = judge_choice(options)
+    note_absent_models(studio, choice)
 
     def judge(run: OpenRun) -> OpenRun:
         if choice == DEFAULT_JUDGE_SET and run.evaluation is not None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias
 
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
@@ -113,6 +112,7 @@ class JudgeSetCard:
         tasks: Candidates by task; a set without an installed detector cannot be used, other tasks
             are left out where no candidate is installed.
         cut: Score threshold for detections, [0, 1]; None for the threshold of the authors.
+        fault: Why a user-defined set cannot be used, as a clause; empty for a valid set.
     """
 
     id: str
@@ -120,11 +120,11 @@ class JudgeSetCard:
     help: str = ""
     tasks: Mapping[JudgeTask, Candidates]
     cut: float | None = None
+    fault: str = ""
 
 
 JUDGE_SET_CUT = "cut"
-JudgeSetTasks: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...] | float]]
-"""Names of candidate models by judge set and task, and the score threshold by "cut", as stored."""
+"""Key of the score threshold of a stored judge set, next to its tasks."""
 
 
 def is_judge_set_name(name: str) -> bool:

@@ -21,6 +21,7 @@ LAST = 1000
 RESERVED_NAMES = frozenset(
     (
         *("picture", "prompt", "judge_set", "judges", "witnesses", "models", "error", "relations"),
+        "hint",
         *("objects", "note", "notes", "verdicts", "failed_metrics", "why", "evidence", "found"),
         *("relation_id", "relation", "outcome", "reason", "confidence", "components", "delta"),
         *("margin", "overlap", "gap", "pos", "attention_pos", "not_checked"),

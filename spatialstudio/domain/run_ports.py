@@ -15,7 +15,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
 )
-from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeSetTasks
+from spatialstudio.domain.judge_choice import JudgeSetCard
 from spatialstudio.domain.library import (
     Deletion,
     EntryId,
@@ -251,9 +251,7 @@ class StateFiles(Protocol):
     def open_journal(self, folder: Path) -> QueueJournal:
         """Open this process's journal in a folder shared by all processes of a user."""
 
-    def write(
-        self, path: Path, state: Draft | RunSettings | Mapping[str, str] | JudgeSetTasks
-    ) -> None:
+    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
         """Write a draft, run settings, texts by name, or judge sets by name atomically.
 
         Raises:
@@ -274,7 +272,14 @@ class StateFiles(Protocol):
         """Return texts by name; empty when they cannot be read."""
 
     def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
-        """Return the user-defined judge sets, without invalid ones."""
+        """Return the user-defined judge sets; those that cannot be used have a ``fault``."""
+
+    def write_judge_set(self, path: Path, set_id: str, card: JudgeSetCard | None) -> None:
+        """Replace a stored judge set, or delete it; other sets stay as they are, valid or not.
+
+        Raises:
+            StoreError: The file is damaged, or cannot be written.
+        """
 
 
 class AttentionFiles(Protocol):

@@ -219,3 +219,40 @@ def test_an_unknown_set_lists_all_names(terminal, photo):
     done = terminal("evaluate", photo, "--prompt", PROMPT, "--judge-set", "yours", "--csv")
     assert done.code != 0
     assert 'no judge set "yours"' in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (
+            {"detektor": ["other/detector"]},
+            'cannot be used: "detektor" is not one of detector, second_detector, segmenter, depth, '
+            "answerer, cut.",
+        ),
+        (
+            {"detector": ["other/detector"], "cut": 3},
+            'cannot be used: "cut" must be a number from 0 to 1.',
+        ),
+        ({"detector": ["gone/model"]}, 'No detector of the judge set "my set" is installed.'),
+    ],
+    ids=["misspelt", "threshold", "removed"],
+)
+def test_an_invalid_set_of_the_user_names_its_fault(terminal, photo, tmp_path, stored, message):
+    file = tmp_path / "settings" / "judge_sets.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"my set": stored}))
+    done = terminal("evaluate", photo, "--prompt", PROMPT, "--judge-set", "my set")
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "runs").exists() or not [*(tmp_path / "runs").rglob("*.png")]
+
+
+def test_a_model_that_is_gone_from_a_set_is_noted(terminal, photo, library, tmp_path):
+    file = tmp_path / "settings" / "judge_sets.json"
+    file.parent.mkdir(exist_ok=True)
+    stored = {"detector": ["other/detector"], "depth": ["gone/depth"]}
+    file.write_text(json.dumps({"my set": stored}))
+    words = "--judge-set", "my set", "--library", library
+    done = terminal("evaluate", photo, "--prompt", "a dog in front of a car", *words)
+    assert 'The model "gone/depth" of the judge set "my set" is not installed' in done.err
+    assert "Depth relations are undecidable without a depth model." in done.out

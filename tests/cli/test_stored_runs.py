@@ -146,6 +146,13 @@ def test_models_are_chosen_by_id_and_by_short_name(terminal, registry, picture, 
     assert sidecar["evaluation"]["judge_set"]["models"]["detector"] == f"{chosen} c0ffee 5ha"
 
 
+def test_a_short_name_of_a_model_for_another_task_is_refused(terminal, picture):
+    done = terminal("judge-again", picture, "--detector", "sam2-tiny")
+    assert done.code != 0
+    assert 'The model "sam2-tiny" is for the task "segmenter", not "detector".' in done.err
+    assert 'models list --task detector"' in done.err
+
+
 def test_an_ambiguous_short_name_is_refused_with_the_ids(terminal, registry, picture):
     shelf = registry.perception_shelf_made
     another = replace(OTHER_DETECTOR, ref=replace(OTHER_DETECTOR.ref, id="maker/detector"))

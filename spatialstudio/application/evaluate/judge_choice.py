@@ -11,6 +11,7 @@ from dataclasses import replace
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.errors import ModelNotFound, NoDetectorChosen, SettingsError
+from spatialstudio.domain.hub import CatalogueEntry, download_hint
 from spatialstudio.domain.judge_choice import (
     JUDGE_SETS,
     OPEN_VOCABULARY,
@@ -53,7 +54,7 @@ class JudgeSets:
         catalog: Returns the catalog of perception models.
         registered: Returns the ids of the registered adapters of a kind, as "detector".
         own: Returns the user-defined judge sets.
-        repositories: Returns the repositories of recommended models by their short names.
+        recommended: Returns the recommended models, which can be named by their short names.
     """
 
     def __init__(
@@ -61,12 +62,12 @@ class JudgeSets:
         catalog: Callable[[], PerceptionCatalog],
         registered: Callable[[str], Sequence[str]],
         own: Callable[[], Iterable[JudgeSetCard]] = tuple,
-        repositories: Callable[[], Mapping[str, str]] = dict,
+        recommended: Callable[[], Iterable[CatalogueEntry]] = tuple,
     ) -> None:
         self._catalog = catalog
         self._registered = registered
         self._own = own
-        self._repositories = repositories
+        self._recommended = recommended
         self._found: tuple[PerceptionCard, ...] | None = None
 
     @property
@@ -93,9 +94,14 @@ class JudgeSets:
         """Return a judge set by id.
 
         Raises:
-            SettingsError: There is no such judge set.
+            SettingsError: There is no such judge set, or it is invalid.
         """
         for card in self.cards:
+            if card.id == set_id and card.fault:
+                raise SettingsError(
+                    f'The judge set "{set_id}" cannot be used: {card.fault}.',
+                    hint="Correct it in judge_sets.json in the settings folder.",
+                )
             if card.id == set_id:
                 return card
         known = ", ".join(card.id for card in self.cards)
@@ -110,6 +116,17 @@ class JudgeSets:
         """Return the tasks of a judge set without an installed model, with their candidates."""
         installed = self.installed(card)
         return {task: each for task, each in card.tasks.items() if task not in installed}
+
+    def notes(self, choice: JudgeSetChoice) -> tuple[str, ...]:
+        """Return sentences on tasks that a chosen user-defined set leaves out; not its detector."""
+        card = next((each for each in self._own() if each.id == choice.set_id), None)
+        absent = {} if card is None else self.missing(card)
+        return tuple(
+            f'The model "{each.models[0]}" of the judge set "{choice.set_id}" is not installed: '
+            f"there is no {task.value.replace('_', ' ')}. {download_hint(each.models[0])}".rstrip()
+            for task, each in absent.items()
+            if task is not JudgeTask.DETECTOR and task not in choice.models and each.models
+        )
 
     def usable(self, task: JudgeTask) -> tuple[str, ...]:
         """Return all models that can do a task: registered adapters, then installed models."""
@@ -143,9 +160,8 @@ class JudgeSets:
             wanted = card.tasks.get(JudgeTask.DETECTOR, Candidates(models=()))
             raise ModelNotFound(
                 f'No detector of the judge set "{card.label}" is installed.',
-                hint=f'Run "spatialstudio models get {wanted.models[0]}", or choose another set.'
-                if wanted.models
-                else "Add a detector to it, or choose another set.",
+                hint="".join(map(download_hint, wanted.models[:1]))
+                or "Choose another judge set, or another detector for this one.",
             )
         return _with_models(choice, models, card)
 
@@ -160,12 +176,20 @@ class JudgeSets:
 
         Raises:
             SettingsError: Several installed models have this short name.
+            ModelNotFound: The recommended model of this name is for another task.
         """
-        usable = self.usable(task)
-        repository = self._repositories().get(name, name)
+        usable, role = self.usable(task), ROLES[task].value
+        known = (each for each in self._recommended() if name in (each.id, each.repository))
+        entry = next(known, None)
+        repository = entry.repository if entry is not None else name
         for each in (name, repository):
             if each in usable:
                 return each
+        if entry is not None and entry.task.value != role:
+            raise ModelNotFound(
+                f'The model "{name}" is for the task "{entry.task.value}", not "{role}".',
+                hint=f'List suitable models with "spatialstudio models list --task {role}".',
+            )
         if repository == name and "/" in name:
             return name
         found = [each for each in usable if _short_name(each) == _short_name(repository)]

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -33,7 +33,6 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
-    JUDGE_SET_CUT,
     JUDGE_SETS,
     JudgeSetCard,
     JudgeTask,
@@ -162,7 +161,7 @@ class Storage:
 
         Raises:
             SettingsError: The name is invalid or that of a built-in set, or there is no detector.
-            StoreError: The file is not writable.
+            StoreError: The file is damaged or not writable.
         """
         built_in = {name.casefold() for each in JUDGE_SETS for name in (each.id, each.label)}
         if not is_judge_set_name(card.id) or card.id.casefold() in built_in:
@@ -174,29 +173,19 @@ class Storage:
             raise SettingsError(
                 "The judge set has no detector.", hint="Choose a detector, then save again."
             )
-        self._write_judge_sets(card.id, (card,))
+        self._write_judge_set(card.id, card)
 
     def delete_judge_set(self, set_id: str) -> None:
         """Delete a user-defined judge set, if there is one with this name.
 
         Raises:
-            StoreError: The file is not writable.
+            StoreError: The file is damaged or not writable.
         """
-        self._write_judge_sets(set_id, ())
+        self._write_judge_set(set_id, None)
 
-    def _write_judge_sets(self, set_id: str, added: tuple[JudgeSetCard, ...]) -> None:
+    def _write_judge_set(self, set_id: str, card: JudgeSetCard | None) -> None:
         self._judge_sets = None  # another program may have changed the file
-        others = tuple(card for card in self.own_judge_sets() if card.id != set_id)
-        path = self._paths.settings / OWN_JUDGE_SETS
-        sets: dict[str, Mapping[str, tuple[str, ...] | float]] = {
-            card.id: {
-                **{task.value: each.models for task, each in card.tasks.items()},
-                **({} if card.cut is None else {JUDGE_SET_CUT: card.cut}),
-            }
-            for card in (*others, *added)
-        }
-        self._state.write(path, sets)
-        self._judge_sets = (*others, *added)
+        self._state.write_judge_set(self._paths.settings / OWN_JUDGE_SETS, set_id, card)
 
     @cached_property
     def gallery(self) -> "Gallery":

@@ -42,7 +42,8 @@ def judge_set_choices(sets: JudgeSets, chosen: str) -> tuple[Choice, ...]:
     choices = [Choice(id=BY_ORIGIN, title=tr(BY_ORIGIN_TITLE), tip=tr(BY_ORIGIN_HELP))]
     for card in cards:
         is_usable = JudgeTask.DETECTOR in sets.installed(card)
-        title = tr(card.label) if is_usable else f"{tr(card.label)} ({tr('not installed')})"
+        state = tr("invalid" if card.fault else "not installed")
+        title = tr(card.label) if is_usable else f"{tr(card.label)} ({state})"
         tip = "\n".join(describe_judge_set(sets, card))
         choices.append(Choice(id=card.id, title=title, tip=tip, is_usable=is_usable))
     if chosen and chosen not in [card.id for card in cards]:
@@ -53,6 +54,9 @@ def judge_set_choices(sets: JudgeSets, chosen: str) -> tuple[Choice, ...]:
 
 def describe_judge_set(sets: JudgeSets, card: JudgeSetCard) -> Iterator[str]:
     """Return lines on the use of a judge set: its models, and candidates for missing ones."""
+    if card.fault:
+        yield tr("Cannot be used: {fault}.").format(fault=card.fault)
+        return
     installed, missing = sets.installed(card), sets.missing(card)
     if card.help:
         yield tr(card.help)

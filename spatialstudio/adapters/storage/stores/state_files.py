@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISREG
-from typing import BinaryIO, TypeGuard
+from typing import Any, BinaryIO, TypeGuard, cast
 from uuid import uuid4
 
 from spatialstudio.adapters.durable_files import (
@@ -32,12 +32,13 @@ from spatialstudio.adapters.storage.stores.json_codec import (
     read_json,
 )
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
     JUDGE_SET_CUT,
+    MAX_NAME,
     Candidates,
     JudgeSetCard,
-    JudgeSetTasks,
     JudgeTask,
     is_judge_set_name,
 )
@@ -66,9 +67,7 @@ class PlainStateFiles:
         """Open this program's journal; nothing is written before the first request."""
         return FileJournal(folder)
 
-    def write(
-        self, path: Path, state: Draft | RunSettings | Mapping[str, str] | JudgeSetTasks
-    ) -> None:
+    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
         """Write state atomically.
 
         Raises:
@@ -108,14 +107,26 @@ class PlainStateFiles:
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
 
     def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
-        """Return the user-defined judge sets, without invalid ones."""
+        """Return the user-defined judge sets; those that cannot be used have a ``fault``."""
         try:
             plain = read_json(path)
         except (OSError, StoreError):
             return ()
         items = plain.items() if isinstance(plain, dict) else ()
-        cards = (_judge_set_of(name, tasks) for name, tasks in items)
-        return tuple(card for card in cards if card is not None)[:MAX_JUDGE_SETS]
+        named = [(name, tasks) for name, tasks in items if is_judge_set_name(name)]
+        return tuple(_judge_set_of(name, tasks) for name, tasks in named[:MAX_JUDGE_SETS])
+
+    def write_judge_set(self, path: Path, set_id: str, card: JudgeSetCard | None) -> None:
+        """Replace or delete a stored judge set; see ``StateFiles``."""
+        stored = {name: tasks for name, tasks in _stored_sets(path).items() if name != set_id}
+        if card is not None:
+            tasks: dict[str, Json] = {
+                task.value: list(each.models) for task, each in card.tasks.items()
+            }
+            stored[card.id] = tasks | ({} if card.cut is None else {JUDGE_SET_CUT: card.cut})
+        with explained_writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json_bytes(stored))
 
 
 def _is_share(value: Json) -> TypeGuard[float]:
@@ -123,24 +134,55 @@ def _is_share(value: Json) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _judge_set_of(name: str, plain: Json) -> JudgeSetCard | None:
-    """Return a judge set from its stored tasks; None if anything in it is invalid."""
-    if not isinstance(plain, dict) or not is_judge_set_name(name):
-        return None
-    tasks: dict[JudgeTask, Candidates] = {}
-    cut = plain.get(JUDGE_SET_CUT)
-    if cut is not None and not _is_share(cut):
-        return None
-    for task, models in plain.items():
-        if task == JUDGE_SET_CUT:
-            continue
-        if not isinstance(models, list) or task not in [each.value for each in JudgeTask]:
-            return None
-        names = tuple(model for model in models if isinstance(model, str) and model)
-        if len(names) != len(models):
-            return None
-        tasks[JudgeTask(task)] = Candidates(models=names)
-    return JudgeSetCard(id=name, label=name, tasks=tasks, cut=cut)
+def _stored_sets(path: Path) -> dict[str, Json]:
+    """Read the file of judge sets to change it; empty if there is none.
+
+    Raises:
+        StoreError: The file is damaged.
+    """
+    try:
+        plain = read_json(path)
+    except FileNotFoundError:
+        return {}
+    except (OSError, StoreError):
+        plain = None
+    if not isinstance(plain, dict):
+        raise StoreError(
+            f"The file {path.name} in the settings folder is damaged.",
+            hint="Correct or delete it, then try again.",
+        )
+    return plain
+
+
+def _judge_set_of(name: str, plain: Json) -> JudgeSetCard:
+    """Return a judge set from its stored tasks, with a fault if anything in it is invalid."""
+    if fault := _fault_in(plain):
+        return JudgeSetCard(id=name, label=name, tasks={}, fault=fault)
+    stored = cast("dict[str, Any]", plain)
+    tasks = {
+        task: Candidates(models=tuple(stored[task.value]))
+        for task in JudgeTask
+        if task.value in stored
+    }
+    return JudgeSetCard(id=name, label=name, tasks=tasks, cut=stored.get(JUDGE_SET_CUT))
+
+
+def _fault_in(plain: Json) -> str:
+    """Return what is invalid in a stored judge set, as a clause; empty if nothing is."""
+    if not isinstance(plain, dict):
+        return "it must list models by task"
+    known = [task.value for task in JudgeTask]
+    for key, value in plain.items():
+        if key == JUDGE_SET_CUT:
+            if value is not None and not _is_share(value):
+                return f'"{JUDGE_SET_CUT}" must be a number from 0 to 1'
+        elif key not in known:
+            return f'"{shown(key)[:MAX_NAME]}" is not one of {", ".join((*known, JUDGE_SET_CUT))}'
+        elif not isinstance(value, list) or not all(
+            isinstance(model, str) and model for model in value
+        ):
+            return f'"{key}" must be a list of model names'
+    return ""
 
 
 class FileJournal:

@@ -271,29 +271,47 @@ def test_a_journal_behind_a_link_is_not_written(tmp_path):
     assert (tmp_path / "queue" / "1.journal").is_symlink()
 
 
-def test_judge_sets_are_read_back_and_invalid_ones_left_out(tmp_path):
-    path = tmp_path / "judge_sets.json"
-    tasks = {JudgeTask.DETECTOR: Candidates(models=("org/owl", "org/dino"))}
-    card = JudgeSetCard(id="mine", label="mine", tasks=tasks, cut=0.3)
-    PlainStateFiles().write(path, {"mine": {"detector": ("org/owl", "org/dino"), "cut": 0.3}})
-    assert PlainStateFiles().read_judge_sets(path) == (card,)
-    plain = json.loads(path.read_text())
-    hostile = {
-        "": {},
-        " ": {},
-        "a\nb": {},
-        "x" * 61: {},
-        "list": [],
-        "task": {"painter": ["a"]},
-        "model": {"detector": [7]},
-        "empty": {"detector": [""]},
-        "text": {"detector": "org/owl"},
-        "large": {"detector": ["org/owl"], "cut": 1.5},
-        "infinite": {"detector": ["org/owl"], "cut": "nan"},
-        "truth": {"detector": ["org/owl"], "cut": True},
-    }
-    path.write_text(json.dumps(hostile | plain))
-    assert PlainStateFiles().read_judge_sets(path) == (card,)
+TASKS = {JudgeTask.DETECTOR: Candidates(models=("org/owl", "org/dino"))}
+MINE = JudgeSetCard(id="mine", label="mine", tasks=TASKS, cut=0.3)
+INVALID_SETS = {
+    "list": [],
+    "task": {"painter": ["a"]},
+    "model": {"detector": [7]},
+    "empty": {"detector": [""]},
+    "text": {"detector": "org/owl"},
+    "large": {"detector": ["org/owl"], "cut": 1.5},
+    "infinite": {"detector": ["org/owl"], "cut": "nan"},
+    "truth": {"detector": ["org/owl"], "cut": True},
+}
+
+
+def test_judge_sets_are_read_back_and_invalid_ones_have_a_fault(tmp_path):
+    path, state = tmp_path / "judge_sets.json", PlainStateFiles()
+    state.write_judge_set(path, "mine", MINE)
+    assert state.read_judge_sets(path) == (MINE,)
+    unnamed = {"": {}, " ": {}, "a\nb": {}, "x" * 61: {}}
+    path.write_text(json.dumps(unnamed | json.loads(path.read_text()) | INVALID_SETS))
+    mine, *others = state.read_judge_sets(path)
+    assert mine == MINE
+    assert [each.id for each in others if each.fault] == list(INVALID_SETS)
+    faults = {each.id: each.fault for each in others}
+    assert faults["task"].startswith('"painter" is not one of detector, second_detector, ')
+    assert faults["large"] == '"cut" must be a number from 0 to 1'
+    assert faults["text"] == '"detector" must be a list of model names'
+
+
+def test_writing_a_judge_set_leaves_others_and_damaged_files_as_they_are(tmp_path):
+    path, state = tmp_path / "judge_sets.json", PlainStateFiles()
+    path.write_text(json.dumps(INVALID_SETS))
+    state.write_judge_set(path, "mine", MINE)
+    state.write_judge_set(path, "list", None)
+    stored = json.loads(path.read_text())
+    assert stored.pop("mine") == {"detector": ["org/owl", "org/dino"], "cut": 0.3}
+    assert stored == {name: each for name, each in INVALID_SETS.items() if name != "list"}
+    path.write_text("{")
+    with pytest.raises(StoreError, match=r"judge_sets\.json in the settings folder is damaged"):
+        state.write_judge_set(path, "mine", MINE)
+    assert path.read_text() == "{"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"a": ' * 5000])
