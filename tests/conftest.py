@@ -89,11 +89,13 @@ def nothing_running_on():
 
 
 @pytest.fixture(autouse=True)
-def no_window_left():
+def no_window_left(request):
     """Delete the widgets that a test has discarded, and fail it if a window is still open."""
     yield
     widgets = sys.modules.get("PySide6.QtWidgets")
     if widgets is None or widgets.QApplication.instance() is None:
+        return
+    if "qapp" not in request.fixturenames and not widgets.QApplication.topLevelWidgets():
         return
     core = sys.modules["PySide6.QtCore"]
     core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete.value)
