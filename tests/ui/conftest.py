@@ -1,7 +1,6 @@
 """A window and its parts, with an engine scripted by the test."""
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.paths import StudioPaths, resources_folder
 from spatialstudio.ui.framework.appearance import Appearance, palette_of
@@ -66,19 +65,9 @@ def context(studio, theme, settings):
     return WindowContext.of(studio, theme, settings, TABLE)
 
 
-@pytest.fixture(autouse=True)
-def no_style_sheet(request):
-    """Clear the style sheet of an earlier test, unless this one has an appearance of its own."""
-    if "appearance" not in request.fixturenames and (application := QApplication.instance()):
-        application.setStyleSheet("")
-
-
 @pytest.fixture
 def appearance(qapp, settings):
-    """Appearance of the application; its font and palette are restored after the test.
-
-    The style sheet stays for the next test: Qt would restyle all widgets of the open window.
-    """
+    """Appearance of the application; its font and palette are restored after the test."""
     before = qapp.font(), qapp.palette()
     yield Appearance(qapp, settings)
     qapp.setFont(before[0])

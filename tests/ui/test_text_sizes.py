@@ -17,6 +17,7 @@ from spatialstudio.ui.run.widgets.run_form import RunForm
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip
 from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.theme.qt_palette import stylesheet
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.window.settings_dialog import SettingsDialog
@@ -216,6 +217,7 @@ def longer(qapp):
 def test_the_form_of_a_run_gives_way_to_longer_words(qapp, longer, appearance):
     use_bundled_font(qapp, resources_folder() / "fonts")
     form = RunForm(appearance.theme)
+    form.setStyleSheet(stylesheet(appearance.theme))
     form.guidance.show_methods(tuple(GUIDANCE_METHODS))
     form.show_all(True)
     assert form.minimumSizeHint().width() <= em(17)

@@ -22,7 +22,7 @@ class Appearance(QObject):
     text size changes, so that size-dependent layouts can be rebuilt.
 
     Args:
-        application: Receives the palette, style sheet and font.
+        application: Receives the palette and the font.
         settings: Stores the user's choices.
     """
 
@@ -60,7 +60,6 @@ class Appearance(QObject):
         if percent != self.text_percent:
             self._settings.text_percent = percent
             self._size_text()
-            self._dress()
             self.text_resized.emit()
 
     def step_text(self, steps: int) -> None:

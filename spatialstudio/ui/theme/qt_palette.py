@@ -1,5 +1,7 @@
 """Styles the application: Fusion style, Qt palette and style sheet from the theme's colours."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from spatialstudio.ui.theme.theme import Theme
 
 STYLE = "Fusion"
+THIN_SEPARATORS = "QMainWindow::separator { width: 1px; height: 1px; }"
 STYLESHEET = Path(__file__).with_name("stylesheet.qss")
 
 _ROLES = {
@@ -41,16 +44,24 @@ _FAINT_WHEN_OFF = (
 
 
 def dress(application: QApplication, theme: Theme) -> None:
-    """Apply the theme's colours; called again when the theme or the text size changes.
-
-    Qt restyles every widget when a style sheet is set, even the same one again.
-    """
-    if not application.styleSheet():
+    """Apply the style and the theme's palette; called again when the theme changes."""
+    if application.style().name() != STYLE.lower():
         application.setStyle(STYLE)
     application.setPalette(qt_palette(theme))
-    sheet = f"/* {application.font().pointSizeF()} */ {stylesheet(theme)}"  # em changes with it
-    if application.styleSheet() != sheet:
-        application.setStyleSheet(sheet)
+
+
+@contextmanager
+def thin_separators() -> Iterator[None]:
+    """Have the separators of a main window that is created within be one pixel wide.
+
+    Qt chooses the kind of separator when it creates the window, from the application's style, and
+    would not delete the thin separators of the window's own style sheet.
+    """
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    application.setStyleSheet(THIN_SEPARATORS)
+    yield
+    application.setStyleSheet("")
 
 
 def qt_palette(theme: Theme) -> QPalette:
@@ -64,7 +75,11 @@ def qt_palette(theme: Theme) -> QPalette:
 
 
 def stylesheet(theme: Theme) -> str:
-    """Return the style sheet with the theme's colours filled in."""
+    """Return the style sheet with the theme's colours filled in.
+
+    It is set on the main window, whose dialogs inherit it. On the application, Qt would restyle
+    parts of the window with all their children whenever one is placed in another.
+    """
     template = Template(STYLESHEET.read_text(encoding="utf-8"))
     return template.substitute(
         theme.palette.colours,

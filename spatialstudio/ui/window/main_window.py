@@ -44,6 +44,7 @@ from spatialstudio.ui.run.failure_actions import remedies_for, report_with_remed
 from spatialstudio.ui.run.generation_panel import GenerationPanel
 from spatialstudio.ui.run.progress_panel import ProgressPanel
 from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
+from spatialstudio.ui.theme.qt_palette import stylesheet, thin_separators
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_cards import Offer, ToastStack
@@ -86,7 +87,8 @@ class MainWindow(QMainWindow):
     settled = Signal()
 
     def __init__(self, context: WindowContext, appearance: Appearance) -> None:
-        super().__init__()
+        with thin_separators():
+            super().__init__()
         self.setWindowTitle("Spatial Studio")
         self.setDockNestingEnabled(True)
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
@@ -96,6 +98,7 @@ class MainWindow(QMainWindow):
         self._workspace: Workspace = self._workspaces[0]
         self._appearance = appearance
         appearance.text_resized.connect(self._rebuild_soon)
+        context.theme.changed.connect(self._dress)
         self._place(context.settings.geometry)
         self._build(context)
 
@@ -265,6 +268,7 @@ class MainWindow(QMainWindow):
     def _build(self, context: WindowContext) -> None:
         """Build the window and show what is open in the session."""
         self.context = context
+        self._dress()  # sizes in the style sheet follow the text
         self._panels: list[Panel] = []
         self._bridge = Bridge(context.studio.bus, context.studio, context.reading)
         self._bridge.panel_failed.connect(context.toasts.report)
@@ -301,6 +305,9 @@ class MainWindow(QMainWindow):
         self.use_workspace(self._workspace)
         self.prompt.setFocus()
         self._due = self._makers()
+
+    def _dress(self) -> None:
+        self.setStyleSheet(stylesheet(self.context.theme))
 
     def _makers(self) -> list[Callable[[], object]]:
         """Return functions that create docks, centres and plots, visible docks first."""

@@ -45,10 +45,9 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def restored_look(qapp):
-    before = qapp.styleSheet(), qapp.palette()
+    before = qapp.palette()
     yield
-    qapp.setStyleSheet(before[0])
-    qapp.setPalette(before[1])
+    qapp.setPalette(before)
 
 
 @pytest.mark.parametrize("choice", [ThemeChoice.DARK, ThemeChoice.LIGHT])

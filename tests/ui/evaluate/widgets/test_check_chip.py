@@ -6,6 +6,7 @@ from spatialstudio.ui.evaluate.widgets.verdict_card import (
     CheckState,
     VerdictCheck,
 )
+from spatialstudio.ui.theme.qt_palette import stylesheet
 from spatialstudio.ui.theme.theme import em
 
 
@@ -13,6 +14,7 @@ from spatialstudio.ui.theme.theme import em
 def chip(qtbot, appearance):
     check = VerdictCheck(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", CheckState.HELD)
     chip = CheckChip(appearance.theme, check)
+    chip.setStyleSheet(stylesheet(appearance.theme))
     qtbot.addWidget(chip)
     return chip
 

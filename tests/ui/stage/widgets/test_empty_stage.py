@@ -11,6 +11,7 @@ from spatialstudio.ui.stage.widgets.empty_stage import (
     SceneDrawing,
 )
 from spatialstudio.ui.theme.fonts import use_bundled_font
+from spatialstudio.ui.theme.qt_palette import stylesheet
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.texts import TextLabel
 
@@ -68,6 +69,7 @@ def test_nothing_is_cut_sideways_and_no_gap_is_left_where_there_is_little_room(
     use_bundled_font(qapp, resources_folder() / "fonts")
     appearance.use_text_percent(percent)
     stage = EmptyStage(appearance.theme)
+    stage.setStyleSheet(stylesheet(appearance.theme))
     qtbot.addWidget(stage)
     stage.ask_density(True)
     stage.resize(em(30), em(30))
