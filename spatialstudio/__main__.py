@@ -33,6 +33,7 @@ def main() -> int:
 
             code = run(arguments)
             ignore_signals()
+            gc.freeze()  # a last collection of all modules would take a second after a picture
             return code
         if find_spec("PySide6") is None:
             sys.stderr.write(NO_WINDOW)

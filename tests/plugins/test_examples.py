@@ -92,13 +92,14 @@ for project in sys.argv[2:]:
     build_wheel(sys.argv[1])
 """
 TERMINAL = """
-import io, json, sys
+import gc, io, json, sys
 from contextlib import redirect_stdout
 from spatialstudio.cli.commands import run
 for line in sys.stdin:
     with redirect_stdout(io.StringIO()) as answer:
         code = run(json.loads(line))
     print(json.dumps([code, answer.getvalue()]), flush=True)
+gc.freeze()  # as the program does when it ends
 """
 
 
