@@ -36,11 +36,15 @@ sys.argv = ["spatialstudio", *{words!r}]
 from spatialstudio.__main__ import main
 sys.exit(main())
 """
+WITHOUT_JUDGES = """
+from spatialstudio.application.studio import Studio
+Studio.check_judges = lambda *_: None
+"""
 WITHOUT_TOKENS = """
 from spatialstudio.application.engine.worker import Worker
 Worker.answer = lambda *_: None
 """
-"""What follows the reading of the tokens is stopped; reading them imports torch."""
+"""Checking the judges and reading the tokens import torch, before a later call is stopped."""
 STOPPED_WHILE_WRITING = """
 import signal, sys, threading
 from spatialstudio.adapters import durable_files
@@ -117,7 +121,7 @@ def test_a_signal_during_a_long_call_stops_drawing(ended, tmp_path, out, module,
     program = STOPPED_IN_A_CALL.format(
         module=module, name=name, method=method, words=words, number=int(signal.SIGINT)
     )
-    done = ended((WITHOUT_TOKENS if method == "run" else "") + program)
+    done = ended(WITHOUT_JUDGES + (WITHOUT_TOKENS if method == "run" else "") + program)
     assert is_stopped(done), done.stderr
     assert list(out.iterdir()) == []
     assert list((tmp_path / "home").rglob("queue/*")) == []  # the request is not offered again

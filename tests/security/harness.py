@@ -119,14 +119,25 @@ def limited(limit_bytes: int = LIMIT_BYTES, timeout_s: float = WATCHDOG_S) -> It
     def end(*_: object) -> None:
         raise AssertionError(f"an attack took longer than {timeout_s:g} s")
 
-    before = _forget_peak()
     handler = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, timeout_s)
     try:
-        yield
+        with memory_limited(limit_bytes):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+
+
+@contextlib.contextmanager
+def memory_limited(limit_bytes: int) -> Iterator[None]:
+    """Limit the memory that this process has more at its peak than before.
+
+    Raises:
+        AssertionError: It took more.
+    """
+    before = _forget_peak()
+    yield
     grown = _memory("VmHWM") - before
     assert grown <= limit_bytes, f"an attack took {grown} bytes of memory"
 

@@ -102,9 +102,10 @@ def test_a_unet_without_prefix_is_completed_by_the_folder_beside_it(checkpoint, 
     }
     save_file(weights, tmp_path / "file.safetensors")
     (found,) = ModelFolders([tmp_path]).cards()
-    loaded = load_pipeline(found, CPU).pipeline
-    for name, weight in loaded.unet.state_dict().items():
-        assert torch.equal(weight, -parts["unet"].state_dict()[name].float())
+    loaded = load_pipeline(found, CPU).pipeline.unet.state_dict()
+    original = parts["unet"].state_dict()
+    assert loaded.keys() == original.keys()
+    assert all(torch.equal(loaded[name], -weight.float()) for name, weight in original.items())
 
 
 def test_the_words_are_those_of_clip(checkpoint):

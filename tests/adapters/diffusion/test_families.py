@@ -224,7 +224,19 @@ def test_guidance_raises_pos_in_both_branches_of_the_scale_and_out_of_square(fam
 
 
 @pytest.mark.parametrize(
-    "method_id", ["psg-presence", "attend-excite", "weighted-presence", "boxdiff", "infsplign"]
+    "method_id",
+    [
+        "attend-excite",
+        "infsplign",
+        *(
+            pytest.param(method_id, marks=pytest.mark.slow)
+            for method_id in (
+                "psg-presence",  # reads the maps that PSG reads
+                "weighted-presence",  # those that Attend-and-Excite reads
+                "boxdiff",  # as well
+            )
+        ),
+    ],
 )
 def test_every_method_guides(family, make_request, method_id):
     request = make_request(family.tiny.wide, steps=1)
@@ -455,9 +467,17 @@ def test_after_a_block_a_users_pipeline_is_as_it_was(family, make_request):
     assert np.array_equal(draw(), plain)
 
 
-@pytest.mark.parametrize("scheduler_id", NINE_SAMPLERS)
 @pytest.mark.parametrize(
-    "name", ["StableDiffusionXLPipeline", "PixArtAlphaPipeline"], ids=["SDXL", "PixArt"]
+    ("name", "scheduler_id"),
+    [
+        ("StableDiffusionXLPipeline", "HeunDiscreteScheduler"),
+        *(("PixArtAlphaPipeline", scheduler_id) for scheduler_id in NINE_SAMPLERS),
+        *(
+            pytest.param("StableDiffusionXLPipeline", scheduler_id, marks=pytest.mark.slow)
+            for scheduler_id in NINE_SAMPLERS  # a UNet under each is drawn in test_guidance_hook
+            if scheduler_id != "HeunDiscreteScheduler"
+        ),
+    ],
 )
 def test_idle_guidance_changes_nothing_under_any_sampler(
     samplers_model, make_request, scheduler_id, name
