@@ -263,10 +263,13 @@ def _show(
 def _in_words(figures: Mapping[str, Any]) -> str:
     if "error" in figures:
         return f"{ERROR}: {figures['error']}"
-    return ", ".join(
-        f"{name.replace('_', ' ')} {value:.4f}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in figures.items()
-    )
+    return ", ".join(_figure(name.replace("_", " "), value) for name, value in figures.items())
+
+
+def _figure(name: str, value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{name} ({', '.join(f'{key}: {share:.4f}' for key, share in value.items())})"
+    return f"{name} {value:.4f}" if isinstance(value, float) else f"{name} {value}"
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

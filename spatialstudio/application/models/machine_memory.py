@@ -108,7 +108,7 @@ def fit_in_words(needed: int, memory: MachineMemory) -> str:
             return f"fits with offloading only: it needs {size}"
         case Fit.HALVED:
             double = size_in_words(needed * BITS_32_TO_16)
-            return f"fits in 16-bit precision only: in 32 bits it needs {double}"
+            return f"fits in 16-bit precision only; 32-bit precision needs {double}"
     return ""
 
 

@@ -51,7 +51,7 @@ def test_the_reason_names_the_need(needed, words):
 
 def test_without_a_gpu_32_bits_are_named():
     words = fit_in_words(9 * GB, MachineMemory(main_bytes=16 * GB, gpu_bytes=0))
-    assert words == "fits in 16-bit precision only: in 32 bits it needs 18.0 GB"
+    assert words == "fits in 16-bit precision only; 32-bit precision needs 18.0 GB"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a script as nvidia-smi")
