@@ -34,7 +34,7 @@ NAMES = {
     "method": "Guidance",
     "strength": "Step size",
     "guidance": "Guidance details",
-    "detail": "Recorded attention",
+    "detail": "Recorded maps",
     "preview_every": "Preview interval",
     "search": "Noise search",
     "savings": "Memory saving",

@@ -245,7 +245,7 @@ def time_in_words(seconds: float) -> str:
 
 LOOKS = {
     EntryState.RUNNING: ("running", "play", "accent"),
-    EntryState.WAITING: ("waits", "queue", "muted"),
+    EntryState.WAITING: ("waiting", "queue", "muted"),
     EntryState.FAILED: ("failed", "warning", "bad"),
     EntryState.CANCELLED: ("cancelled", "cancel", "muted"),
     EntryState.INTERRUPTED: ("interrupted", "warning", "warning"),

@@ -61,7 +61,7 @@ def test_the_running_entry_is_first_and_waiting_ones_follow(qtbot, ask, panel, r
     ask(1, 2, 3)
     qtbot.waitUntil(lambda: titles(rows) == ["seed 1", "seed 2", "seed 3"])
     assert [rows.item(place).data(ROLE).state for place in range(3)] == [
-        *("running", "waits", "waits")
+        *("running", "waiting", "waiting")
     ]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PAPER_LOSS = Option(
     id="paper_loss",
-    label="Loss from the paper",
+    label="Paper's loss",
     help="Use -PoS² from the paper instead of the squared inverse PoS from the authors' code.",
     kind=OptionKind.BOOL,
     default=False,

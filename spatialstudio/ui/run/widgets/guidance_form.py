@@ -131,7 +131,7 @@ class GuidanceForm(QWidget):
         self._connect()
 
     def _make_capture_fields(self) -> None:
-        self._detail = ChoiceBox(tr("Recorded attention"))
+        self._detail = ChoiceBox(tr("Recorded maps"))
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
@@ -281,7 +281,7 @@ class GuidanceForm(QWidget):
         )
         self._detail.currentIndexChanged.connect(
             lambda: self._edit(
-                tr("change recorded attention"), detail=AttentionDetail(self._detail.currentData())
+                tr("change recorded maps"), detail=AttentionDetail(self._detail.currentData())
             )
         )
         self._memory.currentIndexChanged.connect(
@@ -329,7 +329,7 @@ class GuidanceForm(QWidget):
             (tr("Precision"), self._format),
             (tr("Memory"), self._memory),
             *((tr(option.label), field) for option, field in self._run_options.items()),
-            (tr("Recorded attention"), self._detail),
+            (tr("Recorded maps"), self._detail),
         ):
             form.addRow(_label(name, field), field)
         form.addRow(self._size)

@@ -37,7 +37,7 @@ class QueueRow:
         key: Id of the entry.
         title: "seed 7, with baseline".
         detail: Its prompt.
-        state: State label: "waits".
+        state: State label: "waiting".
         icon: Name of the state's icon.
         role: The icon's colour.
         picture: None if there is none.

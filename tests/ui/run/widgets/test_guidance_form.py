@@ -148,7 +148,7 @@ def checkboxes(form):
 
 def test_another_method_takes_the_place_of_the_options(qtbot, many):
     many.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
-    qtbot.waitUntil(lambda: checkboxes(many) == ["Loss from the paper"])
+    qtbot.waitUntil(lambda: checkboxes(many) == ["Paper's loss"])
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_method_that_is_not_installed_is_named_by_its_id(form):
 def test_what_is_kept_is_told_with_its_price(qtbot, form):
     form.findChild(Disclosure).show_open(True)
     with qtbot.waitSignal(form.settings_edited) as edited:
-        qtbot.keyClick(named(form, QComboBox, "Recorded attention"), Qt.Key.Key_Down)
+        qtbot.keyClick(named(form, QComboBox, "Recorded maps"), Qt.Key.Key_Down)
     assert edited.args[1].detail is AttentionDetail.EVERY_WORD
     form.show_settings(edited.args[1], tuple(Preset), 7)
     form.show_kept("About 3 MB on disk.")
