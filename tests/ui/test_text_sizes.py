@@ -48,19 +48,29 @@ def height_needed(label):
     return label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
 
 
-@pytest.mark.parametrize("percent", [80, 150, 200])
-def test_any_size_of_text_fits_a_small_screen(qtbot, window, appearance, percent):
-    appearance.use_text_percent(percent)
-    qtbot.wait(0)
-    window.resize(1280, 800)
+def assert_fits(window):
+    """Compare the smallest size of each workspace with a small screen."""
     for workspace in WORKSPACES:
         window.use_workspace(workspace)
         least = window.minimumSizeHint()
         assert (least.width() <= 1280, least.height() <= 800) == (True, True), workspace.id
 
 
-def test_the_sketch_fits_a_small_screen_with_large_text(qtbot, qapp, drawn, appearance):
+def test_the_smallest_text_fits_a_small_screen(qtbot, window, appearance):
+    enlarge(qtbot, window, appearance, 80)
+    window.resize(1280, 800)
+    assert_fits(window)
+
+
+def test_the_largest_text_fits_a_small_screen_and_leaves_room_for_picture_and_words(
+    qtbot, qapp, drawn, appearance
+):
     enlarge_small(qtbot, qapp, drawn, appearance, 200)
+    show_words(qtbot, drawn)
+    picture = drawn.stage.findChild(PictureView)
+    qtbot.waitUntil(lambda: picture.height() > drawn.stage.height() / 2)
+    assert_fits(drawn)
+    drawn.use_workspace(WORKSPACES[0])
     drawn.context.stage.show_sketch(True)
     least = drawn.minimumSizeHint()
     assert (least.width() <= 1280, least.height() <= 800) == (True, True)
@@ -95,7 +105,7 @@ DIALOGS = (
 )
 
 
-def test_no_dialog_is_larger_than_a_small_window_with_the_largest_text(
+def test_no_dialog_or_page_of_the_settings_is_too_large_with_the_largest_text(
     qtbot, qapp, drawn, appearance
 ):
     enlarge_small(qtbot, qapp, drawn, appearance, 200)
@@ -107,16 +117,6 @@ def test_no_dialog_is_larger_than_a_small_window_with_the_largest_text(
         qtbot.waitUntil(lambda: not any(map(too_wide, dialog_rooms(drawn))))
         dialog.close()
         qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
-
-
-def dialog_rooms(window):
-    return [room for dialog in shown(window, QDialog) for room in shown(dialog, DockRoom)]
-
-
-def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
-    qtbot, qapp, drawn, appearance
-):
-    enlarge_small(qtbot, qapp, drawn, appearance, 200)
     for title in ("Appearance", "Pictures", "Shortcuts", "Language model", "Plugins"):
         drawn.show_settings(title)
         qtbot.waitUntil(lambda: len(dialog_rooms(drawn)) == 1)
@@ -125,19 +125,35 @@ def test_no_page_of_the_settings_scrolls_sideways_with_the_largest_text(
         qtbot.waitUntil(lambda: shown(drawn, QDialog) == [])
 
 
+def dialog_rooms(window):
+    return [room for dialog in shown(window, QDialog) for room in shown(dialog, DockRoom)]
+
+
 def is_next_to(one, other):
     return not one.geometry().intersects(other.geometry())
 
 
-def test_larger_text_needs_no_scrolling_sideways(qtbot, qapp, drawn, appearance):
-    use_bundled_font(qapp, resources_folder() / "fonts")
+def test_larger_text_fits_a_small_screen_and_needs_no_scrolling_sideways(
+    qtbot, qapp, drawn, appearance
+):
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 2)
-    enlarge(qtbot, drawn, appearance, 150)
+    seen = []
+    drawn.settled.connect(lambda: seen.append(drawn.updatesEnabled()))
+    enlarge_small(qtbot, qapp, drawn, appearance, 150)
+    qtbot.waitUntil(drawn.updatesEnabled)
+    assert seen == [False]  # the window is not seen before its parts have their places
+    qtbot.waitUntil(lambda: bool(shown(drawn, VerdictCard)))
+    verdict = drawn.findChild(QDockWidget, "verdict")
+    assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
+    assert not verdict.visibleRegion().isEmpty()  # docks stand as before
+    assert_fits(drawn)
     for workspace in WORKSPACES:
         drawn.use_workspace(workspace)
         rooms = [room for room in shown(drawn, DockRoom) if not room.visibleRegion().isEmpty()]
         assert rooms, workspace.id
         qtbot.waitUntil(lambda rooms=rooms: not any(map(too_wide, rooms)))
+    show_words(qtbot, drawn)
+    qtbot.waitUntil(lambda: len({chip.y() for chip in shown(drawn, WordChip)}) == 1)
 
 
 def enlarge(qtbot, window, appearance, percent):
@@ -154,42 +170,14 @@ def enlarge_small(qtbot, qapp, window, appearance, percent):
     window.resize(1280, 800)
 
 
-def inspect_small(qtbot, qapp, window, appearance, percent):
+def show_words(qtbot, window):
     """Go on to Inspect, until its words stand there whole."""
-    enlarge_small(qtbot, qapp, window, appearance, percent)
     window.context.window_signals.workspace_asked.emit("inspect")
     qtbot.waitUntil(lambda: len([each for each in shown(window, WordChip) if is_whole(each)]) == 2)
 
 
-def test_the_window_is_not_seen_before_its_parts_have_their_places(qtbot, window, appearance):
-    seen = []
-    window.settled.connect(lambda: seen.append(window.updatesEnabled()))
-    enlarge(qtbot, window, appearance, 150)
-    qtbot.waitUntil(window.updatesEnabled)
-    assert seen == [False]
-
-
 def too_wide(room):
     return room.horizontalScrollBar().maximum()
-
-
-def test_docks_stand_as_before_when_the_text_grows(qtbot, drawn, appearance):
-    enlarge(qtbot, drawn, appearance, 125)
-    qtbot.waitUntil(lambda: bool(shown(drawn, VerdictCard)))
-    verdict = drawn.findChild(QDockWidget, "verdict")
-    assert {dock.objectName() for dock in drawn.tabifiedDockWidgets(verdict)} == {"queue", "graph"}
-    assert not verdict.visibleRegion().isEmpty()
-
-
-def test_the_largest_text_leaves_room_for_picture_and_words(qtbot, qapp, drawn, appearance):
-    inspect_small(qtbot, qapp, drawn, appearance, 200)
-    picture = drawn.stage.findChild(PictureView)
-    qtbot.waitUntil(lambda: picture.height() > drawn.stage.height() / 2)
-
-
-def test_words_share_a_line_where_the_window_is_low(qtbot, qapp, drawn, appearance):
-    inspect_small(qtbot, qapp, drawn, appearance, 150)
-    qtbot.waitUntil(lambda: len({chip.y() for chip in shown(drawn, WordChip)}) == 1)
 
 
 def is_whole(widget):

@@ -38,54 +38,35 @@ def another(qtbot, studio, settings, appearance):
     return open_again
 
 
-def test_picture_step_and_zoom_stay(drawn, studio):
+def test_docks_change_and_picture_step_and_zoom_stay(drawn, studio):
     run = studio.session.run
     studio.session.pick_step(2)
     drawn.context.stage.show_region(PART)
     for workspace in (*WORKSPACES, WORKSPACES[0]):
         drawn.use_workspace(workspace)
+        assert visible(drawn) == planned(workspace)
         assert studio.session.run is run
         assert studio.session.step == 2
         assert drawn.context.stage.region == PART
 
 
-def test_its_own_docks_are_in_sight(window):
-    for workspace in (*WORKSPACES, WORKSPACES[0]):
-        window.use_workspace(workspace)
-        assert visible(window) == planned(workspace)
-
-
-def test_a_dock_that_was_closed_stays_closed_in_that_workspace_only(window):
+def test_a_dock_that_was_closed_stays_closed_in_that_workspace_until_all_are_put_back(window):
     window.findChild(QDockWidget, "verdict").close()
     window.use_workspace(INSPECT)
     assert "verdict" in visible(window)
     window.use_workspace(GENERATE)
     assert visible(window) == planned(GENERATE) - {"verdict"}
-
-
-def test_a_floating_dock_floats_again_at_the_next_start(window, another):
-    window.findChild(QDockWidget, "verdict").setFloating(True)
-    window.close()
-    again = another()
-    assert again.findChild(QDockWidget, "verdict").isFloating()
-
-
-def test_docks_can_be_put_back(window):
-    window.findChild(QDockWidget, "verdict").close()
     window.context.actions[framework_commands.RESET_LAYOUT].trigger()
     assert visible(window) == planned(GENERATE)
 
 
-def test_the_last_workspace_is_open_at_the_next_start(window, another):
+def test_the_last_workspace_with_its_floating_dock_is_open_at_the_next_start(window, another):
     window.use_workspace(INSPECT)
+    window.findChild(QDockWidget, "verdict").setFloating(True)
     window.close()
-    assert visible(another()) == planned(INSPECT)
-
-
-def test_hidden_docks_are_no_layout_to_keep(window, another):
-    window.context.actions[framework_commands.STAGE_ONLY].trigger()
-    window.close()
-    assert visible(another()) == planned(GENERATE)
+    again = another()
+    assert visible(again) == planned(INSPECT)
+    assert again.findChild(QDockWidget, "verdict").isFloating()
 
 
 def test_layers_are_remembered_by_workspace(qtbot, window):
@@ -105,22 +86,19 @@ def test_the_simple_window_shows_the_docks_for_it(window):
     assert visible(window) == planned(GENERATE)
 
 
-def test_the_last_prompt_is_restored_at_the_next_start(qtbot, window, another):
-    window.prompt.use_prompt("a cat above a dog")
-    window.close()
-    again = another()
-    again.prompt.restore()
-    assert again.context.studio.session.scene.prompt.text == "a cat above a dog"
-
-
-def test_manual_changes_are_restored_at_the_next_start(qtbot, window, studio, another):
+def test_prompt_manual_changes_and_hidden_docks_are_restored_at_the_next_start(
+    qtbot, window, studio, another
+):
     window.prompt.use_prompt("a cat above a dog")
     qtbot.waitUntil(lambda: window.prompt.findChild(RelationChip) is not None)
     window.prompt.findChild(RelationChip).mute_picked.emit(True)
+    window.context.actions[framework_commands.STAGE_ONLY].trigger()
     window.close()
     studio.session.scene = studio.session.last_scene = None
     again = another()
+    assert visible(again) == planned(GENERATE)
     again.prompt.restore()
+    assert studio.session.scene.prompt.text == "a cat above a dog"
     assert studio.session.scene.relations[0].is_muted
 
 

@@ -44,6 +44,10 @@ def test_a_run_is_verified_and_the_index_built_anew(qtbot, drawn, panel):
     qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))
     trigger(drawn, commands.EMPTY_TRASH)
     qtbot.waitUntil(lambda: "The trash is empty." in told(drawn))
+    trace = drawn.context.gallery.current.path.with_suffix(".strace")
+    trace.write_bytes(trace.read_bytes()[:-40])
+    trigger(drawn, commands.VERIFY)
+    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
 
 
 def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, panel):
@@ -53,13 +57,6 @@ def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, pane
     changed = replace(true, outcome=Outcome.UNDECIDABLE, reason=AbstentionReason.UNSTABLE)
     store.judge(path, replace(record.evaluation, verdicts=(changed, *others)))
     trigger(drawn, commands.RECHECK)
-    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
-
-
-def test_a_run_that_was_changed_is_told(qtbot, drawn, panel):
-    trace = drawn.context.gallery.current.path.with_suffix(".strace")
-    trace.write_bytes(trace.read_bytes()[:-40])
-    trigger(drawn, commands.VERIFY)
     qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
 
 
@@ -123,7 +120,9 @@ def trash(qtbot, drawn, panel):
     return pictures
 
 
-def test_all_deleted_runs_are_listed_and_any_is_put_back(qtbot, drawn, panel, trash):
+def test_all_deleted_runs_are_listed_and_any_is_put_back_which_can_be_undone(
+    qtbot, drawn, panel, trash
+):
     qtbot.keyClick(panel.grid, Qt.Key.Key_End)
     details = drawn.findChild(GalleryDetailsPanel)
     assert says(details, "In the trash; deleted permanently in 30 days.")
@@ -131,9 +130,8 @@ def test_all_deleted_runs_are_listed_and_any_is_put_back(qtbot, drawn, panel, tr
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     assert sorted(picture.exists() for picture in trash) == [False, True]
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 1)
-
-
-def test_putting_back_can_be_undone(qtbot, drawn, panel, trash):
+    drawn.context.edits.undo()
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
     assert not drawn.context.actions[commands.TRASH].isEnabled()
     assert drawn.context.actions[commands.RESTORE].isEnabled()
     qtbot.keyClick(panel.grid, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
@@ -196,6 +194,14 @@ def test_a_missing_run_can_be_forgotten(qtbot, drawn, panel, studio):
 
 def test_selected_runs_are_judged_by_the_chosen_set_without_drawing(qtbot, drawn, panel, engine):
     path = drawn.context.gallery.current.path
+    before = contents(path)
+    engine.jobs.clear()
+    trigger(drawn, commands.JUDGE_STORED)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
+    error = ErrorReport(title="Judging", message="The detector failed.", hint="Try another.")
+    engine._report(JobFailed(request_id=engine.jobs[0].job_id, error=error))
+    qtbot.waitUntil(lambda: "0 runs judged, 1 with errors." in told(drawn))
+    assert contents(path) == before  # a run that cannot be judged keeps its verdicts
     evaluation = RunFiles().load(path)[0].evaluation
     used = UsedJudgeSet(id="stickers", models={"detector": "sticker-segmenter"})
     engine.jobs.clear()
@@ -208,18 +214,6 @@ def test_selected_runs_are_judged_by_the_chosen_set_without_drawing(qtbot, drawn
     engine._report(PictureJudged(request_id=job.job_id, evaluation=judged))
     qtbot.waitUntil(lambda: "1 run judged." in told(drawn))
     assert RunFiles().load(path)[0].evaluation.judge_set == used
-
-
-def test_a_run_that_cannot_be_judged_is_named_and_keeps_its_verdicts(qtbot, drawn, panel, engine):
-    path = drawn.context.gallery.current.path
-    before = contents(path)
-    engine.jobs.clear()
-    trigger(drawn, commands.JUDGE_STORED)
-    qtbot.waitUntil(lambda: bool(engine.jobs))
-    error = ErrorReport(title="Judging", message="The detector failed.", hint="Try another.")
-    engine._report(JobFailed(request_id=engine.jobs[0].job_id, error=error))
-    qtbot.waitUntil(lambda: "0 runs judged, 1 with errors." in told(drawn))
-    assert contents(path) == before
 
 
 def contents(picture):

@@ -59,7 +59,9 @@ def export(qtbot, window, kind):
     qtbot.mouseClick(dialog._export, Qt.MouseButton.LeftButton)
 
 
-def test_a_picture_is_saved_with_its_metadata_or_without(qtbot, drawn, panel, out, answer):
+def test_a_picture_is_copied_or_saved_with_its_metadata_or_without(
+    qtbot, drawn, panel, out, answer
+):
     answer("")
     trigger(drawn, commands.SAVE_AS)  # without a file name, nothing is written
     assert list(out.iterdir()) == []
@@ -72,6 +74,14 @@ def test_a_picture_is_saved_with_its_metadata_or_without(qtbot, drawn, panel, ou
     trigger(drawn, commands.CLEAN_COPY)
     qtbot.waitUntil(lambda: "Wrote clean.png." in told(drawn))
     assert told_in(out / "clean.png") == ({}, {})
+    QGuiApplication.clipboard().clear()
+    trigger(drawn, commands.COPY_PICTURE)
+    qtbot.waitUntil(lambda: not QGuiApplication.clipboard().image().isNull())
+    assert QGuiApplication.clipboard().image().width() > 128  # with its legend
+    drawn.context.window_signals.workspace_asked.emit("inspect")  # there, it is the open run
+    answer(out / "open.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: (out / "open.png").exists())
 
 
 @pytest.mark.usefixtures("panel")
@@ -84,16 +94,6 @@ def test_a_kind_is_exported(qtbot, drawn, studio, out, answer, prompt_list):
         qtbot.waitUntil(lambda name=name: f"Wrote {name}." in told(drawn))
         assert (out / name).stat().st_size > 0
     assert (out / "prompts.txt").read_text() == studio.session.run.scene.prompt.text
-
-
-def test_many_pictures_go_into_a_folder(qtbot, drawn, panel, out, answer):
-    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
-    qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
-    answer(out)
-    export(qtbot, drawn, EXPORT_KINDS["annotated"])
-    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
-    assert len(list(out.glob("*_annotated.png"))) == 2
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def asked(monkeypatch):
     return questions
 
 
-def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
+def test_many_pictures_go_into_a_folder_and_replace_files_only_when_the_user_agrees(
     qtbot, drawn, panel, out, answer, asked
 ):
     qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
@@ -121,6 +121,10 @@ def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
     qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
     taken = [out / f"{run.stem}_masks.json" for run in panel._exporting.targets]
     answer(out)
+    export(qtbot, drawn, EXPORT_KINDS["annotated"])
+    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    assert len(list(out.glob("*_annotated.png"))) == 2
+    assert asked == []
     runs = [out / f"{run.stem}_annotated.png" for run in panel._exporting.targets]
     for path in (*runs, *taken):
         path.write_text("mine")
@@ -129,7 +133,7 @@ def test_files_in_a_folder_are_replaced_only_when_the_user_agrees(
     assert {path.read_text() for path in runs} == {"mine"}
     asked.answer = True
     qtbot.mouseClick(drawn.findChild(ExportDialog)._export, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "Wrote 2 files." in told(drawn))
+    qtbot.waitUntil(lambda: told(drawn).count("Wrote 2 files.") == 2)
     assert all(path.read_bytes() != b"mine" for path in runs)
     assert {path.read_text() for path in taken} == {"mine"}
 
@@ -146,7 +150,14 @@ def test_a_name_is_asked_about_unless_the_file_dialog_did(qtbot, drawn, panel, o
     assert asked == ["Replace mine.png?"]
 
 
-def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, asked):
+def test_a_picture_is_never_saved_over_its_own_run_or_in_a_file(
+    qtbot, drawn, panel, out, answer, asked
+):
+    (out / "file").write_text("taken")
+    answer(out / "file" / "mine.png")
+    trigger(drawn, commands.SAVE_AS)
+    qtbot.waitUntil(lambda: len(told(drawn)) == 1)
+    assert "Wrote" not in told(drawn)[0]
     (picture,) = panel._exporting.targets
     before = picture.read_bytes()
     answer(picture)
@@ -155,24 +166,10 @@ def test_a_picture_is_never_saved_over_its_own_run(qtbot, drawn, panel, answer, 
     assert picture.read_bytes() == before
 
 
-def test_the_open_run_is_meant_outside_the_gallery(qtbot, drawn, studio, panel, out, answer):
-    drawn.context.window_signals.workspace_asked.emit("inspect")
-    answer(out / "open.png")
-    trigger(drawn, commands.SAVE_AS)
-    qtbot.waitUntil(lambda: (out / "open.png").exists())
-
-
 def test_without_a_run_there_is_a_hint(qtbot, window):
     window.make_docks()
     trigger(window, commands.EXPORT)
     assert told(window) == ["No run to export."]
-
-
-def test_the_picture_is_copied_with_its_legend(qtbot, drawn, panel):
-    QGuiApplication.clipboard().clear()
-    trigger(drawn, commands.COPY_PICTURE)
-    qtbot.waitUntil(lambda: not QGuiApplication.clipboard().image().isNull())
-    assert QGuiApplication.clipboard().image().width() > 128
 
 
 def test_a_copy_does_not_take_the_notes_of_an_export(drawn, panel, studio, monkeypatch):
@@ -220,11 +217,3 @@ def test_a_bundle_is_imported_again(qtbot, drawn, panel, studio, out, answer):
     trigger(drawn, commands.IMPORT)
     qtbot.waitUntil(lambda: "Imported 1 run." in told(drawn))
     assert len(studio.library.list()) == 2
-
-
-def test_an_export_that_fails_says_why(qtbot, drawn, panel, out, answer):
-    (out / "file").write_text("taken")
-    answer(out / "file" / "mine.png")
-    trigger(drawn, commands.SAVE_AS)
-    qtbot.waitUntil(lambda: len(told(drawn)) == 1)
-    assert "Wrote" not in told(drawn)[0]

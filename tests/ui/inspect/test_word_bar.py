@@ -52,7 +52,13 @@ def test_a_pinned_word_is_selected_everywhere(qtbot, inspected, studio):
     qtbot.waitUntil(lambda: "map of car" in said(inspected) and "dog" not in said(inspected))
 
 
-def test_what_is_selected_elsewhere_is_pinned(qtbot, inspected, studio):
+def test_the_keyboard_s_word_is_shown_in_passing_and_what_is_selected_elsewhere_is_pinned(
+    qtbot, inspected, studio
+):
+    chip(inspected, DOG).setFocus()
+    chip(inspected, CAR).setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(lambda: inspected.context.maps.words == (CAR,))
+    assert inspected.context.maps.pins == ()
     studio.session.pick_mention(CAR)
     qtbot.waitUntil(lambda: inspected.context.maps.pins == (CAR,))
     studio.session.pick_mention(None)
@@ -61,28 +67,13 @@ def test_what_is_selected_elsewhere_is_pinned(qtbot, inspected, studio):
     qtbot.waitUntil(lambda: inspected.context.maps.pins == (DOG, CAR))
 
 
-def test_the_keyboard_s_word_is_shown_in_passing(qtbot, inspected):
-    chip(inspected, DOG).setFocus()
-    chip(inspected, CAR).setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.waitUntil(lambda: inspected.context.maps.words == (CAR,))
-    assert inspected.context.maps.pins == ()
-
-
-def test_two_words_of_a_relation_say_how_surely_it_holds(qtbot, inspected):
+def test_two_words_say_how_surely_their_relation_holds_until_another_prompt(qtbot, inspected):
     qtbot.mouseClick(chip(inspected, DOG), LEFT)
     qtbot.mouseClick(chip(inspected, CAR), LEFT, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: "The curves cross at" in said(inspected))
-
-
-def test_the_grid_takes_the_picture_s_place(qtbot, inspected, studio):
-    qtbot.keyClick(inspected, Qt.Key.Key_G)
-    grid = inspected.stage.findChild(MapGrid)
-    qtbot.waitUntil(grid.isVisible)
-    assert not picture(inspected).isVisible()
-    qtbot.mouseClick(grid, LEFT, pos=grid.cell(1, 0).center().toPoint())
-    assert studio.session.step == 0
-    inspected.context.actions[framework_commands.GENERATE_WORKSPACE].trigger()
-    qtbot.waitUntil(picture(inspected).isVisible)
+    inspected.prompt.use_prompt("a cat above a dog")
+    inspected.generation.generate()
+    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
 
 
 def choice(window, text):
@@ -94,9 +85,14 @@ def cell_tip(window):
     return window.stage.findChild(MapGrid).accessibleDescription()
 
 
-def test_the_grid_shows_the_second_run_and_the_difference(qtbot, inspected, studio):
+def test_the_grid_takes_the_picture_s_place_and_shows_the_second_run_and_the_difference(
+    qtbot, inspected, studio
+):
     assert not choice(inspected, "Difference").isVisible()
     qtbot.keyClick(inspected, Qt.Key.Key_G)
+    grid = inspected.stage.findChild(MapGrid)
+    qtbot.waitUntil(grid.isVisible)
+    assert not picture(inspected).isVisible()
     qtbot.waitUntil(choice(inspected, "Difference").isVisible)
     step = studio.session.step
     own, other = (
@@ -112,9 +108,13 @@ def test_the_grid_shows_the_second_run_and_the_difference(qtbot, inspected, stud
     studio.session.set_second_run(None)  # the grid is of the open run
     qtbot.waitUntil(lambda: f"peak {own.max():.4f}" in cell_tip(inspected))
     qtbot.waitUntil(lambda: not choice(inspected, "Difference").isVisible())
+    qtbot.mouseClick(grid, LEFT, pos=grid.cell(1, 0).center().toPoint())
+    assert studio.session.step == 0
+    inspected.context.actions[framework_commands.GENERATE_WORKSPACE].trigger()
+    qtbot.waitUntil(picture(inspected).isVisible)
 
 
-def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):
+def test_bare_picture_lines_and_scale_follow_their_keys(qtbot, inspected):
     qtbot.waitUntil(lambda: "map of dog" in said(inspected))
     qtbot.keyPress(inspected, Qt.Key.Key_QuoteLeft)
     qtbot.waitUntil(lambda: "map of dog" not in said(inspected))
@@ -125,16 +125,6 @@ def test_the_bare_picture_is_seen_while_its_key_is_held(qtbot, inspected):
     assert inspected.context.maps.is_peeking
     inspected.context.actions[inspect_commands.PEEK].trigger()
     assert not inspected.context.maps.is_peeking
-
-
-def test_another_prompt_lets_all_words_go(qtbot, inspected, studio, engine):
-    qtbot.mouseClick(chip(inspected, DOG), LEFT)
-    inspected.prompt.use_prompt("a cat above a dog")
-    inspected.generation.generate()
-    qtbot.waitUntil(lambda: inspected.context.maps.pins == ())
-
-
-def test_lines_and_scale_follow_their_keys(qtbot, inspected):
     box = inspected.panel(MapsPanel).findChild(QCheckBox)
     qtbot.keyClick(inspected, Qt.Key.Key_O)
     assert inspected.context.maps.look.has_isolines
