@@ -181,7 +181,7 @@ def evaluate(  # noqa: PLR0913 - options of a call in a notebook
         image: A file, a Pillow image, or an array (H, W, 3): uint8, or floats in [0, 1].
         prompt: The prompt of the image, or a scene from ``read``.
         judges: Id of a named judge set, such as "open-vocabulary"; or models by task, each an id,
-            model name or folder: "detector", "second_detector" for agreement, "segmenter" for
+            short name or folder: "detector", "second_detector" for agreement, "segmenter" for
             detectors without masks (PSE needs masks), "depth" for relations such as "behind",
             "answerer" for the DA-score. Empty for the default: the sticker models for files whose
             record names a sticker model, the first installed set whose vocabulary covers the

@@ -178,7 +178,7 @@ def _stored(judged: JudgedPicture, studio: Studio) -> dict[str, Any]:
         run = studio.pictures.evaluated(judged.task.path, image, scene, evaluation)
         return {"run": str(studio.storage.store_evaluated(run).resolve())}
     except StudioError as error:
-        show_progress(f"{judged.task.path} is not stored: {error.message}")
+        show_progress(f"{judged.task.path} is not stored: {error.message} {error.hint}".rstrip())
         return {"run": None, "store_error": error.message}
 
 

@@ -135,14 +135,15 @@ class JudgeSets:
         return tuple(dict.fromkeys((*self._registered(role.value), *installed)))
 
     def to_download(self, set_id: str) -> tuple[str, ...]:
-        """Return the candidates for the tasks of a judge set without an installed model.
+        """Return the repositories of candidates for the tasks without an installed model.
 
         Args:
             set_id: The judge set; empty or unknown for the set that finds any object.
         """
         by_id = {card.id: card for card in self.cards}
         missing = self.missing(by_id.get(set_id, OPEN_VOCABULARY))
-        return tuple(dict.fromkeys(name for each in missing.values() for name in each.models))
+        names = dict.fromkeys(name for each in missing.values() for name in each.models)
+        return tuple(filter(download_hint, names))
 
     def filled(self, choice: JudgeSetChoice) -> JudgeSetChoice:
         """Replace short names of models by ids, and fill in the other tasks from the named set.

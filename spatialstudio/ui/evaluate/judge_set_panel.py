@@ -9,6 +9,7 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.judge_choice import JudgeSets
 from spatialstudio.application.models.downloads import ModelsChanged
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.hub import download_hint
 from spatialstudio.domain.judge_choice import JudgeSetCard, JudgeTask
 from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES, JudgeSetDialog
 from spatialstudio.ui.framework.confirmation import is_confirmed
@@ -67,7 +68,12 @@ def describe_judge_set(sets: JudgeSets, card: JudgeSetCard) -> Iterator[str]:
         if task in installed:
             yield tr("{task}: {model}").format(task=name, model=installed[task])
         elif names := missing[task].models:
-            text = tr("{task}: not installed; download {models}")
+            is_on_hub = all(map(download_hint, names))
+            text = tr(
+                "{task}: not installed; download {models}"
+                if is_on_hub
+                else "{task}: {models}, not found"
+            )
             yield text.format(task=name, models=f" {tr('or')} ".join(names))
     if card.cut is not None:
         yield tr("Score threshold: {cut}").format(cut=f"{card.cut:g}")
@@ -155,7 +161,7 @@ class JudgeSetPanel(Panel):
                 card = self._studio.judge_sets.card(set_id)
                 lines = list(describe_judge_set(self._studio.judge_sets, card))
             except StudioError as error:
-                lines = [error.message]
+                lines = [error.message, error.hint]
         self._description.setText("\n".join(lines))
         self._get.setVisible(bool(self._studio.judge_sets.to_download(set_id)))
         own = self._studio.storage.own_judge_sets()

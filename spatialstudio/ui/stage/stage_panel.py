@@ -152,8 +152,14 @@ class StagePanel(Panel):
                 self._clock.request()
             case StepPicked():
                 self._clock.request(by_hand=not self._session.follows_live)
-            case JobFailed():
+            case JobFailed() if not self._is_known(event):
                 self.problem_met.emit(event.error)
+
+    def _is_known(self, event: JobFailed) -> bool:
+        """Return True for the second of two pictures that fail for the same reason."""
+        run = self._session.run
+        failure = None if run is None or run.id == event.request_id else run.failure
+        return failure is not None and failure.message == event.error.message
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():

@@ -1,5 +1,6 @@
 """Judge set and second detector are chosen in the window, stored, and used from then on."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,20 @@ def test_another_program_finds_a_saved_set_by_name(qtbot, with_dino, context, en
     other = studio_around(engine, tmp_path)
     assert other.judge_sets.card("mine").tasks == {JudgeTask.DETECTOR: Candidates(models=(DINO,))}
     other.close()
+
+
+def test_stored_sets_that_cannot_be_used_say_why(qtbot, with_dino, context):
+    file = context.studio.paths.settings / "judge_sets.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    sets = {"misspelt": {"detektor": [DINO]}, "gone": {"detector": [DINO], "depth": ["my depth"]}}
+    file.write_text(json.dumps(sets))
+    context.settings.judge_set = "misspelt"
+    panel = shown(qtbot, context)
+    assert titles(panel, set_field)[-2:] == ["misspelt (invalid)", "gone"]
+    assert context.studio.judges.set_id == ""
+    assert '"detektor" is not one of detector, second_detector' in described(panel)
+    assert "Correct it in judge_sets.json in the settings folder." in described(panel)
+    field = set_field(panel)
+    field.setCurrentIndex(field.findData("gone"))
+    assert "Depth model: my depth, not found" in described(panel)
+    assert button(panel, "Download missing models…").isHidden()

@@ -120,12 +120,12 @@ class Person:
         return [entry.path for entry in library.entries(library.list("-is:imported"))]
 
     def _judged(self, act):
-        before = self._studio.session.run
+        session = self._studio.session
+        before = session.run
         act()
-        self._qtbot.waitUntil(
-            lambda: self._studio.session.run is not before and self._studio.session.run.is_over
-        )
-        return self._studio.session.run.evaluation
+        self._qtbot.waitUntil(lambda: session.run is not before and session.run.is_over)
+        self._qtbot.waitUntil(lambda: session.baseline is None or session.baseline.is_over)
+        return session.run.evaluation
 
 
 def shown_buttons(widget):
@@ -163,8 +163,10 @@ def person(qtbot, window_of, registry, tmp_path):
 
 
 def test_sticker_models_judge_no_photo_by_default(qtbot, person):
-    assert [act(person) for act in ENTRY_POINTS] == [None] * len(ENTRY_POINTS)
     words = "The picture is not judged: no installed judge set suits it."
+    person.generate()
+    assert person.toasts() == [words]  # one for the picture and its baseline
+    assert [act(person) for act in ENTRY_POINTS] == [None] * len(ENTRY_POINTS)
     qtbot.waitUntil(lambda: any(words in text for text in person.reads(EvaluationPanel)))
     assert UNSUITED not in person.reads(EvaluationPanel)
     assert "0 runs judged, 1 with errors." in person.toasts()
