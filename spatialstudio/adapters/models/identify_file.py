@@ -36,6 +36,7 @@ class FileKind(Enum):
     """The kinds of files of weights; the value names the kind with its article."""
 
     CHECKPOINT = "a checkpoint"
+    COMPLETE = "a complete checkpoint"
     DENOISER = "a denoiser"
     PRUNED = "a checkpoint with fewer layers"
     REFINER = "the refiner of SDXL"
@@ -99,8 +100,11 @@ ENDS: Mapping[FileKind, str] = {
 """Ends of the sentence that names the content, by its kind."""
 
 
-DRAWING = frozenset({FileKind.CHECKPOINT, FileKind.DENOISER, FileKind.PRUNED})
-"""Kinds that pictures are drawn with, if the missing parts are found."""
+DRAWING = frozenset({FileKind.CHECKPOINT, FileKind.COMPLETE, FileKind.DENOISER, FileKind.PRUNED})
+"""Kinds that pictures are drawn with, if the missing parts are found.
+
+``COMPLETE`` files hold the weights of all parts, and need configuration and tokenizers.
+"""
 
 
 @frozen
@@ -143,7 +147,7 @@ class FileContent:
                 return f"only the denoiser of {self.family}"
             case FileKind.UNSUPPORTED:
                 return f"weights of {self.family}"
-            case FileKind.CHECKPOINT | FileKind.PRUNED | FileKind.QUANTIZED:
+            case FileKind.CHECKPOINT | FileKind.COMPLETE | FileKind.PRUNED | FileKind.QUANTIZED:
                 return f"{self.kind.value} of {self.family}"
         return f"{self.kind.value} for {self.family}"
 
@@ -297,6 +301,9 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
 )
 """Families by names of weights without ``DENOISER_PREFIX``, with their pipelines, if supported."""
 
+OTHER_WEIGHTS = (re.compile(r"(vae|first_stage_model)\."), re.compile(r"text_encoders\.t5xxl\."))
+"""Weights of autoencoder and T5 in complete files of FLUX.1 and Stable Diffusion 3."""
+
 INPUTS_OF_FLUX = ("img_in.weight", "x_embedder.weight")
 GUIDANCE_OF_FLUX = re.compile(r"guidance_in\.|time_text_embed\.guidance_embedder\.")
 BY_WIDTH_OF_FLUX: Mapping[int, FileKind] = {128: FileKind.DEPTH, 384: FileKind.INPAINTING}
@@ -371,7 +378,9 @@ def _other_family(shapes: Mapping[str, tuple[int, ...]]) -> FileContent | None:
     bare = {name.removeprefix(DENOISER_PREFIX): shape for name, shape in shapes.items()}
     for family, pipeline_class, sign in FAMILIES:
         if any(map(re.compile(sign).match, bare)):
-            usual = FileKind.DENOISER if pipeline_class else FileKind.UNSUPPORTED
+            is_whole = all(any(map(sign.match, shapes)) for sign in OTHER_WEIGHTS)
+            usual = FileKind.COMPLETE if is_whole else FileKind.DENOISER
+            usual = usual if pipeline_class else FileKind.UNSUPPORTED
             width = next((bare[name][-1] for name in INPUTS_OF_FLUX if bare.get(name)), 0)
             has_guidance = any(map(GUIDANCE_OF_FLUX.match, bare))
             is_flux = pipeline_class == FLUX_1

@@ -394,7 +394,7 @@ def _without_base(file: Path, content: FileContent) -> ModelNotFound:
     )
     if not content.pipeline_class:
         message = f'The architecture of the model in "{file.name}" is unknown.'
-    elif content.kind is FileKind.PRUNED:
+    elif content.kind in (FileKind.COMPLETE, FileKind.PRUNED):
         message = f'The file "{file.name}" contains {content.title}; its configuration is missing.'
     else:
         message = f'The file "{file.name}" contains {content.title}; the other parts are missing.'

@@ -35,6 +35,7 @@ class MachineMemory:
     def words(self) -> str:
         """The known sizes: "GPU 8.6 GB, main memory 16.7 GB"; empty if none is known."""
         gpu = f"GPU {size_in_words(self.gpu_bytes)}" if self.gpu_bytes else ""
+        gpu = "no GPU for PyTorch" if self.gpu_bytes == 0 else gpu
         main = f"main memory {size_in_words(self.main_bytes)}" if self.main_bytes else ""
         return ", ".join(filter(None, (gpu, main)))
 

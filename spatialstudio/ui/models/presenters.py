@@ -170,7 +170,7 @@ def facts_of(row: ModelRow, plan: DownloadPlan | None) -> tuple[tuple[str, str],
     if row.entry is not None:
         facts |= _entry_facts(row.entry)
     if words := fit_in_words(row.needed_bytes, row.memory):
-        facts[tr("This machine")] = f"{row.memory.words}: {words}"
+        facts[tr("This machine")] = f"{words[0].upper()}{words[1:]} ({row.memory.words})"
     if (model := row.installed) is not None:
         facts[tr("On this machine")] = f"{size_in_words(model.size_bytes)}, {model.folder}"
         facts[tr("Revision")] = model.revision

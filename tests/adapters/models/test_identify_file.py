@@ -270,6 +270,14 @@ WRONG = {
         lambda _: FLUX,
         "contains only the denoiser of FLUX.1; the other parts are missing",
     ),
+    "all parts of FLUX.1": (
+        lambda known: {
+            **{f"{UNET}{name}": each for name, each in FLUX.items()},
+            **fp16(("text_encoders.t5xxl.transformer.encoder.block.0.layer.0.q.weight", (8, 8))),
+            **fp16(("vae.decoder.conv_in.weight", (512, 16, 3, 3))),
+        },
+        "contains a complete checkpoint of FLUX.1; its configuration is missing",
+    ),
     "UNet only": (
         lambda known: only(known[SDXL], UNET),
         "contains only the denoiser of Stable Diffusion XL; the other parts are missing",

@@ -50,7 +50,9 @@ def test_the_reason_names_the_need(needed, words):
 
 
 def test_without_a_gpu_32_bits_are_named():
-    words = fit_in_words(9 * GB, MachineMemory(main_bytes=16 * GB, gpu_bytes=0))
+    memory = MachineMemory(main_bytes=16 * GB, gpu_bytes=0)
+    assert memory.words == "no GPU for PyTorch, main memory 16.0 GB"
+    words = fit_in_words(9 * GB, memory)
     assert words == "fits in 16-bit precision only; 32-bit precision needs 18.0 GB"
 
 
