@@ -13,6 +13,7 @@ import torch
 from diffusers.loaders import single_file
 from diffusers.utils import logging as diffusers_logging
 from safetensors import SafetensorError, safe_open
+from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from spatialstudio.adapters.device import is_out_of_memory, pick_dtype
@@ -373,10 +374,16 @@ def load_pipeline(
 def _check_weights(pipeline: Any) -> None:
     """Reject a pipeline of which the libraries found a weight in no file.
 
+    Tied weights, such as the embeddings of T5, are stored once; of single files, diffusers reads
+    only that one.
+
     Raises:
         NotImplementedError: A weight has no values; diffusers raises the same for its own models.
     """
-    modules = (part for part in pipeline.components.values() if isinstance(part, torch.nn.Module))
+    modules = [part for part in pipeline.components.values() if isinstance(part, torch.nn.Module)]
+    for part in modules:
+        if isinstance(part, PreTrainedModel):
+            part.tie_weights()
     if any(weight.is_meta for part in modules for weight in part.parameters()):
         raise NotImplementedError
 

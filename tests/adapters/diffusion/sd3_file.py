@@ -56,7 +56,8 @@ def save_sd3_file(transformer, path, encoders):
     weights = {PREFIX + name: weight for name, weight in weights.items()}
     for encoder_id, encoder in encoders.items():
         prefix = f"text_encoders.{encoder_id}.transformer."
-        weights |= {prefix + name: weight for name, weight in encoder.state_dict().items()}
+        own = dict(encoder.named_parameters())  # tied ones once
+        weights |= {prefix + name: weight.detach() for name, weight in own.items()}
     save_file({name: weight.contiguous() for name, weight in weights.items()}, path)
 
 

@@ -89,22 +89,28 @@ def test_every_family_takes_its_denoiser_from_a_file_and_the_rest_from_a_folder(
     assert same_weights(loaded.pipeline.vae, original.pipeline.vae)
 
 
-def test_a_file_of_sd3_with_one_encoder_takes_the_others_from_the_folder(tmp_path):
+@pytest.mark.parametrize(
+    "held",
+    [{"text_encoder": "clip_l"}, {"text_encoder": "clip_l", "text_encoder_3": "t5xxl"}],
+    ids=["CLIP", "CLIP and T5"],
+)
+def test_a_file_of_sd3_with_some_encoders_takes_the_others_from_the_folder(tmp_path, held):
     tiny = next(one for one in TINY_FAMILIES if one.pipeline_class == "StableDiffusion3Pipeline")
     makers, folder = build_tiny_family(tiny), build_tiny_family(tiny)
-    for part in (folder.transformer, folder.text_encoder):
+    for part in (folder.transformer, *(getattr(folder, name) for name in held)):
         torch.nn.utils.vector_to_parameters(
             torch.zeros(sum(weight.numel() for weight in part.parameters())), part.parameters()
         )
     folder.save_pretrained(tmp_path / "file")
-    encoders = {"clip_l": makers.text_encoder}
+    encoders = {place: getattr(makers, name) for name, place in held.items()}
     save_sd3_file(makers.transformer, tmp_path / "file.safetensors", encoders)
     (card,) = cards_of(tmp_path)
     loaded = load_pipeline(card, CPU).pipeline
     assert same_weights(loaded.transformer, makers.transformer)
     assert same_weights(loaded.text_encoder.text_model, makers.text_encoder.text_model)
     assert same_weights(loaded.text_encoder_2, folder.text_encoder_2)
-    assert same_weights(loaded.text_encoder_3, folder.text_encoder_3)
+    t5 = makers.text_encoder_3 if "text_encoder_3" in held else folder.text_encoder_3
+    assert same_weights(loaded.text_encoder_3, t5)
 
 
 @pytest.fixture(scope="module")
