@@ -18,6 +18,7 @@ from spatialstudio.domain.generation import (
     GenerationFinished,
     GenerationRequest,
     GenerationStarted,
+    ModelRef,
     PromptEncoded,
     RequestId,
     StepEvent,
@@ -109,6 +110,18 @@ class CountingToken:
         self.asked += 1
         if self.stop_at is not None and self.asked >= self.stop_at:
             raise Cancelled
+
+
+def diffusers_request(model, sampling, **more):
+    """Return a request to the diffusers backend for a dog to the left of a car."""
+    return GenerationRequest(
+        id=RequestId("measured"),
+        scene=scene_of(),
+        backend_id="diffusers",
+        model=ModelRef(id=model.id),
+        sampling=sampling,
+        **more,
+    )
 
 
 def events_of(backend, request, model, token=None):

@@ -38,10 +38,7 @@ from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.models.model_files import ModelFolders
 from spatialstudio.domain.generation import (
     CaptureSettings,
-    GenerationRequest,
     GuidanceSettings,
-    ModelRef,
-    RequestId,
     SamplingSettings,
     StepEvent,
 )
@@ -52,7 +49,7 @@ from tests.adapters.diffusion.full_families import (
     write_full_folder,
 )
 from tests.adapters.diffusion.true_layouts import SHIPPED, layout_of
-from tests.fakes import events_of, scene_of
+from tests.fakes import diffusers_request, events_of
 from tests.sparse_weights import header_of
 
 TORCH = {"F16": torch.float16, "BF16": torch.bfloat16, "F32": torch.float32, "I64": torch.int64}
@@ -131,22 +128,15 @@ def draw(model, options):
     cards = {card.folder: card for card in ModelFolders([model.parent]).cards()}
     card = cards[model]
     guidance = GuidanceSettings(method_id="psg", strength=20.0, last_step=0)
-    request = GenerationRequest(
-        id=RequestId("full-size"),
-        scene=scene_of(),
-        backend_id="diffusers",
-        model=ModelRef(id=card.id),
-        sampling=SamplingSettings(
-            seed=7,
-            steps=2,
-            guidance=GuidanceSettings() if options.unguided else guidance,
-            dtype=options.number_format,
-            prediction_type=card.prediction_type,
-        ),
-        width=options.side,
-        height=options.side,
-        capture=CaptureSettings(preview_every=0),
+    sampling = SamplingSettings(
+        seed=7,
+        steps=2,
+        guidance=GuidanceSettings() if options.unguided else guidance,
+        dtype=options.number_format,
+        prediction_type=card.prediction_type,
     )
+    capture, side = CaptureSettings(preview_every=0), options.side
+    request = diffusers_request(card, sampling, width=side, height=side, capture=capture)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as archives:
         begun, *events, finished = events_of(DiffusersBackend(Path(archives)), request, card)

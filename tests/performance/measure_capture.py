@@ -35,12 +35,9 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationEvent,
-    GenerationRequest,
-    ModelRef,
-    RequestId,
     SamplingSettings,
 )
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import CountingToken, diffusers_request
 from tests.performance.intervals import RESAMPLES, Figure, Floats
 
 PLAIN = CaptureSettings(attention_every=0, preview_every=0)
@@ -137,13 +134,7 @@ class Measurement:
     def __init__(self, folder: Path, steps: int, archives: Path) -> None:
         self._backends = DiffusersBackend(archives), DiffusersBackend(archives)
         self._card = read_card(folder)
-        self._request = GenerationRequest(
-            id=RequestId("measured"),
-            scene=scene_of("dog", "car"),
-            backend_id="diffusers",
-            model=ModelRef(id=self._card.id),
-            sampling=SamplingSettings(steps=steps),
-        )
+        self._request = diffusers_request(self._card, SamplingSettings(steps=steps))
         self.both(PLAIN, 0)  # loads the models
 
     def overhead(self, capture: CaptureSettings, pairs: int) -> Figure:

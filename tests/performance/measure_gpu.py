@@ -40,10 +40,7 @@ from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
     CaptureSettings,
-    GenerationRequest,
     GuidanceSettings,
-    ModelRef,
-    RequestId,
     SamplingSettings,
     StepEvent,
 )
@@ -55,7 +52,7 @@ from tests.adapters.diffusion.full_families import (
 )
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, build_tiny_family
 from tests.adapters.diffusion.true_layouts import SHIPPED, parts_of
-from tests.fakes import CountingToken, scene_of
+from tests.fakes import CountingToken, diffusers_request, scene_of
 
 SHIPPED_FAMILIES = {
     "sd-1.5": ("StableDiffusionPipeline", "stable-diffusion-1.5", 512),
@@ -179,16 +176,8 @@ class RandomModel:
 
     def _request(self):
         height, width = tiny_family(self.name).size if self.is_tiny else (self.side, self.side)
-        return GenerationRequest(
-            id=RequestId("measured"),
-            scene=scene_of(),
-            backend_id="diffusers",
-            model=ModelRef(id=self.card.id),
-            sampling=SamplingSettings(seed=7, device=self.device.type),
-            height=height,
-            width=width,
-            capture=SILENT,
-        )
+        sampling = SamplingSettings(seed=7, device=self.device.type)
+        return diffusers_request(self.card, sampling, height=height, width=width, capture=SILENT)
 
     @contextmanager
     def _made_on_device(self):

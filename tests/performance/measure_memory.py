@@ -22,14 +22,12 @@ from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
-    ModelRef,
-    RequestId,
     SamplingSettings,
     with_savings,
 )
 from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family
-from tests.fakes import events_of, scene_of
+from tests.fakes import diffusers_request, events_of
 from tests.performance.measure_guided_step import memory
 
 SIDES = {"StableDiffusionPipeline": 160, "PixArtAlphaPipeline": 160, "FluxPipeline": 160}
@@ -70,15 +68,9 @@ class Measurement:
         self._backend = DiffusersBackend(folder)
         self._card = read_card(folder / "tiny")
         side = SIDES[tiny.pipeline_class]
-        self._request = GenerationRequest(
-            id=RequestId("measured"),
-            scene=scene_of(),
-            backend_id="diffusers",
-            model=ModelRef(id=self._card.id),
-            sampling=SamplingSettings(steps=2),
-            height=side,
-            width=side,
-            capture=CaptureSettings(attention_every=0, preview_every=0),
+        capture = CaptureSettings(attention_every=0, preview_every=0)
+        self._request = diffusers_request(
+            self._card, SamplingSettings(steps=2), height=side, width=side, capture=capture
         )
 
     def bytes(self, run: str) -> tuple[int, int]:
