@@ -325,7 +325,7 @@ class RunBatch:
 
     Attributes:
         read: Number of evaluated runs read.
-        failures: Path and message of each other run.
+        failures: Path and error of each other run.
     """
 
     def __init__(
@@ -337,7 +337,7 @@ class RunBatch:
         with_details: bool,
     ) -> None:
         self.read = 0
-        self.failures: list[tuple[Path, str]] = []
+        self.failures: list[tuple[Path, StudioError]] = []
         self._studio = studio
         self._judge = judge
         found = (studio.storage.store.runs_in(path) or (path,) for path in paths)
@@ -353,7 +353,7 @@ class RunBatch:
                 run = self._judge(self._studio.read_run(path))
                 evaluation = _evaluation_of(run)
             except StudioError as error:
-                self.failures.append((path, error.message))
+                self.failures.append((path, error))
                 complain(report_on(error, "Reading a run"), with_details=self._with_details)
                 continue
             self.read += 1
@@ -367,7 +367,10 @@ class RunBatch:
     @property
     def errors(self) -> list[Mapping[str, str]]:
         """Errors as plain data."""
-        return [{"run": str(path), "error": message} for path, message in self.failures]
+        return [
+            {"run": str(path), "error": error.message, "hint": error.hint}
+            for path, error in self.failures
+        ]
 
 
 class Totals:

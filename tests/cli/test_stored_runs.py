@@ -66,6 +66,7 @@ def test_a_run_that_cannot_be_judged_again_does_not_affect_others(terminal, fold
     assert damaged.name in done.err
     assert len(answer["runs"]) == answer["summary"]["relations"] == 2
     assert [error["run"] for error in answer["errors"]] == [str(damaged.with_suffix(".png"))]
+    assert all(error["error"] and error["hint"] for error in answer["errors"])
 
 
 def test_a_run_that_was_never_judged_is_judged_by_the_default_set(terminal, folder):
