@@ -1,4 +1,4 @@
-"""A hub in memory, and downloads that a test moves on by hand."""
+"""A hub in memory, and downloads that a test advances."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A hub on this machine that speaks the API of Hugging Face, well or badly, and small models.
+"""A local server with the API of the Hugging Face hub, correct or faulty, and small models.
 
 Small files come directly, large ones through a redirect to a storage address, as on the real hub.
 """

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is told in one sentence with a hint."""
+"""Every failure is reported in one sentence with a hint."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""Where things are, for a user, a test and an installed package."""
+"""Paths for a user, a test and an installed package."""
 
 from pathlib import Path
 

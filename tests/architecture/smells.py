@@ -1,4 +1,4 @@
-"""The house smells: each function reads one module's source and names what smells in it."""
+"""Code smells: each function reads one module's source and names the smells in it."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Every import contract of pyproject.toml is broken once, on an empty copy of the house."""
+"""Every import contract of pyproject.toml is broken once, on an empty copy of the package."""
 
 import os
 import shutil

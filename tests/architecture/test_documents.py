@@ -1,4 +1,4 @@
-"""The documents point only at what is there."""
+"""Links and paths in the documents resolve."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is under version control is fit for the public, and shadows no library."""
+"""Files under version control contain nothing private, and shadow no library."""
 
 import importlib.util
 import pickle

@@ -1,4 +1,4 @@
-"""The guards that stand around every test notice what they are there for."""
+"""The guards of tests/conftest.py find threads, processes, windows and warnings left by a test."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The package is free of the house smells, and each smell is noticed when it is there."""
+"""The package is free of code smells, and each smell is found where it exists."""
 
 from pathlib import Path
 

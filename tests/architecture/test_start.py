@@ -1,4 +1,4 @@
-"""Importing what stands before the models loads no model library, and the terminal no window."""
+"""Importing the window or terminal loads no model library, and importing the terminal no Qt."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Commands that are stopped by a signal, each in a process of its own."""
+"""Commands that are stopped by a signal, each in a separate process."""
 
 import os
 import signal

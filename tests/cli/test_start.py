@@ -1,4 +1,4 @@
-"""How the program starts, each time in a process of its own."""
+"""The start of the program, each time in a separate process."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What cannot be done is told in one sentence and a hint, and the next job works."""
+"""Invalid input is reported in one sentence and a hint, and the next job works."""
 
 import os
 import shutil

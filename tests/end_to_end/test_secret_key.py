@@ -1,4 +1,4 @@
-"""The key of the language model: asked with, and written nowhere."""
+"""The key of the language model is sent to its server and written nowhere."""
 
 import logging
 

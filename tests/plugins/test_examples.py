@@ -1,4 +1,4 @@
-"""Each example of ``plugins/`` is installed as a package of its own, and used as its readme says.
+"""Each example of ``plugins/`` is installed as a separate package, and used as its readme says.
 
 One environment serves all tests. It sees the checkout and the libraries of the tests, and holds the
 seven examples and a package of broken plugins, each built by its backend and installed by pip. The

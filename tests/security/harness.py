@@ -1,4 +1,4 @@
-"""Runs an attack in a process of its own, with a resident memory limit and a watchdog.
+"""Runs an attack in a separate process, with a limit on resident memory and a watchdog.
 
 An attack is Python source. It runs in an empty folder; what it prints comes back. The verdict on
 an attack is always the same three questions: did it end in time, within its memory, and is

@@ -1,4 +1,4 @@
-"""Results are complete or absent, replace nothing without being told to, and never their source."""
+"""Results are complete or absent, never replace files by default, and never their source."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Model folders of strangers: they run no code, hang nothing, fill no memory, hide no others."""
+"""Hostile model folders run no code, block nothing, exhaust no memory and hide no others."""
 
 import ast
 import inspect

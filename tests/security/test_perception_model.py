@@ -1,4 +1,4 @@
-"""Detectors and question answerers of strangers: they run no code and hide no others."""
+"""Hostile detectors and question answerers run no code and hide no others."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Exports name what was detected, and what of the prompt was not checked."""
+"""Exports name the detected classes, and the requirements of the prompt that were not checked."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""LoRAs are found, and their families told from headers; everything else is named."""
+"""LoRAs are found and their families identified from headers; other files are named."""
 
 import pytest
 import torch

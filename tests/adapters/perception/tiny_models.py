@@ -1,4 +1,4 @@
-"""Writes every supported model as a folder of its own: real code and files, tiny random weights.
+"""Writes every supported model as a folder: real code and files, tiny random weights.
 
 The processors and tokenizers are the models' own, saved as a download would bring them.
 """

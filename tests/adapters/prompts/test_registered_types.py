@@ -1,4 +1,4 @@
-"""A registered relation type is read, written back, asked for, checked and cut at its phrases."""
+"""The grammar and language models read, write and check a registered relation type."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Style is no thing: tags, openings and "in the style of"; a painting on a wall is one."""
+"""Style words are no objects: tags, openings and "in the style of"; a painting on a wall is one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Distances, fused names and clauses that hang on others."""
+"""Distances, compound names and subordinate clauses."""
 
 import pytest
 

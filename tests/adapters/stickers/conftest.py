@@ -1,4 +1,4 @@
-"""Scenes that several tests of the sticker world look at."""
+"""Scenes that several tests of the sticker models share."""
 
 import numpy as np
 import pytest

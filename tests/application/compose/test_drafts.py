@@ -1,4 +1,4 @@
-"""What is typed is written soon, once for many changes, and at the latest when closing."""
+"""Drafts are written soon, once for several changes, and at the latest when closing."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Best of several pictures: who is kept, when the search ends, and what is told of it."""
+"""Noise search: which picture is kept, when the search ends, and what is reported."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Stored verdicts are held to those that follow from the stored perception."""
+"""Stored verdicts are compared with those that follow from the stored perception."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

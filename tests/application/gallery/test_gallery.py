@@ -1,4 +1,4 @@
-"""The gallery finds, reads and marks beside the window."""
+"""The gallery finds, reads and marks runs in the background."""
 
 from pathlib import Path
 from queue import Queue

@@ -1,4 +1,4 @@
-"""The script is run as a user runs it: by Python, in a process of its own."""
+"""The script is run as a user runs it: by Python, in a separate process."""
 
 import os
 import subprocess

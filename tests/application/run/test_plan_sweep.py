@@ -1,4 +1,4 @@
-"""A sweep: what is typed becomes values, values become requests."""
+"""A sweep: typed text becomes values, and values become requests."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What is asked for is drawn one after the other, and nothing of it is lost."""
+"""Requests are generated one after the other, and none is lost."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A second run stands beside the open one, on the same clock."""
+"""A second run is aligned with the steps of the open one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a picture tells is taken field by field, where the form has such a field."""
+"""Settings of a picture are loaded field by field, where the form has such a field."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A program that is killed at any moment loses nothing that it told of."""
+"""A program that is killed at any moment loses nothing that it reported as stored."""
 
 import os
 

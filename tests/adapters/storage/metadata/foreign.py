@@ -1,4 +1,4 @@
-"""How other programs tell of their pictures, written by hand after their documented forms."""
+"""Metadata of other programs, written by hand after their documented formats."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Pictures of other programs tell their settings, and no file makes a reader stumble."""
+"""Settings are read from pictures of other programs, and malformed files are no error."""
 
 import json
 import random

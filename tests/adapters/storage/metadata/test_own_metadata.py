@@ -1,4 +1,4 @@
-"""What our pictures tell survives every format, whatever was typed."""
+"""Our metadata survives every picture format, whatever was typed."""
 
 import json
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Reads and judges a cut of a published run; its origin and licence stand in tests/golden."""
+"""Reads and judges a part of a published run; tests/golden states its origin and licence."""
 
 import csv
 import json

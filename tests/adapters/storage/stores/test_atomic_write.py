@@ -1,4 +1,4 @@
-"""The picture's name decides: what was begun before it is taken back, after it is finished."""
+"""An interrupted write is undone before the picture exists, and completed afterwards."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What was typed and what was asked outlive a program, however it ends."""
+"""Drafts and queued requests survive a program, however it ends."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""What was changed in a run is noticed and named, in whichever of its files."""
+"""Changes in any file of a run are detected and named."""
 
 import json
 import os
