@@ -19,6 +19,7 @@ A ``studio.toml`` in the folder gives further settings; every key is optional:
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -58,7 +59,7 @@ from spatialstudio.adapters.models.model_settings import (
 from spatialstudio.adapters.models.program_folders import searched_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import alternative_samplers
+from spatialstudio.domain.generation import SCALE_OFF, alternative_samplers
 from spatialstudio.domain.ports import ModelCard, Surroundings, free_id
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
@@ -89,6 +90,11 @@ SHIPPED_FOLDERS: Mapping[str, str] = {
 
 NATIVE_SIZE_OF_SD_2_BASE = 512
 """The base model of Stable Diffusion 2.1, which predicts the noise, was trained on these sides."""
+
+DISTILLED_NAME = re.compile(r"turbo|lightning|hyper-?sd|(?<![a-z])lcm(?![a-z])", re.IGNORECASE)
+STEPS_OF_DISTILLED = 8
+"""Distilled checkpoints have the weights of their family; only their names state that they draw in
+few steps without classifier-free guidance."""
 
 FILE_SUFFIXES = frozenset({".safetensors", ".ckpt", ".gguf", ".pt", ".pth"})
 """Files that are listed, even if only to state why they cannot be used."""
@@ -325,6 +331,7 @@ def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCa
     prediction = content.prediction_type or _prediction_type(base.folder / SAMPLER_FILE)
     is_base_of_sd_2 = content.family == SD_2 and prediction == EPSILON
     native = NATIVE_SIZE_OF_SD_2_BASE if is_base_of_sd_2 else base.native_size
+    is_distilled = DISTILLED_NAME.search(file.stem) is not None
     return replace(
         base,
         id=file.stem,
@@ -335,6 +342,8 @@ def _checkpoint_card(file: Path, content: FileContent, shipped: Path) -> ModelCa
         licence=content.licence,
         family=content.family,
         native_size=content.native_size or native,
+        steps=STEPS_OF_DISTILLED if is_distilled else base.steps,
+        guidance_scale=SCALE_OFF if is_distilled else base.guidance_scale,
         samplers=alternative_samplers(base.samplers[0], begins_in_noise=content.ends_in_noise),
         prediction_type=prediction,
         is_prediction_known=bool(content.prediction_type),

@@ -102,6 +102,22 @@ def test_marks_of_sdxl_trainers_state_v_prediction_and_zero_terminal_snr(layouts
     assert "HeunDiscreteScheduler" not in card.samplers
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("dreamshaperXL_v21TurboDPMSDE", (8, 1.0)),
+        ("sdxl_lightning_8step", (8, 1.0)),
+        ("Hyper-SDXL", (8, 1.0)),
+        ("sdxl-LCM", (8, 1.0)),
+        ("hyperrealism", (50, 5.0)),
+        ("calcmix", (50, 5.0)),
+    ],
+)
+def test_names_of_distilled_checkpoints_recommend_few_steps(layouts, tmp_path, name, settings):
+    card = read_file_card(write_sparse(tmp_path / f"{name}.safetensors", layouts[SDXL]), ())
+    assert (card.steps, card.guidance_scale) == settings
+
+
 def test_the_base_model_of_stable_diffusion_2_has_its_own_size(layouts, file):
     write_sparse(file, layouts[SD_2], {"modelspec.prediction_type": "epsilon"})
     assert read_file_card(file, ()).native_size == 512
