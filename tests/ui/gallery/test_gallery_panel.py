@@ -40,7 +40,9 @@ def texts(panel):
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
 
-def test_a_pair_is_one_stack_with_the_guided_run_on_top(qtbot, panel, grid, current):
+def test_a_pair_is_one_stack_with_the_guided_run_on_top_which_return_opens(
+    qtbot, panel, grid, drawn, studio, current
+):
     assert current().summary.method_id == "psg"
     assert current().summary.prompt == PROMPT
     assert "2 runs" in texts(panel)
@@ -50,9 +52,14 @@ def test_a_pair_is_one_stack_with_the_guided_run_on_top(qtbot, panel, grid, curr
     qtbot.waitUntil(lambda: len(grid._keys) == 2)
     qtbot.keyClick(grid, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(grid._keys) == 1)
+    path = current().path
+    studio.session.baseline = None
+    qtbot.keyClick(grid, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: drawn.context.settings.workspace == "inspect")
+    assert studio.session.run.path == path
 
 
-def test_digits_and_the_dot_rate(qtbot, grid, studio, drawn, current):
+def test_digits_and_the_dot_rate_and_x_sorts_out(qtbot, grid, studio, drawn, current):
     layers = drawn.context.stage.layers
     for stars in (2, 0, 1, 3, 4, 5):
         qtbot.keyClick(grid, Qt.Key(Qt.Key.Key_0 + stars))
@@ -63,9 +70,6 @@ def test_digits_and_the_dot_rate(qtbot, grid, studio, drawn, current):
     for stars in (1, 0):
         qtbot.keyClick(grid, Qt.Key.Key_Period)
         assert current().marks.stars == stars
-
-
-def test_x_sorts_out_and_undo_takes_it_back(qtbot, grid, drawn, studio, current):
     qtbot.keyClick(grid, Qt.Key.Key_X)
     qtbot.waitUntil(lambda: marks(studio, current).is_rejected)
     drawn.context.edits.undo()
@@ -90,14 +94,6 @@ def test_the_trash_can_be_undone_like_any_edit(qtbot, grid, drawn, current):
     assert path.exists()
     drawn.context.edits.redo()
     assert not path.exists()
-
-
-def test_return_opens_the_run_in_inspect(qtbot, grid, drawn, studio, current):
-    path = current().path
-    studio.session.baseline = None
-    qtbot.keyClick(grid, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: drawn.context.settings.workspace == "inspect")
-    assert studio.session.run.path == path
 
 
 def test_a_line_finds_at_once(qtbot, panel, grid):

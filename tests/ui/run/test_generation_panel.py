@@ -104,18 +104,18 @@ def test_keys_say_where_in_the_queue_it_goes(qtbot, window, panel, studio):
         assert [entry.seed for entry in studio.queue.waiting] == expected
 
 
-def test_one_key_draws_four_seeds(qtbot, window, panel, studio):
-    qtbot.keyClick(window, Qt.Key.Key_Return, ALT)
-    assert len(studio.queue.entries) == 4
-    assert panel.settings.pictures == 1
-
-
-def test_a_seed_by_chance_is_another_after_each_picture(panel, engine):
+def test_a_seed_by_chance_is_another_after_each_picture_and_one_key_draws_four(
+    qtbot, window, panel, engine, studio
+):
     panel.use_seed(7)
     assert panel.settings.seed_mode is SeedMode.RANDOM
     panel.generate()
     assert seeds(engine) == [7, 7]
     assert named(panel, QLineEdit, "Seed").text() != "7"
+    before = len(studio.queue.entries)
+    qtbot.keyClick(window, Qt.Key.Key_Return, ALT)
+    assert len(studio.queue.entries) == before + 4
+    assert panel.settings.pictures == 1
 
 
 def test_a_seed_is_reused_from_the_picture_looked_at(qtbot, window, panel, engine, studio):
@@ -216,7 +216,15 @@ def test_a_pictures_settings_can_be_taken_over(qtbot, panel, window, engine, stu
     assert studio.session.scene.prompt.text == PROMPT
 
 
-def test_the_simple_window_has_the_slider_and_little_else(qtbot, window, panel):
+def test_ctrl_b_switches_the_baseline_also_in_the_simple_window_that_has_little_but_the_slider(
+    qtbot, window, panel
+):
+    action = window.context.actions[commands.BASELINE]
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
+    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
+    assert (panel.settings.with_baseline, action.isChecked()) == (False, False)
+    window.context.edits.undo()
+    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
     window.use_density(Density.SIMPLE)
     QApplication.processEvents()
     assert panel.findChild(QSlider).isVisible()
@@ -225,15 +233,6 @@ def test_the_simple_window_has_the_slider_and_little_else(qtbot, window, panel):
     assert window.context.toasts.earlier[-1].message == "No baseline is generated."
     window.use_density(Density.FULL)
     assert named(panel, QComboBox, "Model").isVisible()
-
-
-def test_ctrl_b_switches_the_baseline_and_the_menu_shows_it(qtbot, window, panel):
-    action = window.context.actions[commands.BASELINE]
-    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
-    qtbot.keyClick(window, Qt.Key.Key_B, CONTROL)
-    assert (panel.settings.with_baseline, action.isChecked()) == (False, False)
-    window.context.edits.undo()
-    assert (panel.settings.with_baseline, action.isChecked()) == (True, True)
 
 
 def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window, panel, engine):

@@ -143,25 +143,31 @@ def test_the_list_of_models_opens_from_anywhere(qtbot, window):
     field.hidePopup()
 
 
-def test_the_folder_for_models_is_made_and_shown(window, studio, opened):
-    window.context.actions[MODELS_FOLDER].trigger()
-    assert opened == [str(studio.paths.models)]
-    assert studio.paths.models.is_dir()
-
-
-def test_a_folder_that_cannot_be_made_is_told(window, studio, opened):
+def test_the_folder_for_models_is_made_and_shown_unless_it_cannot_be(window, studio, opened):
     studio.paths.models.parent.mkdir(parents=True, exist_ok=True)
     studio.paths.models.write_text("in the way")
     window.context.actions[MODELS_FOLDER].trigger()
     assert opened == []
     assert messages(window)[-1].startswith("The models folder cannot be created")
+    studio.paths.models.unlink()
+    window.context.actions[MODELS_FOLDER].trigger()
+    assert opened == [str(studio.paths.models)]
+    assert studio.paths.models.is_dir()
 
 
-def test_a_model_that_was_added_is_found(window, model_catalog):
+def test_a_model_that_was_added_is_found_and_one_that_has_gone_is_replaced(
+    qtbot, window, model_catalog
+):
     model_catalog.models = (STICKERS, LARGE, replace(STICKERS, id="new", title="New one"))
     window.context.actions[FIND_MODELS].trigger()
     assert field_of(window).findData("new") == 2
     assert messages(window)[-1] == "New models: New one."
+    qtbot.keyClick(field_of(window), Qt.Key.Key_Down)
+    assert window.generation.settings.model_id == "large"
+    model_catalog.models = (STICKERS,)
+    window.context.actions[FIND_MODELS].trigger()
+    assert window.generation.settings.model_id == "stickers"
+    assert 'There is no model "large".' in messages(window)
 
 
 def test_a_downloaded_model_is_in_the_model_field_at_once(window, model_catalog):
@@ -183,14 +189,6 @@ def test_the_models_page_is_opened_once_and_chooses_a_model(window):
     assert messages(window)[-1] == "Pictures are generated with Large."
     assert not dialog.isVisible()
     window.context.studio.downloads.wait()
-
-
-def test_a_model_that_has_gone_is_replaced_by_one_that_draws(qtbot, window, model_catalog):
-    qtbot.keyClick(field_of(window), Qt.Key.Key_Down)
-    model_catalog.models = (STICKERS,)
-    window.context.actions[FIND_MODELS].trigger()
-    assert window.generation.settings.model_id == "stickers"
-    assert 'There is no model "large".' in messages(window)
 
 
 def test_undo_leads_to_no_model_that_has_gone(qtbot, window, model_catalog):
