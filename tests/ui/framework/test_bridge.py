@@ -167,9 +167,13 @@ def test_a_burst_of_requests_is_drawn_twice(qtbot, answers, long_frames):
     clock = FrameClock(lambda: drawn.append(1), answers)
     for _ in EVENTS:
         clock.request()
+    assert len(drawn) == 1
+    timer = clock.findChild(QTimer)
+    assert timer.isActive()
+    timer.setInterval(0)  # the frame is over
     qtbot.waitUntil(lambda: len(drawn) > 1)
-    qtbot.wait(100)
     assert len(drawn) == 2
+    assert not timer.isActive()
 
 
 def test_what_the_hand_asks_for_is_drawn_sooner(answers, long_frames):

@@ -77,6 +77,7 @@ def test_side_by_side_both_are_whole(view, canvas):
 def test_blinking_shows_one_after_the_other(qtbot, view, canvas):
     view.show_way(CompareWay.BLINK)
     assert colour_at(canvas, 0.8) == RED
+    canvas._clock.setInterval(50)
     qtbot.waitUntil(lambda: colour_at(canvas, 0.8) == BLUE)
     view.close_comparison()
     assert not canvas._clock.isActive()
