@@ -181,7 +181,7 @@ def test_a_failure_of_pip_becomes_one_sentence_with_a_hint(bootstrap, pip_says, 
 
 
 @POSIX_ONLY
-def test_what_pip_printed_is_kept_in_the_log(bootstrap, pip_says):
+def test_the_output_of_pip_is_written_to_the_log(bootstrap, pip_says):
     pip_says("Segmentation fault")
     with pytest.raises(bootstrap.SetupError):
         bootstrap.pip("install", "numpy")
@@ -198,13 +198,13 @@ def test_the_user_reads_sentence_and_hint_but_no_traceback(bootstrap, root, pip_
     assert "Traceback" not in printed
 
 
-def test_a_disk_that_is_full_for_the_script_itself_gets_the_same_sentence(bootstrap):
+def test_a_full_disk_in_the_script_itself_gives_the_same_message(bootstrap):
     error = OSError(28, "No space left on device", "bootstrap.log")
     assert bootstrap.explain_os_error(error).startswith("The disk is full. ([Errno 28]")
 
 
 @POSIX_ONLY
-def test_a_broken_environment_is_made_anew(bootstrap, root, monkeypatch):
+def test_a_broken_environment_is_recreated(bootstrap, root, monkeypatch):
     maker = root / "python-of-the-system"
     make_executable(maker, INTERPRETER.format(root=root))
     monkeypatch.setattr(bootstrap.sys, "executable", str(maker))
@@ -214,12 +214,12 @@ def test_a_broken_environment_is_made_anew(bootstrap, root, monkeypatch):
 
 
 @POSIX_ONLY
-def test_a_sound_environment_is_kept(bootstrap, root):
+def test_a_working_environment_is_kept(bootstrap, root):
     bootstrap.ensure_environment()
     assert not any("venv" in line for line in calls(root))
 
 
-def test_a_package_whose_installation_was_interrupted_is_forgotten(bootstrap, root):
+def test_a_partly_installed_package_is_removed(bootstrap, root):
     packages = root / ".venv" / "lib" / "python3.11" / "site-packages"
     whole, half = packages / "whole-1.dist-info", packages / "half-1.dist-info"
     whole.mkdir(parents=True)
@@ -231,14 +231,14 @@ def test_a_package_whose_installation_was_interrupted_is_forgotten(bootstrap, ro
 
 
 @POSIX_ONLY
-def test_linux_without_nvidia_asks_for_the_small_torch_first(bootstrap, root, bare_linux):
+def test_linux_without_nvidia_tries_the_cpu_build_of_torch_first(bootstrap, root, bare_linux):
     prepare(bootstrap)
     assert "torch==2.13.0+cpu" in calls(root)[1]
     assert "--requirement" in calls(root)[2]
 
 
 @POSIX_ONLY
-def test_the_small_torch_may_be_out_of_reach(bootstrap, pip_says, capsys, bare_linux):
+def test_the_cpu_build_of_torch_may_be_unavailable(bootstrap, pip_says, capsys, bare_linux):
     pip_says("ERROR: No matching distribution found for torch==2.13.0+cpu")
     bootstrap.install_torch(bootstrap.VENV)
     assert "Taking the one of the usual index." in capsys.readouterr().out
@@ -271,7 +271,7 @@ def test_an_installed_build_is_replaced_only_for_a_graphics_card(
         pytest.param("win32", {}, True, id="Windows"),
     ],
 )
-def test_a_display_is_noticed(bootstrap, monkeypatch, platform, environment, expected):
+def test_a_display_is_detected(bootstrap, monkeypatch, platform, environment, expected):
     monkeypatch.setattr(bootstrap.sys, "platform", platform)
     assert bootstrap.has_display(environment) is expected
 
@@ -284,7 +284,7 @@ def apt(root, monkeypatch):
 
 
 @POSIX_ONLY
-def test_an_ordinary_user_is_told_the_line_to_type(bootstrap, root, apt, monkeypatch):
+def test_an_unprivileged_user_gets_the_command_to_run(bootstrap, root, apt, monkeypatch):
     monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 1000)
     with pytest.raises(bootstrap.SetupError) as failure:
         bootstrap.ensure_packages(["libegl1", "libgl1"])
@@ -301,7 +301,7 @@ def test_the_administrator_gets_missing_packages_installed(bootstrap, root, apt,
     assert calls(root) == ["update", "install --yes --no-install-recommends libegl1"]
 
 
-def test_a_system_without_apt_gets_the_names(bootstrap, monkeypatch):
+def test_a_system_without_apt_gets_the_package_names(bootstrap, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(bootstrap.SetupError, match="packages are missing") as failure:
         bootstrap.ensure_packages(["libegl1"])
@@ -341,7 +341,7 @@ def test_the_suite_runs_every_check_and_passes_the_exit_code_on(
 
 @POSIX_ONLY
 @pytest.mark.parametrize("command", [["run", "doctor"], ["test"]], ids=lambda c: c[0])
-def test_no_python_that_it_starts_searches_the_current_folder(
+def test_no_child_python_imports_from_the_current_folder(
     bootstrap, root, without_cpu_wheels, monkeypatch, command
 ):
     monkeypatch.setenv("PYTHONPATH", f":{root}")
@@ -381,7 +381,7 @@ def test_missing_libraries_are_named_with_the_command_of_the_distribution(
     assert failure.value.hint == "Install them: sudo pacman -S xcb-util-wm xcb-util-keysyms"
 
 
-def test_an_old_python_gets_a_sentence(bootstrap, monkeypatch, capsys):
+def test_an_old_python_is_reported(bootstrap, monkeypatch, capsys):
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 9, 1))
     assert bootstrap.main(["run"]) == 1
     assert "needs Python 3.11 or newer; this is 3.9." in capsys.readouterr().err

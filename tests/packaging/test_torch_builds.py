@@ -344,11 +344,11 @@ def test_each_kind_has_a_lock_file_that_agrees_with_the_lock(kind, pins):
     assert "was not tried" in text or kind == "linux-cpu"
 
 
-def test_no_other_lock_files_lie_about():
+def test_there_are_no_other_lock_files():
     assert {path.stem for path in LOCKS.iterdir()} == MACHINES.keys()
 
 
-def test_torch_is_allowed_up_to_the_minor_version_that_is_tested(pins):
+def test_torch_is_limited_to_the_tested_minor_version(pins):
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     (allowed,) = (text for text in project["dependencies"] if text.startswith("torch"))
     major, minor, _ = pins["torch"].split(".")

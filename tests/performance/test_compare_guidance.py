@@ -47,12 +47,12 @@ def test_the_table_shows_both_methods_and_their_difference(lines):
     assert lines[-1] == "PSG: 2.00 seconds a picture (median)"
 
 
-def test_the_table_says_how_many_times_better_the_guided_pictures_are(lines):
+def test_the_table_states_the_ratio_of_guided_to_unguided_pictures(lines):
     (quotient,) = (line for line in lines if "PSG over none" in line)
     assert "200.0 [" in quotient
 
 
-def test_pictures_that_are_alike_differ_by_nothing():
+def test_equal_pictures_have_zero_difference():
     lines = list(table(rows("none", placed=4) + rows("psg", placed=4)))
     assert [line.endswith("0.0 [0.0, 0.0]") for line in lines[2:8]] == [True] * 6
 

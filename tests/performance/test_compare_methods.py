@@ -34,7 +34,7 @@ def test_variants_of_a_method_are_no_methods_of_the_studio():
     assert not any(variant.id in GUIDANCE_METHODS for variant in ABLATIONS)
 
 
-def test_the_table_tells_shares_with_their_intervals(rows):
+def test_the_table_lists_shares_with_their_intervals(rows):
     *_, none, guided = table(rows)
     name, pictures, found, placed, pse, last, calls, seconds = none.strip("| ").split(" | ")
     assert (name, pictures, calls, last, seconds) == ("none", "10", "30.0", "0.750", "2.00")
@@ -44,7 +44,7 @@ def test_the_table_tells_shares_with_their_intervals(rows):
     assert "80.0 [49.0, 94.3]" in guided
 
 
-def test_a_line_that_was_cut_off_is_drawn_again(tmp_path, rows):
+def test_a_truncated_line_is_drawn_again(tmp_path, rows):
     path = tmp_path / "rows"
     assert read_rows(path) == []
     path.write_text("".join(map(line_of, rows)) + line_of(rows[0])[:20])

@@ -53,11 +53,11 @@ def test_the_guiding_pass_ends_halfway(cost):
     assert cost.guiding / cost.whole == pytest.approx(0.49, abs=0.02)
 
 
-def test_its_gradient_costs_about_as_much_again(cost):
+def test_its_gradient_about_doubles_the_cost(cost):
     assert cost.gradient / cost.whole == pytest.approx(0.55, abs=0.02)
 
 
-def test_reading_the_ordinary_pass_adds_next_to_nothing(unet, layers, cost):
+def test_reading_the_ordinary_pass_adds_almost_nothing(unet, layers, cost):
     sample = torch.empty(1, 4, LATENT_SIDE, LATENT_SIDE, device="meta")
     timestep, words = (torch.empty(shape, device="meta") for shape in (1, (1, TOKENS, 768)))
     mean = MeanAttention(WORDS)

@@ -11,11 +11,11 @@ def test_the_wilson_interval_agrees_with_the_textbook():
     assert (none.low, none.high) == pytest.approx((0.0, 0.2775), abs=1e-4)
 
 
-def test_nothing_tried_says_nothing():
+def test_no_trials_give_the_full_interval():
     assert wilson(0, 0).percent == "0.0 [0.0, 100.0]"
 
 
-def test_a_bootstrap_knows_no_doubt_where_all_groups_are_alike():
+def test_a_bootstrap_of_equal_groups_has_zero_width():
     assert bootstrap(ratio, [(3, 4)] * 20).percent == "75.0 [75.0, 75.0]"
 
 

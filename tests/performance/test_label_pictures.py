@@ -38,7 +38,7 @@ def pictures():
     return [np.full((SIDE, SIDE, 3), 10 * number, dtype=np.uint8) for number in range(23)]
 
 
-def test_pictures_come_back_in_their_order(tmp_path, pictures):
+def test_pictures_keep_their_order(tmp_path, pictures):
     write_pictures(pictures, tmp_path)
     again = read_pictures(tmp_path)
     assert len(again) == 2 * ON_SHEET
@@ -55,12 +55,12 @@ def test_typed_lines_are_read_by_any_name():
     assert read_typed(["3: kitten, phone", "", "4:"]) == {3: ("cat", "cell phone"), 4: ()}
 
 
-def test_a_strange_name_is_refused():
+def test_an_unknown_name_is_rejected():
     with pytest.raises(SystemExit, match="xylophone"):
         read_typed(["3: xylophone"])
 
 
-def test_only_what_was_typed_is_labelled(tmp_path, pictures):
+def test_only_typed_labels_are_stored(tmp_path, pictures):
     write_pictures(pictures, tmp_path)
     labels = [Label(number=n, prompt="a cat", seed=n, method="none") for n in range(2)]
     write_labels(labelled(labels, {1: ("cat",)}), tmp_path)
@@ -70,7 +70,7 @@ def test_only_what_was_typed_is_labelled(tmp_path, pictures):
 @pytest.mark.parametrize(
     ("every", "least"), [(5, 0.9), pytest.param(1, LEAST_F1, marks=pytest.mark.slow)]
 )
-def test_the_segmenter_names_what_a_stranger_names(every, least):
+def test_the_segmenter_agrees_with_the_labels(every, least):
     segmenter = StickerSegmenter(WORLD_FOLDER.parent / StickerSegmenter.id)
     some = list(labelled_pictures(LABELLED_FOLDER))[::every]
     answers = [(label, best_scores(segmenter, picture)) for label, picture in some]
@@ -79,17 +79,17 @@ def test_the_segmenter_names_what_a_stranger_names(every, least):
 
 
 @pytest.mark.slow
-def test_the_cut_is_the_one_that_does_best_on_other_pictures():
+def test_the_threshold_is_the_best_one_on_other_pictures():
     assert best_cut(CALIBRATION_FOLDER) == CUT
 
 
-def test_only_answers_that_are_sure_enough_count():
+def test_only_detections_above_the_threshold_count():
     label = Label(number=0, prompt="", seed=0, method="none", visible=("cat", "dog"))
     comparison = compared(label, {"cat": 0.8, "dog": 0.7, "bus": 0.6}, 0.7)
     assert (comparison.missed, comparison.invented) == (frozenset(), frozenset())
     assert compared(label, {"bus": 0.8}, 0.7).sums == (0, 1, 2)
 
 
-def test_f1_weighs_what_is_missed_and_what_is_invented():
+def test_f1_counts_missed_and_false_detections():
     assert f1_of([(2, 2, 2)]).value == 1
     assert f1_of([(1, 2, 1), (1, 1, 2)]).value == pytest.approx(2 / 3)

@@ -29,7 +29,7 @@ def numbers_of(painted):
     return [placement.number for placement in painted.scene.placements]
 
 
-def test_the_nearer_of_two_is_told(pairs):
+def test_the_nearer_of_two_objects_is_found(pairs):
     told = [is_nearer(pair.pixels, *numbers_of(pair)) for pair in pairs]
     assert told.count(False) >= len(pairs) - 1
 

@@ -17,7 +17,7 @@ from tests.performance.show_failures import (
 MOST_BYTES = 150_000
 
 
-def test_pictures_are_asked_for_in_the_order_of_the_lines():
+def test_pictures_are_requested_in_the_order_of_the_lines():
     labels = [Label(number=n, prompt=f"prompt {n}", seed=n, method="psg") for n in range(3)]
     captions = read_captions(["2: a cat: without its tail", "", "0:two dogs"])
     assert list(captions.values()) == ["a cat: without its tail", "two dogs"]
@@ -27,7 +27,7 @@ def test_pictures_are_asked_for_in_the_order_of_the_lines():
     ]
 
 
-def test_a_picture_that_was_never_labelled_is_refused():
+def test_an_unlabelled_picture_is_rejected():
     with pytest.raises(KeyError):
         wanted_again([], {5: "nothing"})
 
