@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
+from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, refuse_invalid
 from spatialstudio.adapters.diffusion.load_pipeline import SIGNS_OF_DAMAGE, LoadedPipeline
 from spatialstudio.adapters.models.identify_file import WIDTHS
 from spatialstudio.adapters.models.lora_files import ALPHA, DOWN, PIPELINES, UP
@@ -143,11 +144,19 @@ def _other_family(card: LoraCard, own: str) -> RequestError:
 
 def _load(loaded: LoadedPipeline, name: str, card: LoraCard) -> None:
     try:
-        weights = _by_layer(loaded, _read(card, loaded.family.kind.denoiser))
+        read = _read(card, loaded.family.kind.denoiser)
+        for value in read.values():
+            refuse_invalid(value)
+        weights = _by_layer(loaded, read)
         _check_layers(loaded, card, weights)
         named = {_stored_name(key): value for key, value in weights.items()}
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a second LoRA
             loaded.pipeline.load_lora_weights(named, adapter_name=name)
+    except InvalidNumbers as error:
+        raise BackendError(
+            f'The LoRA "{card.name}" contains invalid numbers (NaN or infinity).',
+            hint="Download it again, or choose another LoRA.",
+        ) from error
     except (*SIGNS_OF_DAMAGE, SafetensorError) as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise

@@ -73,6 +73,7 @@ _JOINT = re.compile(r"transformer_blocks[._]\d+[._]attn[._](to_q|add_q_proj|to_k
 _SDXL_ONLY = re.compile(
     r"lora_te2_|text_encoder_2\.|.*attentions[._]\d+[._]transformer_blocks[._][1-9]"
 )
+_T5 = re.compile(r".*encoder[._]block[._]\d+[._]layer[._]")
 _FLUX2_ONLY = re.compile(r".*(to_qkv_mlp_proj|single_stream_modulation)")
 _FLUX_ONLY = re.compile(r".*(double_blocks|single_blocks|single_transformer_blocks)")
 
@@ -191,6 +192,11 @@ def read_lora_card(file: Path) -> LoraCard:
     rest = [key for key in shapes if not any(each.search(key) for each in known)]
     if not modules or modules != ups or rest or not _are_pairs(shapes):
         raise _not_a_lora(name, file, shapes)
+    if any(map(_T5.match, modules)):
+        raise ModelNotFound(
+            f'The LoRA "{name}" changes the T5 text encoder, which is not supported.',
+            hint="Choose a LoRA of the denoiser or of CLIP.",
+        )
     if header.dtypes & INTEGERS_ONLY:
         raise ModelNotFound(
             f'The LoRA "{name}" is quantized to integers, which is not supported.',

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.models.lora_files import LoraFolders
-from spatialstudio.domain.errors import Cancelled, ModelNotFound, RequestError
+from spatialstudio.domain.errors import BackendError, Cancelled, ModelNotFound, RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
@@ -470,3 +470,14 @@ def test_kernels_of_another_size_do_not_fit(tiny_sdxl):
     tiny_sdxl.save("kernel", weights)
     with pytest.raises(RequestError, match="does not fit the model: 1 of its 2"):
         tiny_sdxl.draw(LoraUse(name="kernel"))
+
+
+@pytest.mark.parametrize("place", ["lora_down.weight", "alpha"])
+def test_invalid_numbers_are_named(tiny_sdxl, place):
+    weights = in_names_of_kohya(tiny_sdxl, pairs_of(tiny_sdxl))
+    name = next(each for each in weights if each.endswith(place))
+    weights[name] = weights[name] * float("nan")
+    tiny_sdxl.save("nan", weights)
+    with pytest.raises(BackendError, match='LoRA "nan" contains invalid numbers'):
+        tiny_sdxl.draw(LoraUse(name="nan"))
+    assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))

@@ -53,6 +53,8 @@ def test_the_family_is_identified_by_names_and_shapes(tmp_path, weights, family)
         (pair("unet.a", 8) | {"unet.a.dora_scale": torch.zeros(8, 1)}, "a DoRA"),
         (pair("unet.a", 8) | {"unet.a.lora_magnitude_vector": torch.zeros(8)}, "a DoRA"),
         (pair("unet.a", 8) | {"unet.a.lora_mid.weight": torch.zeros(2, 2, 3, 3)}, "in Tucker"),
+        (pair("lora_te3_encoder_block_0_layer_0_SelfAttention_q", 8), "the T5 text encoder"),
+        (pair("text_encoder_2.encoder.block.0.layer.1.wo", 8), "the T5 text encoder"),
         ({"a.oft_blocks": torch.zeros(2, 2, 2)}, "an OFT"),
         ({key: value.to(torch.int8) for key, value in pair("unet.a", 8).items()}, "to integers"),
         (
