@@ -28,6 +28,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
 )
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_marking import GalleryJobs
+from spatialstudio.ui.run.failure_actions import report_with_remedies
 from spatialstudio.ui.widgets.texts import tr
 
 PICTURES = "*.png *.jpg *.jpeg *.webp"
@@ -116,10 +117,11 @@ class LibraryMaintenance(QObject):
 
     def _tell_judged(self, results: Mapping[Path, Evaluation | StudioError]) -> None:
         run = self._context.studio.session.run
-        failed = []
+        failed, obstacle = [], None
         for path, result in results.items():
             if isinstance(result, StudioError):
                 failed.append(f"{path.name}: {result.message} {result.hint}")
+                obstacle = obstacle or report_on(result, "").obstacle
             elif run is not None and run.path == path:
                 self._context.studio.session.set_evaluation(result)
         judged = runs_in_words(len(results) - len(failed))
@@ -130,8 +132,12 @@ class LibraryMaintenance(QObject):
         message = tr("{runs} judged, {bad} with errors.").format(runs=judged, bad=len(failed))
         details = "\n".join(failed)
         title = tr("Judging runs")
-        report = ErrorReport(title=title, message=message, hint=failed[0], details=details)
-        self._context.toasts.report(report)
+        report_with_remedies(
+            self._context,
+            ErrorReport(
+                title=title, message=message, hint=failed[0], details=details, obstacle=obstacle
+            ),
+        )
 
     def _tell_checks(self, judges_again: bool, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}

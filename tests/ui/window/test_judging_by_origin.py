@@ -114,6 +114,9 @@ class Person:
     def toasts(self):
         return [toast.message for toast in self._window.context.toasts.earlier]
 
+    def offers(self):
+        return [offer.text for offer in self._window.context.toasts.earlier[-1].offers]
+
     def _drawn(self):
         library = self._studio.library
         library.refresh()
@@ -170,6 +173,7 @@ def test_sticker_models_judge_no_photo_by_default(qtbot, person):
     qtbot.waitUntil(lambda: any(words in text for text in person.reads(EvaluationPanel)))
     assert UNSUITED not in person.reads(EvaluationPanel)
     assert "0 runs judged, 1 with errors." in person.toasts()
+    assert person.offers() == ["Download a judge set…"]
 
 
 def test_sticker_models_chosen_by_hand_judge_photos_with_a_warning(qtbot, person):
