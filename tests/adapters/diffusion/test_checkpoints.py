@@ -56,6 +56,13 @@ def checkpoint(request, shipped, tmp_path_factory):
     return parts, card
 
 
+@pytest.fixture(scope="module")
+def loaded_checkpoint(checkpoint):
+    """The pipeline of the checkpoint, whose scheduler alone may be changed."""
+    _, card = checkpoint
+    return load_pipeline(card, CPU)
+
+
 @pytest.fixture
 def no_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("network"))
@@ -92,9 +99,11 @@ def test_old_names_of_clip_are_read(checkpoint, shipped, tmp_path):
     parts["text_encoder"].half()
 
 
-def test_a_unet_without_prefix_is_completed_by_the_folder_beside_it(checkpoint, tmp_path):
+def test_a_unet_without_prefix_is_completed_by_the_folder_beside_it(
+    checkpoint, loaded_checkpoint, tmp_path
+):
     parts, card = checkpoint
-    load_pipeline(card, CPU).pipeline.save_pretrained(tmp_path / "file")
+    loaded_checkpoint.pipeline.save_pretrained(tmp_path / "file")
     weights = {
         name.removeprefix(UNET): -weight
         for name, weight in load_file(card.folder).items()
@@ -134,9 +143,8 @@ def test_tokens_agree_with_open_clip(shipped, text, tokens):
 
 
 @pytest.mark.parametrize("checkpoint", [SD_2], indirect=True, ids=["SD 2.1"])
-def test_the_prediction_type_of_a_request_changes_the_scheduler(checkpoint):
-    _, card = checkpoint
-    loaded = load_pipeline(card, CPU)
+def test_the_prediction_type_of_a_request_changes_the_scheduler(loaded_checkpoint):
+    loaded = loaded_checkpoint
     for prediction_type in (EPSILON, V_PREDICTION):
         loaded.set_scheduler("", prediction_type)
         assert loaded.pipeline.scheduler.config.prediction_type == prediction_type
