@@ -153,6 +153,7 @@ class WordCutter:
         text = grammar.read_text(encoding="utf-8").replace(f"/{IDIOM}/", _idiom(idioms))
         text = text.replace(PHRASE, _no_phrase(text))
         self._lexer = Lark(text, parser="lalr", lexer="basic")
+        self._lexer.lexer = self._lexer.parser.lexer  # Lark.lex creates one for each text otherwise
         names = {terminal.name.lower() for terminal in self._lexer.terminals}
         self._types = {each.id: each for each in BUILT_IN_TYPES if each.id in names}
         self._known = frozenset(self._types)
