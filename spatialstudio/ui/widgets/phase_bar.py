@@ -57,12 +57,16 @@ class PhaseMeter(QWidget):
         column(self._name, self._bar, within=self, gap=0.2)
 
     @classmethod
-    def usual_height(cls) -> int:
-        """Return the height of the current phase, in pixels."""
+    def hidden(cls) -> "PhaseMeter":
+        """Return a meter that takes the height of the current phase, and no width."""
         meter = cls()
         meter.show_phase("0", None, is_current=True)
-        meter._name.ensurePolished()
-        return meter.sizeHint().height()
+        policy = meter.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        meter.setSizePolicy(policy)
+        meter.setFixedWidth(0)
+        meter.hide()
+        return meter
 
     @property
     def named_width(self) -> int:
@@ -107,8 +111,8 @@ class PhaseBar(QWidget):
         parts = (self._job, SPACE, self._remaining, self._queue)
         self._row = row(*parts, within=self._running, gap=GAP_EM)
         edges = (EDGE_EM, 0.35, EDGE_EM, 0.35)
-        whole = row(self._message, self._running, within=self, gap=0, edges=edges)
-        whole.addStrut(PhaseMeter.usual_height())  # keeps the height when nothing runs
+        room = PhaseMeter.hidden()  # keeps the height when nothing runs
+        row(self._message, self._running, room, within=self, gap=0, edges=edges)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_progress(Progress())
 
