@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from spatialstudio.application.gallery.gallery import (
     FilterRefused,
@@ -128,6 +128,7 @@ class GalleryPanel(Panel):
         self._comparison.closed.connect(self._show_grid)
         self._sweep = self._make_sweep()
         self._pages = QStackedWidget()
+        self._line_parts: tuple[QWidget, ...] = ()
         self._lay_out()
         self._bind()
         self._view.chosen_changed.connect(self._follow_chosen)
@@ -368,10 +369,20 @@ class GalleryPanel(Panel):
         actions[commands.TRASH].setEnabled(current is not None and not is_deleted)
         actions[commands.RESTORE].setEnabled(is_deleted)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange:
+            self._level_with_line()
+
+    def _level_with_line(self) -> None:
+        """Place parts next to the line, with or without a message below it."""
+        for part in self._line_parts:
+            part.setFixedHeight(self._line.sizeHint().height())
+
     def _lay_out(self) -> None:
         stacks = command_button(self._context.actions[commands.STACKS], "icon")
-        for part in (self._count, stacks):  # next to the line, with or without a message below it
-            part.setFixedHeight(self._line.sizeHint().height())
+        self._line_parts = (self._count, stacks)
+        self._level_with_line()
         for page in (self.grid, self._nothing, self._comparison, self._sweep):
             self._pages.addWidget(page)
         bar = row(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 
 from spatialstudio.application.gallery.gallery import TilesRead
 from spatialstudio.application.gallery.library import LibraryChanged
@@ -148,13 +148,18 @@ class SweepPanel(Panel):
         chosen = () if key is None or run is None else (EntryId(key),)
         self._context.gallery.show_chosen(chosen, run)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Align the texts with the buttons, whose height follows from the style."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange:
+            for part in (self._back, self._title, self._count):
+                part.setMinimumHeight(self._back.sizeHint().height())
+
     def _lay_out(self) -> None:
         self._title.setWordWrap(False)
         self._count.setWordWrap(False)
         head = FlowLayout(em(0.7))
-        line = self._back.sizeHint().height()
-        for part in (self._back, self._title, self._count):  # aligned with the buttons
-            part.setMinimumHeight(line)
+        for part in (self._back, self._title, self._count):
             head.addWidget(part)
         for command in (CANCEL_SWEEP, commands.EXPORT_SWEEP):
             button = command_button(self._context.actions[command], "quiet")

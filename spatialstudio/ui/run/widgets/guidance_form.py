@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QWidget
 
 from spatialstudio.domain.attention import AttentionDetail
@@ -341,11 +341,24 @@ def _change_of(option: Option) -> str:
 
 
 def _label(name: str, field: QWidget) -> PlainLabel:
-    label = PlainLabel(name)
+    label = FieldLabel(name)
     label.setProperty("tone", "muted")
     label.setBuddy(field)
-    label.setMinimumHeight(field.sizeHint().height())  # level with its field
     return label
+
+
+class FieldLabel(PlainLabel):
+    """A label as high as its field."""
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint().expandedTo(QSize(0, self._height_of_field()))
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().expandedTo(QSize(0, self._height_of_field()))
+
+    def _height_of_field(self) -> int:
+        field = self.buddy()
+        return 0 if field is None else field.sizeHint().height()
 
 
 def savings_in_words(savings: tuple[Saving, ...]) -> str:
