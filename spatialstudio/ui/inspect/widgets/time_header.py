@@ -35,8 +35,10 @@ class CurveLegend(PaintedWidget):
         self._fit()
 
     def show_contents(self, contents: TimeContents) -> None:
-        """Name the curves of a chart."""
-        self._contents = contents
+        """Name the curves of a chart; they stay the same during a run."""
+        before, self._contents = self._contents, contents
+        if _named_by(before) == _named_by(contents):
+            return
         named = "\n".join(name for name, _, _ in self._entries())
         self.setToolTip(plain_tip(named))
         self.setAccessibleDescription(named)
@@ -89,6 +91,13 @@ class CurveLegend(PaintedWidget):
         if contents.reading:
             entries.append((contents.reading, self._theme.colour("muted"), Qt.PenStyle.NoPen))
         return entries
+
+
+def _named_by(contents: TimeContents) -> tuple[object, ...]:
+    """Return what determines the entries."""
+    second = None if contents.second is None else contents.second.name
+    curves = [(curve.name, curve.hue) for curve in contents.first.curves]
+    return (curves, second, contents.goal, contents.reading)
 
 
 def _swatch(style: Qt.PenStyle) -> float:
