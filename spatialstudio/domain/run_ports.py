@@ -252,7 +252,7 @@ class StateFiles(Protocol):
         """Open this process's journal in a folder shared by all processes of a user."""
 
     def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
-        """Write a draft, run settings, texts by name, or judge sets by name atomically.
+        """Write a draft, run settings or texts by name atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -272,7 +272,7 @@ class StateFiles(Protocol):
         """Return texts by name; empty when they cannot be read."""
 
     def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
-        """Return the user-defined judge sets; those that cannot be used have a ``fault``."""
+        """Return the user-defined judge sets; an invalid set has a ``fault``."""
 
     def write_judge_set(self, path: Path, set_id: str, card: JudgeSetCard | None) -> None:
         """Replace a stored judge set, or delete it; other sets stay as they are, valid or not.

@@ -362,7 +362,7 @@ def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya, l
     own = getattr(tiny_sdxl.backend._loaded.pipeline, encoder)
     modules = {path.removeprefix("text_model."): part for path, part in own.named_modules()}
     torch.manual_seed(2)
-    weights, kept, added = {}, {}, {}
+    weights, added = {}, {}
     for name in (f"encoder.layers.0.{each}" for each in layers):
         layer = modules[name]
         down, up = torch.randn(RANK, layer.in_features), torch.randn(layer.out_features, RANK)
@@ -373,18 +373,25 @@ def test_layers_of_the_text_encoders_are_changed(tiny_sdxl, encoder, is_kohya, l
         names = ("lora_down", "lora_up") if is_kohya else ("lora_A", "lora_B")
         weights |= {f"{module}.{names[0]}.weight": down, f"{module}.{names[1]}.weight": up}
         weights[f"{module}.alpha"] = torch.tensor(ALPHA)
-        kept[layer], added[layer] = layer.weight.clone(), WEIGHT * ALPHA / RANK * up @ down
+        added[layer] = WEIGHT * ALPHA / RANK * up @ down
     tiny_sdxl.save("words", weights)
     changed = tiny_sdxl.draw(LoraUse(name="words", weight=WEIGHT))
-    with torch.no_grad():
-        for layer, more in added.items():
-            layer.weight.add_(more)
-        expected = tiny_sdxl.draw()
-        for layer, weight in kept.items():
-            layer.weight.copy_(weight)
+    expected = drawn_with_merged(tiny_sdxl, added)
     assert np.abs(picture(changed) - picture(expected)).max() <= 1
     assert not np.array_equal(picture(changed), picture(tiny_sdxl.plain))
     assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))
+
+
+def drawn_with_merged(model, added):
+    """Draw with the products of a LoRA added to the weights of its layers, and restore them."""
+    kept = {layer: layer.weight.clone() for layer in added}
+    with torch.no_grad():
+        for layer, more in added.items():
+            layer.weight.add_(more)
+        drawn = model.draw()
+        for layer, weight in kept.items():
+            layer.weight.copy_(weight)
+    return drawn
 
 
 def linear_and_convolutions(denoiser):
@@ -410,7 +417,7 @@ def linear_and_convolutions(denoiser):
 )
 def test_convolutions_ranks_and_number_formats_are_read(tiny_sdxl, dtype, alpha):
     torch.manual_seed(4)
-    weights, kept, added = {}, {}, {}
+    weights, added = {}, {}
     for rank, (name, layer) in enumerate(linear_and_convolutions(tiny_sdxl.denoiser).items(), 1):
         outside, inside, *kernel = layer.weight.shape
         down = (0.3 * torch.randn(rank, inside, *kernel)).to(dtype)
@@ -421,16 +428,10 @@ def test_convolutions_ranks_and_number_formats_are_read(tiny_sdxl, dtype, alpha)
             weights[f"{module}.alpha"] = torch.tensor(alpha)
         product = up.float().flatten(1) @ down.float().flatten(1)
         scale = 1 if alpha is None else alpha / rank
-        kept[layer] = layer.weight.clone()
         added[layer] = (WEIGHT * scale * product).reshape(layer.weight.shape)
     tiny_sdxl.save("layers", weights)
     changed = tiny_sdxl.draw(LoraUse(name="layers", weight=WEIGHT))
-    with torch.no_grad():
-        for layer, more in added.items():
-            layer.weight.add_(more)
-        expected = tiny_sdxl.draw()
-        for layer, weight in kept.items():
-            layer.weight.copy_(weight)
+    expected = drawn_with_merged(tiny_sdxl, added)
     assert np.abs(picture(changed) - picture(expected)).max() <= 1
     assert np.abs(picture(changed) - picture(tiny_sdxl.plain)).max() > 1
     assert np.array_equal(picture(tiny_sdxl.draw()), picture(tiny_sdxl.plain))

@@ -107,7 +107,7 @@ class PlainStateFiles:
         return {k: v for k, v in plain.items() if isinstance(v, str)} if type(plain) is dict else {}
 
     def read_judge_sets(self, path: Path) -> tuple[JudgeSetCard, ...]:
-        """Return the user-defined judge sets; those that cannot be used have a ``fault``."""
+        """Return the user-defined judge sets; an invalid set has a ``fault``."""
         try:
             plain = read_json(path)
         except (OSError, StoreError):
