@@ -25,6 +25,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     ModelSetup,
     NoiseSearch,
+    PlaceTarget,
     Refinement,
     SamplingSettings,
     StepEvent,
@@ -144,6 +145,12 @@ requests = st.builds(
             unit=st.sampled_from(StepUnit),
             refinements=tuples_of(st.builds(Refinement, step=counts, presence=shares)),
             mention_weights=st.dictionaries(mention_ids, floats),
+            targets=tuples_of(
+                st.builds(
+                    PlaceTarget, mention_id=mention_ids, x=shares, y=shares, size=st.none() | shares
+                )
+            ),
+            target_weight=shares,
         ),
     ),
     guidance_scale=floats,

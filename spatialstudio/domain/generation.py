@@ -71,8 +71,30 @@ class Refinement:
 
 
 @frozen
+class PlaceTarget:
+    """Where an object should be: a soft target of its attention, not a box.
+
+    Attributes:
+        mention_id: The object.
+        x: Centre, fraction of the image width, [0, 1].
+        y: Centre, fraction of the image height, [0, 1]; grows down.
+        size: Diameter, fraction of the image side, (0, 1]; None for any size.
+    """
+
+    mention_id: MentionId
+    x: float
+    y: float
+    size: float | None = None
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """The centre, (x, y)."""
+        return self.x, self.y
+
+
+@frozen
 class GuidanceSettings:
-    """Settings of the guidance that enforces the relations.
+    """Settings of the guidance that enforces the relations and the sketched places.
 
     Attributes:
         method_id: ``UNGUIDED``, ``PSG`` or a registered method.
@@ -89,6 +111,9 @@ class GuidanceSettings:
             methods that only enforce object presence always use one.
         options: Settings specific to the method, id to value; see ``options`` of its registration.
         mention_weights: Weight of each mention's presence; 1 for mentions not listed.
+        targets: Where objects should be; objects without a target are free.
+        target_weight: How much the targets count beside the relations, [0, 1]: 0 follows the
+            relations only, 1 the sketch.
         goal: Guidance pauses while every relation's PoS is at least this, (0.5, 1]; 1 never pauses.
         names_only: True generates from "a dog and a car", so that only guidance enforces relations.
         reuses_prediction: True reuses the conditional prediction of the guiding pass for the step
@@ -109,6 +134,8 @@ class GuidanceSettings:
     one_by_one: bool = False
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     mention_weights: Mapping[MentionId, float] = field(default_factory=dict)
+    targets: tuple[PlaceTarget, ...] = field(default=(), metadata=SPARSE)
+    target_weight: float = field(default=1.0, metadata=SPARSE)
     goal: float = 1.0
     names_only: bool = False
     reuses_prediction: bool = False

@@ -26,6 +26,7 @@ MAX_STEPS = 1000
 MAX_SIDE = 4096
 MAX_CANDIDATES = 1000
 MAX_UPDATES = 100
+SMALLEST_TARGET = 0.02
 SIDE_UNIT = 8
 
 
@@ -77,6 +78,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
     yield from _guidance_faults(request.sampling.guidance)
     yield from _option_faults(request.sampling)
     yield from _number_faults(request)
+    yield from _target_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
         if side is not None and not _fits(side):
             yield RequestError(
@@ -162,11 +164,30 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("interval of previews", capture.preview_every, 0, inf),
         *(("target presence", goal.presence, 0, 1) for goal in guidance.refinements),
         *(("mention weight", each, 0, inf) for each in guidance.mention_weights.values()),
+        ("weight of the sketched places", guidance.target_weight, 0, 1),
+        *(("sketched place", each, 0, 1) for target in guidance.targets for each in target.place),
+        *(
+            ("sketched size", target.size, SMALLEST_TARGET, 1)
+            for target in guidance.targets
+            if target.size is not None
+        ),
     ]
     for name, value, low, high in ranges:
         if not (isfinite(value) and low <= value <= high):
             limit = f"{low:g} or more" if high == inf else f"{low:g} to {high:g}"
             yield RequestError(f"The {name} cannot be {value:g}.", hint=f"Choose {limit}.")
+
+
+def _target_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    placed = [target.mention_id for target in request.sampling.guidance.targets]
+    known = {mention.id for mention in request.scene.mentions}
+    if unknown := [each for each in placed if each not in known]:
+        yield RequestError(
+            f'The sketch places an object "{unknown[0]}" that the prompt does not mention.',
+            hint="Remove it from the sketch, or mention it in the prompt.",
+        )
+    if len(set(placed)) < len(placed):
+        yield RequestError("The sketch places an object twice.", hint="Keep one of the places.")
 
 
 def _fits(side: int) -> bool:

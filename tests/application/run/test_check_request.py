@@ -13,6 +13,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     ModelRef,
     NoiseSearch,
+    PlaceTarget,
     Refinement,
     RequestId,
 )
@@ -58,6 +59,10 @@ def test_ranges_include_both_ends(fine):
     check_request(with_values(GOOD, **fine), STICKERS)
 
 
+def at(mention, x=0.3, size=None):
+    return PlaceTarget(mention_id=mention, x=x, y=0.6, size=size)
+
+
 @pytest.mark.parametrize(
     ("faulty", "told"),
     [
@@ -101,6 +106,11 @@ def test_ranges_include_both_ends(fine):
         (presence(margin=1), 'has no option "margin"'),
         (guided(method_id="magic"), '"magic" is not known'),
         (guided(mention_weights={"m1": nan}), "mention weight cannot be nan"),
+        (guided(target_weight=1.5), "weight of the sketched places cannot be 1.5"),
+        (guided(targets=(at("m1", x=nan),)), "sketched place cannot be nan"),
+        (guided(targets=(at("m1", size=0.0),)), "sketched size cannot be 0"),
+        (guided(targets=(at("m9"),)), '"m9" that the prompt does not mention'),
+        (guided(targets=(at("m1"), at("m1"))), "places an object twice"),
     ],
     ids=str,
 )
