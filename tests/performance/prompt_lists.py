@@ -1,7 +1,11 @@
 """The prompts that the scripts of this folder draw."""
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from itertools import count as count_from
+from itertools import islice
 
 import numpy as np
 
@@ -10,17 +14,25 @@ from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_obj
 from spatialstudio.adapters.storage.records.spatialbench_uc import draw_prompts, read_objects
 from spatialstudio.domain.scene import (
     ABOVE,
+    ABOVE_LEFT_OF,
+    ABOVE_RIGHT_OF,
     BEHIND,
     BELOW,
+    BELOW_LEFT_OF,
+    BELOW_RIGHT_OF,
     IN_FRONT_OF,
     LEFT_OF,
     RIGHT_OF,
 )
+from spatialstudio.science.guidance.noise_search import indefinite_article
 
 RESOURCES = WORLD_FOLDER.parents[1]
 PAIR = 2
 FLAT_RELATIONS = (LEFT_OF, RIGHT_OF, ABOVE, BELOW)
+DIAGONAL_RELATIONS = (ABOVE_LEFT_OF, ABOVE_RIGHT_OF, BELOW_LEFT_OF, BELOW_RIGHT_OF)
 DEPTH_RELATIONS = (IN_FRONT_OF, BEHIND)
+HALF_OF_SEEDS = 2**31
+DEVELOPMENT_PROMPTS = 1000  # of each list, that no held-out prompt repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,36 @@ class ListedPrompt:
 
     id: str
     text: str
+
+
+class Split(Enum):
+    """Which prompts and seeds: those for choosing settings, or those for the figures.
+
+    Both are drawn alike. They share no seed, and no prompt; lists of one object share no object.
+    """
+
+    DEVELOPMENT = "development"
+    HELD_OUT = "held-out"
+
+
+@dataclass(frozen=True, slots=True)
+class SeededPrompt(ListedPrompt):
+    """A prompt of a list with the seed of its picture."""
+
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptList:
+    """How the prompts of a list are written.
+
+    Attributes:
+        objects: Different objects of each prompt.
+        write: Takes their class numbers, a random direction for each, and the number of the prompt.
+    """
+
+    objects: int
+    write: Callable[[Sequence[int], Sequence[str], int], str]
 
 
 def spatialbench_prompts() -> list[ListedPrompt]:
@@ -84,6 +126,115 @@ def mixed_prompts(count: int) -> list[ListedPrompt]:
         text += f" {rng.choice(places)}" if rng.random() < 0.5 else ""
         prompts.append(ListedPrompt(f"mixed_{number:04d}", f"{text}."))
     return prompts
+
+
+def seeded_prompts(list_name: str, split: Split, count: int) -> list[SeededPrompt]:
+    """Draw the first prompts of a list of ``PROMPT_LISTS``; fewer are the first of more."""
+    if split is Split.DEVELOPMENT:
+        return list(islice(_drawn_prompts(list_name, split), count))
+    known = {
+        prompt.text
+        for prompt in islice(_drawn_prompts(list_name, Split.DEVELOPMENT), DEVELOPMENT_PROMPTS)
+    }
+    new = (prompt for prompt in _drawn_prompts(list_name, split) if prompt.text not in known)
+    return list(islice(new, count))
+
+
+def _drawn_prompts(list_name: str, split: Split) -> Iterator[SeededPrompt]:
+    prompts, is_held_out = PROMPT_LISTS[list_name], split is Split.HELD_OUT
+    rng = np.random.default_rng([1000 + is_held_out, sum(map(ord, list_name))])
+    things = np.arange(len(sticker_objects()))
+    if prompts.objects == 1:  # too few prompts for all to be drawn in both splits
+        things = things[int(is_held_out) :: PAIR]
+    for number in count_from(0):
+        chosen = rng.permutation(things)[: prompts.objects].tolist()
+        directions = [FLAT_RELATIONS[rng.integers(4)].phrase for _ in chosen]
+        text = prompts.write(chosen, directions, number)
+        seed = int(rng.integers(HALF_OF_SEEDS)) + HALF_OF_SEEDS * is_held_out
+        yield SeededPrompt(f"{list_name}-{split.value}-{number:04d}", text, seed)
+
+
+def _related(phrases: Sequence[str]) -> PromptList:
+    """List pairs of objects; the phrases between them take turns."""
+
+    def write(numbers: Sequence[int], _directions: Sequence[str], number: int) -> str:
+        first, second = map(with_article, numbers)
+        return f"{first} {phrases[number % len(phrases)]} {second}"
+
+    return PromptList(PAIR, write)
+
+
+def _write_between(numbers: Sequence[int], _directions: Sequence[str], _number: int) -> str:
+    middle, first, second = map(with_article, numbers)
+    return f"{middle} between {first} and {second}"
+
+
+def _write_chain(numbers: Sequence[int], directions: Sequence[str], _number: int) -> str:
+    return chained(numbers, directions[:-1])
+
+
+def _write_star(numbers: Sequence[int], _directions: Sequence[str], number: int) -> str:
+    """Relate all objects to the first, each in another direction; the directions take turns."""
+    middle, *others = numbers
+    parts = [
+        f"{with_article(other)} {FLAT_RELATIONS[(place + number) % 4].phrase} "
+        + (f"the {_name(middle)}" if place else with_article(middle))
+        for place, other in enumerate(others)
+    ]
+    return ", ".join(parts)
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Name objects without relating them."""
+    *first, last = map(with_article, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def chained(numbers: Sequence[int], phrases: Sequence[str]) -> str:
+    """Relate each object to the next."""
+    text = with_article(numbers[0])
+    for place, phrase in enumerate(phrases):
+        text += f", the {_name(numbers[place])}" if place else ""
+        text += f" {phrase} {with_article(numbers[place + 1])}"
+    return text
+
+
+def _write_listed(numbers: Sequence[int], _directions: Sequence[str], _number: int) -> str:
+    return listed(numbers)
+
+
+def _counted(word: str) -> PromptList:
+    return PromptList(1, lambda numbers, _d, _n: f"{word} {sticker_objects()[numbers[0]].plural}")
+
+
+PROMPT_LISTS = {
+    "pairs": _related([relation.phrase for relation in FLAT_RELATIONS]),
+    "diag": _related([relation.phrase for relation in DIAGONAL_RELATIONS]),
+    "near": _related(["next to"]),
+    "far": _related(["far from"]),
+    "front": _related([relation.phrase for relation in DEPTH_RELATIONS]),
+    "between": PromptList(3, _write_between),
+    "chain3": PromptList(3, _write_chain),
+    "chain4": PromptList(4, _write_chain),
+    "chain5": PromptList(5, _write_chain),
+    "star4": PromptList(4, _write_star),
+    "star5": PromptList(5, _write_star),
+    "single": PromptList(1, _write_listed),
+    "listed2": PromptList(2, _write_listed),
+    "listed3": PromptList(3, _write_listed),
+    "listed4": PromptList(4, _write_listed),
+    "count2": _counted("two"),
+    "count3": _counted("three"),
+}
+"""The lists that show whether guidance holds a layout, by name."""
+
+
+def _name(number: int) -> str:
+    return sticker_objects()[number].name
+
+
+def with_article(number: int) -> str:
+    return f"{indefinite_article(_name(number))} {_name(number)}"
 
 
 def _names(rng: np.random.Generator, count: int) -> list[str]:

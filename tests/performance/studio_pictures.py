@@ -1,11 +1,15 @@
 """Has the studio draw and judge pictures, one after the other."""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from spatialstudio.application.evaluate.evaluate_image import evaluate_image
+from spatialstudio.application.evaluate.judge_choice import make_judge_set
+from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import JobFailed, PictureJudged
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.arrays import RgbImage
@@ -13,8 +17,11 @@ from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationFailed,
     GenerationFinished,
+    GenerationRequest,
     GuidanceSettings,
+    StepEvent,
 )
+from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation
@@ -49,6 +56,64 @@ class Drawn:
     image: RgbImage
     seconds: float
     evaluation: Evaluation | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnRequest:
+    """A picture as the model drew it, with what it cost.
+
+    Attributes:
+        image: (H, W, 3) uint8.
+        steps: The denoising steps.
+        guiding_passes: Passes with a gradient, forward and backward.
+        processor_s: Seconds of the processor.
+    """
+
+    image: RgbImage
+    steps: tuple[StepEvent, ...]
+    processor_s: float
+
+    @property
+    def guiding_passes(self) -> int:
+        return sum(step.guiding_passes for step in self.steps)
+
+
+class Bench:
+    """The embedded model and its judges in this process, without engine, queue and stored runs."""
+
+    def __init__(self) -> None:
+        self.studio = Studio.open("inline")
+        self.card = self.studio.model()
+        registry = self.studio._registry
+        self._backend = registry.backend(self.card.backend_id)
+        self._judges = replace(make_judge_set(registry, STICKER_JUDGES), store=None)
+
+    def scene(self, text: str) -> SceneGraph:
+        return self.studio.parse_for_model(text)
+
+    def request(
+        self, scene: SceneGraph, seed: int, *, steps: int | None = None, guided: bool = True
+    ) -> GenerationRequest:
+        """Create a request with the studio's settings that captures nothing."""
+        self.studio.use_scene(scene)
+        request = self.studio.new_request(seed=seed, steps=steps, guided=guided)
+        return with_values(request, capture=NOTHING_CAPTURED)
+
+    def draw(self, request: GenerationRequest) -> DrawnRequest:
+        steps: list[StepEvent] = []
+
+        def note(event: object) -> None:
+            if isinstance(event, StepEvent):
+                steps.append(event)
+
+        started = time.process_time()
+        finished = self._backend.generate(request, self.card, CancelFlag(), note)
+        spent = time.process_time() - started
+        return DrawnRequest(image=finished.image, steps=tuple(steps), processor_s=spent)
+
+    def judge(self, image: RgbImage, scene: SceneGraph) -> Evaluation:
+        """Judge a picture by the studio's own judge set and checker."""
+        return evaluate_image(image, scene, self._judges, CancelFlag())
 
 
 class Listener:

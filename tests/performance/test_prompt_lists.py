@@ -5,10 +5,13 @@ import pytest
 from spatialstudio.adapters.stickers.training.backgrounds import PLACES
 from spatialstudio.application.studio import Studio
 from tests.performance.prompt_lists import (
+    PROMPT_LISTS,
     ListedPrompt,
+    Split,
     chain_prompts,
     depth_prompts,
     mixed_prompts,
+    seeded_prompts,
     single_prompts,
     spatialbench_prompts,
 )
@@ -50,3 +53,34 @@ def test_a_place_of_the_world_is_read_as_no_object(scene_of, phrase):
     scene = scene_of(ListedPrompt("p", f"A photo of a dog to the left of a cat {phrase}."))
     assert [mention.head for mention in scene.mentions] == ["dog", "cat"]
     assert len(scene.relations) == 1
+
+
+RELATIONS = {
+    **dict.fromkeys(("pairs", "diag", "near", "far", "front", "between"), 1),
+    "chain3": 2,
+    "chain4": 3,
+    "chain5": 4,
+    "star4": 3,
+    "star5": 4,
+}
+
+
+@pytest.mark.parametrize("list_name", PROMPT_LISTS)
+def test_listed_prompts_claim_their_relations(scene_of, list_name):
+    for prompt in seeded_prompts(list_name, Split.HELD_OUT, 4):
+        scene = scene_of(prompt)
+        assert len(scene.mentions) == PROMPT_LISTS[list_name].objects
+        assert len(scene.relations) == RELATIONS.get(list_name, 0)
+
+
+@pytest.mark.parametrize("list_name", PROMPT_LISTS)
+def test_figures_share_no_prompt_and_no_seed_with_development(list_name):
+    development, held_out = (seeded_prompts(list_name, split, 400) for split in Split)
+    assert len(development) == len(held_out) == 400
+    assert not {prompt.text for prompt in development} & {prompt.text for prompt in held_out}
+    assert not {prompt.seed for prompt in development} & {prompt.seed for prompt in held_out}
+
+
+def test_fewer_prompts_are_the_first_of_more():
+    for split in Split:
+        assert seeded_prompts("pairs", split, 20)[:5] == seeded_prompts("pairs", split, 5)

@@ -1,0 +1,253 @@
+"""Draw lists of prompts in several ways, judge the pictures, and print the tables.
+
+    python -m tests.performance.compare_layouts FOLDER --lists pairs near --variants none psg ours
+
+Prompts over all 72 objects, one seed each, the same for every variant; ``--split development`` for
+choosing settings, ``held-out`` for figures. Rows and pictures lie in FOLDER; a second start
+completes them, and ``--table`` only prints. ``guidance_variants`` explains the variants and the
+number of passes, ``prompt_lists`` the lists.
+
+PASS: the checker, as published, passes every relation of the picture, seen by the segmenter.
+Missing or merged: an object has no detection at the checker's threshold. Twice: an object has more
+than one. Harmed: the picture of the same prompt and seed passes without guidance, and this one does
+not. Recognised: a classifier held out names the object that the segmenter is sure of. Intervals are
+those of Wilson, at 95 %.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+
+import torch
+from PIL import Image
+
+from spatialstudio.adapters.stickers.vocabulary import object_number
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE, Evaluation, Outcome
+from spatialstudio.science.checker.decide import decide_again
+from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.pos.pse import pse_of
+from tests.performance.guidance_variants import all_variants, register_ablations
+from tests.performance.intervals import wilson
+from tests.performance.object_classifier import class_chances, read_classifier
+from tests.performance.prompt_lists import PROMPT_LISTS, SeededPrompt, Split, seeded_prompts
+from tests.performance.shared_rows import (
+    Values,
+    add_sharing_options,
+    grouped,
+    key_of,
+    make_rows,
+    read_rows,
+)
+from tests.performance.studio_pictures import Bench, DrawnRequest, show
+
+SURE_SCORE = 0.5
+PASSED = Outcome.PASS.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JudgedRequest:
+    """A picture with its verdicts, and the cost of all pictures that competed with it."""
+
+    image: RgbImage
+    evaluation: Evaluation
+    passes: int
+    processor_s: float
+
+
+def main() -> int:
+    options = parse_arguments()
+    prompts = [
+        (name, prompt)
+        for name in options.lists
+        for prompt in seeded_prompts(name, options.split, options.count)
+    ]
+    if not options.table:
+        make_rows(
+            options, "tests.performance.compare_layouts", prompts, lambda own: rows_of(own, options)
+        )
+    if options.worker is None:
+        ids = {prompt.id for _, prompt in prompts}
+        rows = [row for row in read_rows(options.folder) if row["id"] in ids]
+        show("\n".join((*table(rows), "", *harm_table(rows))))
+    return 0
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_sharing_options(parser)
+    parser.add_argument("--lists", nargs="+", choices=PROMPT_LISTS, default=["pairs"])
+    parser.add_argument("--variants", nargs="+", default=[UNGUIDED, "ours"])
+    parser.add_argument("--variants-file", type=Path, help="Python file with further VARIANTS")
+    parser.add_argument("--split", type=Split, choices=Split, default=Split.DEVELOPMENT)
+    parser.add_argument("--count", type=int, default=100, help="prompts of each list")
+    parser.add_argument("--passes", type=int, default=30, help="of a picture; 20 is a plain one")
+    return parser.parse_args()
+
+
+def rows_of(
+    prompts: Iterable[tuple[str, SeededPrompt]], options: argparse.Namespace
+) -> Iterator[Values]:
+    """Draw and judge what has no row yet."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    register_ablations()
+    variants = all_variants(options.variants_file)
+    done = {key_of(row) for row in read_rows(options.folder)}
+    bench = Bench()
+    classifier = read_classifier()
+    pictures = options.folder / "pictures"
+    pictures.mkdir(exist_ok=True)
+    for list_name, prompt in prompts:
+        scene = bench.scene(prompt.text)
+        for name in options.variants:
+            if (prompt.id, name) in done:
+                continue
+            request = bench.request(scene, prompt.seed)
+            judged = draw_variant(bench, variants[name].requests(request, options.passes), scene)
+            path = pictures / f"{prompt.id}-{name}.png"
+            Image.fromarray(judged.image).save(path, compress_level=1)
+            yield {
+                "id": prompt.id,
+                "variant": name,
+                "list": list_name,
+                "seed": prompt.seed,
+                "text": prompt.text,
+                **verdict_values(scene, judged.evaluation),
+                **quality_values(scene, judged.image, judged.evaluation, classifier),
+                "passes": judged.passes,
+                "processor_s": round(judged.processor_s, 3),
+            }
+
+
+def draw_variant(
+    bench: Bench, requests: Iterable[GenerationRequest], scene: SceneGraph
+) -> JudgedRequest:
+    """Draw the competing pictures of a variant and keep the best."""
+    drawn: list[tuple[DrawnRequest, Evaluation]] = []
+    for request in requests:
+        picture = bench.draw(request)
+        drawn.append((picture, bench.judge(picture.image, scene)))
+    best, evaluation = drawn[best_number(scene, [evaluation for _, evaluation in drawn])]
+    return JudgedRequest(
+        image=best.image,
+        evaluation=evaluation,
+        passes=sum(len(each.steps) + each.guiding_passes for each, _ in drawn),
+        processor_s=sum(each.processor_s for each, _ in drawn),
+    )
+
+
+def best_number(scene: SceneGraph, evaluations: Sequence[Evaluation]) -> int:
+    """Choose as the studio's noise search does; the first where nothing is claimed."""
+    if len(evaluations) == 1 or not scene.relations:
+        return 0
+    scores = [
+        score_candidate(scene, number, evaluation.perception, REPRODUCE)
+        for number, evaluation in enumerate(evaluations)
+    ]
+    return ranked(scores)[0].seed
+
+
+def verdict_values(scene: SceneGraph, evaluation: Evaluation) -> Values:
+    """Return what checker and segmenter find."""
+    seen = evaluation.perception
+    again = decide_again(evaluation, scene, RECOMMENDED)
+    found = [
+        [each for each in seen.detections_of(mention.id) if each.score >= REPRODUCE.detection_score]
+        for mention in scene.mentions
+    ]
+    masks = [seen.masks_of(mention.id) for mention in scene.mentions]
+    return {
+        "outcomes": [verdict.outcome.value for verdict in evaluation.verdicts],
+        "reasons": [verdict.reason and verdict.reason.value for verdict in evaluation.verdicts],
+        "recommended": [verdict.outcome.value for verdict in again.verdicts],
+        "found": [len(own) for own in found],
+        "areas": [round(float(own[0].pixels.mean()), 4) if own else 0.0 for own in masks],
+        "pse": [round(pse_of(relation, evaluation), 4) for relation in scene.relations],
+    }
+
+
+def quality_values(
+    scene: SceneGraph, image: RgbImage, evaluation: Evaluation, classifier: torch.nn.Module
+) -> Values:
+    """Return what a classifier held out says of the objects that the segmenter is sure of."""
+    top_chances, recognised = [], 0
+    for mention in scene.mentions:
+        found = evaluation.perception.detections_of(mention.id)
+        if found and found[0].score >= SURE_SCORE:
+            chances = class_chances(classifier, image, found[0].box)
+            top_chances.append(round(float(chances.max()), 3))
+            recognised += int(chances.argmax()) == object_number(mention.head)
+    return {"top_chances": top_chances, "recognised": recognised}
+
+
+def has_passed(row: Values) -> bool:
+    return all(outcome == PASSED for outcome in row["outcomes"])
+
+
+def share(rows: Sequence[Values], holds: Iterable[bool]) -> str:
+    return wilson(sum(holds), len(rows)).percent
+
+
+def table(rows: Sequence[Values]) -> Iterator[str]:
+    """Yield the lines of a Markdown table, 95 % intervals in brackets."""
+    yield "Shares in % with 95 % intervals."
+    yield ""
+    yield (
+        "| list | variant | pictures | PASS | recommended PASS | missing or merged | twice "
+        "| PSE | recognised | passes | CPU s |"
+    )
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for (list_name, variant), own in grouped(rows, "list", "variant"):
+        sure = sum(len(row["top_chances"]) for row in own)
+        claims = [pse for row in own for pse in row["pse"]]
+        cells = (
+            list_name,
+            variant,
+            str(len(own)),
+            share(own, (has_passed(row) for row in own)),
+            share(own, (set(row["recommended"]) <= {PASSED} for row in own)),
+            share(own, (min(row["found"]) == 0 for row in own)),
+            share(own, (max(row["found"]) > 1 for row in own)),
+            f"{100 * mean(claims):.1f}" if claims else "",
+            wilson(sum(row["recognised"] for row in own), sure).percent,
+            f"{mean(row['passes'] for row in own):.1f}",
+            f"{mean(row['processor_s'] for row in own):.2f}",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def harm_table(rows: Sequence[Values]) -> Iterator[str]:
+    """Yield a table of the pictures that pass without guidance, over all relations."""
+    plain = {row["id"]: row for row in rows if row["variant"] == UNGUIDED}
+    yield "| variant | pass unguided | of these fail guided | FAIL | abstains | an object missing |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for (variant,), own in grouped(rows, "variant"):
+        if variant == UNGUIDED:
+            continue
+        both = [row for row in own if row["outcomes"] and passes_unguided(row, plain)]
+        harmed = [row for row in both if not has_passed(row)]
+        failed = [row for row in harmed if Outcome.FAIL.value in row["outcomes"]]
+        missing = [row for row in harmed if min(row["found"]) == 0]
+        cells = (
+            variant,
+            str(len(both)),
+            f"{len(harmed)}: {wilson(len(harmed), len(both)).percent}",
+            str(len(failed)),
+            str(len(harmed) - len(failed)),
+            str(len(missing)),
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def passes_unguided(row: Values, plain: Mapping[str, Values]) -> bool:
+    return row["id"] in plain and has_passed(plain[row["id"]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

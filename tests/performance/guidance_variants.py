@@ -1,0 +1,150 @@
+"""Ways to hold a layout, by name, at a number of denoiser passes per picture.
+
+A denoising step is one pass, of both predictions of classifier-free guidance; a guiding pass is one
+more: its forward pass of one prediction and its backward pass cost together as much as a step
+(measured on the sticker model: 1.2 steps). A plain picture takes 20 passes. Where a number of
+passes is asked for, guided variants take 20 steps and the others as guiding passes, "long" takes
+all as steps, and "best" draws pictures of at most 20 steps and keeps the one that the studio's
+noise search would keep. "none" and "ours" are what the studio does by itself.
+"""
+
+import runpy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    PSG,
+    UNGUIDED,
+    GenerationRequest,
+    GuidanceSettings,
+)
+from spatialstudio.domain.run_settings import with_values
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
+
+STEPS = 20
+STRENGTH = 10.0
+"""Of losses that update the latents, the sticker model's own for PSG."""
+
+Change: TypeAlias = Callable[[GuidanceSettings], GuidanceSettings]
+"""Makes other settings of the studio's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to draw a request.
+
+    Attributes:
+        requests: Takes a request with the studio's own guidance and the passes; several requests
+            compete.
+        has_budget: Whether it follows the passes.
+    """
+
+    requests: Callable[[GenerationRequest, int], tuple[GenerationRequest, ...]]
+    has_budget: bool = True
+
+
+def guided(change: Change) -> Variant:
+    """Draw with other guidance at its own number of passes."""
+
+    def requests(request: GenerationRequest, _passes: int) -> tuple[GenerationRequest, ...]:
+        return (with_values(request, guidance=change(request.sampling.guidance)),)
+
+    return Variant(requests, has_budget=False)
+
+
+def updating(method_id: str, **values: object) -> Variant:
+    """Update the latents on the first steps, more than once if there are more passes than steps."""
+
+    def requests(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
+        guiding = passes - STEPS
+        guidance = GuidanceSettings(
+            method_id=method_id,
+            strength=STRENGTH,
+            last_step=min(guiding, STEPS) - 1,
+            inner_updates=max(guiding // STEPS, 1),
+            targets=request.sampling.guidance.targets,
+            target_weight=request.sampling.guidance.target_weight,
+        )
+        chosen = replace(guidance, **values)  # type: ignore[arg-type]
+        return (with_values(request, steps=STEPS, guidance=chosen),)
+
+    return Variant(requests)
+
+
+def correcting(method_id: str) -> Variant:
+    """Correct the prediction on steps spread over all."""
+
+    def requests(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
+        every = max(STEPS // max(passes - STEPS, 1), 1)
+        guidance = GuidanceSettings(
+            method_id=method_id, strength=100.0, decay=1.0, every=every, last_step=999
+        )
+        return (with_values(request, steps=STEPS, guidance=guidance),)
+
+    return Variant(requests)
+
+
+def _long(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
+    return (with_values(request, steps=passes, guidance=GuidanceSettings()),)
+
+
+def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
+    """Share the passes among equal pictures of at most ``STEPS`` steps; their seeds are far."""
+    count = -(-passes // STEPS)
+    plain = with_values(request, steps=passes // count, guidance=GuidanceSettings())
+    seed = request.sampling.seed
+    apart = MAX_SEED // 8
+    return tuple(
+        with_values(plain, seed=(seed + number * apart) % (MAX_SEED + 1)) for number in range(count)
+    )
+
+
+_INFSPLIGN = GUIDANCE_METHODS["infsplign"]
+SPATIAL, PRESENT = "infsplign, spatial", "infsplign, + presence"
+ABLATIONS = (
+    replace(_INFSPLIGN, id=SPATIAL, make_loss=lambda _: InfSplignLoss(presence=0, balance=0)),
+    replace(_INFSPLIGN, id=PRESENT, make_loss=lambda _: InfSplignLoss(balance=0)),
+)
+
+_presence = partial(updating, "psg-presence")
+
+VARIANTS: Mapping[str, Variant] = {
+    UNGUIDED: guided(lambda _: GuidanceSettings()),
+    "ours": guided(lambda guidance: guidance),
+    "long": Variant(_long),
+    "best": Variant(_best),
+    PSG: updating(PSG),
+    "psg, paper form": updating(PSG, options={"paper_loss": True}),
+    "psg, resting": updating(PSG, goal=0.95),
+    "psg, reusing": updating(PSG, reuses_prediction=True),
+    "psg, objects only": updating(PSG, names_only=True),
+    "psg-presence": _presence(options={"presence_weight": 0.1}),
+    "psg-presence 0.3": _presence(options={"presence_weight": 0.3}),
+    "psg-presence 1": _presence(),
+    "attend-excite": updating("attend-excite"),
+    "boxdiff": updating("boxdiff"),
+    "weighted-presence": updating("weighted-presence"),
+    "infsplign": correcting("infsplign"),
+    SPATIAL: correcting(SPATIAL),
+    PRESENT: correcting(PRESENT),
+}
+
+
+def register_ablations() -> None:
+    """Make losses known that the studio does not offer."""
+    for method in ABLATIONS:
+        if method.id not in GUIDANCE_METHODS:
+            GUIDANCE_METHODS.register(method)
+
+
+def all_variants(file: Path | None) -> Mapping[str, Variant]:
+    """Return the variants with those of a Python file, ``VARIANTS``: name to ``Change``."""
+    if file is None:
+        return VARIANTS
+    changes = runpy.run_path(str(file))["VARIANTS"]
+    return {**VARIANTS, **{name: guided(change) for name, change in changes.items()}}

@@ -1,0 +1,127 @@
+"""The tables of held layouts count what they say, and rows are completed by later starts."""
+
+import argparse
+import json
+
+import pytest
+
+from spatialstudio.domain.generation import (
+    PSG,
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    RequestId,
+)
+from spatialstudio.domain.run_settings import with_values
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from tests.fakes import scene_of
+from tests.performance.compare_layouts import harm_table, table
+from tests.performance.guidance_variants import ABLATIONS, VARIANTS, all_variants
+from tests.performance.shared_rows import make_rows, read_rows
+
+REQUEST = GenerationRequest(
+    id=RequestId("r"), scene=scene_of(), backend_id="diffusers", model=ModelRef(id="stickers")
+)
+PASS, FAIL, ABSTAINS = "PASS", "FAIL", "UNDECIDABLE"
+
+
+def row(number, variant, outcomes, found=(1, 1)):
+    return {
+        "id": f"pairs-{number}",
+        "variant": variant,
+        "list": "pairs",
+        "outcomes": outcomes,
+        "recommended": outcomes,
+        "found": list(found),
+        "pse": [float(outcome == PASS) for outcome in outcomes],
+        "top_chances": [0.9] * len(found),
+        "recognised": len(found),
+        "passes": 20,
+        "processor_s": 1.0,
+    }
+
+
+@pytest.fixture
+def rows():
+    plain = [row(n, "none", [PASS] if n < 5 else [FAIL]) for n in range(10)]
+    guided = [row(n, "psg", [PASS]) for n in range(1, 10)]
+    return [*plain, row(0, "psg", [ABSTAINS], found=(1, 0)), *guided]
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("| ").split(" | ")]
+
+
+def test_the_table_counts_passes_and_missing_objects(rows):
+    *_, plain, guided = table(rows)
+    assert cells(plain)[:4] == ["pairs", "none", "10", "50.0 [23.7, 76.3]"]
+    assert cells(guided)[3].startswith("90.0 [")
+    assert cells(guided)[5].startswith("10.0 [")
+
+
+def test_every_relation_of_a_picture_must_pass():
+    *_, line = table([row(0, "psg", [PASS, FAIL])])
+    assert cells(line)[3].startswith("0.0 [")
+
+
+def test_harm_counts_only_pictures_that_pass_unguided(rows):
+    *_, line = harm_table(rows)
+    variant, unguided, harmed, failed, abstained, missing = cells(line)
+    assert (variant, unguided, failed, abstained, missing) == ("psg", "5", "0", "1", "1")
+    assert harmed.startswith("1: 20.0 [")
+
+
+@pytest.mark.parametrize("passes", [30, 40, 60])
+@pytest.mark.parametrize("name", ["psg", "boxdiff", "attend-excite", "long", "best"])
+def test_variants_plan_as_many_passes_as_wanted(name, passes):
+    assert sum(map(planned_passes, VARIANTS[name].requests(REQUEST, passes))) == passes
+
+
+def planned_passes(request):
+    guidance = request.sampling.guidance
+    if guidance.last_step is None:
+        return request.sampling.steps
+    return request.sampling.steps + (guidance.last_step + 1) * guidance.inner_updates
+
+
+def test_own_guidance_of_the_studio_is_not_changed():
+    request = with_values(REQUEST, guidance=GuidanceSettings(method_id=PSG, strength=3))
+    assert VARIANTS["ours"].requests(request, 30) == (request,)
+
+
+def test_a_file_adds_variants(tmp_path):
+    path = tmp_path / "variants.py"
+    path.write_text(
+        "from dataclasses import replace\n"
+        "VARIANTS = {'resting': lambda guidance: replace(guidance, goal=0.9)}\n"
+    )
+    (request,) = all_variants(path)["resting"].requests(REQUEST, 30)
+    assert request.sampling.guidance.goal == 0.9
+
+
+def test_ablations_are_no_methods_of_the_studio():
+    assert ABLATIONS
+    assert not any(variant.id in GUIDANCE_METHODS for variant in ABLATIONS)
+
+
+def options(folder, worker):
+    return argparse.Namespace(folder=folder, workers=1, worker=worker)
+
+
+def make(numbers):
+    return ({"id": number, "variant": "none"} for number in numbers)
+
+
+def test_workers_share_the_tasks(tmp_path):
+    for number in range(2):
+        make_rows(options(tmp_path, (number, 2)), "", list(range(5)), make)
+    assert sorted(row["id"] for row in read_rows(tmp_path)) == [0, 1, 2, 3, 4]
+    assert len((tmp_path / "rows-0-of-2.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_truncated_line_is_no_row_and_harms_no_later_one(tmp_path):
+    path = tmp_path / "rows-0-of-1.jsonl"
+    path.write_text(json.dumps({"id": 1, "variant": "none"}) + '\n{"id": 2, "var')
+    assert [row["id"] for row in read_rows(tmp_path)] == [1]
+    make_rows(options(tmp_path, (0, 1)), "", [3], make)
+    assert [row["id"] for row in read_rows(tmp_path)] == [1, 3]
