@@ -19,13 +19,11 @@ from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     PSG,
-    SAMPLERS,
     SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
     NoiseSearch,
-    sampler_named,
 )
 from spatialstudio.domain.judge_choice import JUDGE_SETS, STICKERS, JudgeSetChoice
 from spatialstudio.domain.options import Option, OptionKind, OptionValue
@@ -33,6 +31,7 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt_syntax import MOST_WEIGHT, with_negative
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.safe_files import is_folder
+from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 

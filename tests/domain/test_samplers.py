@@ -1,6 +1,6 @@
 import pytest
 
-from spatialstudio.domain.generation import (
+from spatialstudio.domain.samplers import (
     SAMPLERS,
     alternative_samplers,
     sampler_named,

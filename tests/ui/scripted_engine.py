@@ -24,13 +24,9 @@ from spatialstudio.application.registry import (
 )
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.generation import (
-    GenerationFinished,
-    GenerationStarted,
-    StepEvent,
-    alternative_samplers,
-)
+from spatialstudio.domain.generation import GenerationFinished, GenerationStarted, StepEvent
 from spatialstudio.domain.ports import ModelCard, Surroundings
+from spatialstudio.domain.samplers import alternative_samplers
 from spatialstudio.domain.scene import TextSpan, TokenReading
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,

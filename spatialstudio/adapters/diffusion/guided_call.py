@@ -26,7 +26,6 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
-    SCALE_OFF,
     UNGUIDED,
     CaptureSettings,
     GuidanceSettings,
@@ -34,6 +33,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule

@@ -34,7 +34,6 @@ from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_span
 from spatialstudio.adapters.models.model_files import read_card
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
 from spatialstudio.domain.generation import (
-    SCALE_OFF,
     CaptureSettings,
     GuidanceSettings,
     StepEvent,
@@ -42,6 +41,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.pipeline_call import PipelineCall
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
 from spatialstudio.science.guidance.noise_search import objects_only
 

@@ -5,7 +5,7 @@ from math import isfinite
 import torch
 
 from spatialstudio.domain.errors import BackendError
-from spatialstudio.domain.generation import SCALE_OFF
+from spatialstudio.domain.samplers import SCALE_OFF
 
 MESSAGE = "The latents contain invalid numbers (NaN or infinity)."
 

@@ -31,8 +31,9 @@ from spatialstudio.domain.devices import (
     size_in_words,
 )
 from spatialstudio.domain.errors import OutOfMemory
-from spatialstudio.domain.generation import SCALE_OFF, UNGUIDED, GenerationRequest, with_memory_fix
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, with_memory_fix
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 FLOAT32_BYTES = 4

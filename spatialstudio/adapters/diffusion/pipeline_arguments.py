@@ -9,7 +9,8 @@ import torch
 from spatialstudio.adapters.diffusion.families import GuidanceScale
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import SCALE_OFF, GenerationRequest
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.samplers import SCALE_OFF
 
 EMPTY_NEGATIVE = " "
 

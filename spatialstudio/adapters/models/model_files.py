@@ -59,7 +59,6 @@ from spatialstudio.adapters.models.model_settings import (
 from spatialstudio.adapters.models.program_folders import searched_folders
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import SCALE_OFF, alternative_samplers
 from spatialstudio.domain.ports import ModelCard, Surroundings, free_id
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.safe_files import (
@@ -68,6 +67,7 @@ from spatialstudio.domain.safe_files import (
     is_regular,
     read_regular,
 )
+from spatialstudio.domain.samplers import SCALE_OFF, alternative_samplers
 
 ADVICE_FILE = "studio.toml"
 SAMPLER_FILE = Path("scheduler", "scheduler_config.json")

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import PSG, SCALE_OFF
+from spatialstudio.domain.generation import PSG
 from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.methods import guidance_preset
 
 UNET = "unet"

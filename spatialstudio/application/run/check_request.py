@@ -13,9 +13,9 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     SamplingSettings,
     is_search,
-    sampler_title,
 )
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.domain.scene import SceneGraph, is_text
 from spatialstudio.science.guidance.methods import method_named
 from spatialstudio.science.scenes.consistency import contradictions_of

@@ -14,8 +14,6 @@ from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudg
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
-    SCALE_OFF,
-    TWO_CALLS,
     UNGUIDED,
     GenerationRequest,
     GenerationStarted,
@@ -25,6 +23,7 @@ from spatialstudio.domain.generation import (
     is_search,
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
+from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 WEIGHT = 0.4

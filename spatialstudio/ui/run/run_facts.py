@@ -11,8 +11,8 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     ModelSetup,
     SamplingSettings,
-    sampler_title,
 )
+from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column

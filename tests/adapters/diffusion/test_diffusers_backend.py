@@ -20,7 +20,6 @@ from spatialstudio.domain.errors import (
     RequestError,
 )
 from spatialstudio.domain.generation import (
-    SAMPLERS,
     CaptureSettings,
     GenerationFinished,
     GenerationStarted,
@@ -29,6 +28,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.samplers import SAMPLERS
 from spatialstudio.domain.scene import IN_FRONT_OF
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, events_of, scene_of

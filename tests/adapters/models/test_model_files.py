@@ -12,7 +12,7 @@ from spatialstudio.adapters.models.model_files import (
 )
 from spatialstudio.adapters.models.model_kinds import MODEL_KINDS
 from spatialstudio.domain.errors import ModelNotFound
-from spatialstudio.domain.generation import alternative_samplers
+from spatialstudio.domain.samplers import alternative_samplers
 from tests.sparse_weights import write_sparse
 
 OBJECTS = """
