@@ -19,6 +19,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, SPARSE, frozen
 from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
 from spatialstudio.domain.scene import LoraUse, MentionId, RelationId, SceneGraph, TokenSpan
+from spatialstudio.domain.steering import ONE_PARTICLE, ParticleStep, Steering
 from spatialstudio.domain.sweep import SweepCell
 
 RequestId = NewType("RequestId", str)
@@ -240,6 +241,7 @@ class GenerationRequest:
         width: Pixels, divisible by 8; None for the model's native size.
         height: Pixels, divisible by 8; None for the model's native size.
         search: The noise search, starting with the first noise of the seed.
+        steering: The particles of each picture; the first begins with the noise of the seed.
         capture: What is recorded.
         parent_run_id: The run that this one was derived from; empty for none.
         sweep: The cell in a sweep; None outside a sweep.
@@ -254,6 +256,7 @@ class GenerationRequest:
     width: int | None = None
     height: int | None = None
     search: NoiseSearch = field(default_factory=NoiseSearch)
+    steering: Steering = field(default=ONE_PARTICLE, metadata=SPARSE)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     parent_run_id: str = ""
     sweep: SweepCell | None = None
@@ -311,6 +314,7 @@ class StepEvent:
         attention_after: Captured after them, like ``pos_after``; None without a second capture,
             as in traces of version 2 and earlier.
         preview: (H, W, 3) estimate of the finished image; None when previews are off.
+        particles: What happened to the particles of a steered run; None without steering.
     """
 
     request_id: RequestId
@@ -325,6 +329,7 @@ class StepEvent:
     attention: AttentionSnapshot | None = None
     preview: RgbImage | None = None
     attention_after: AttentionSnapshot | None = None
+    particles: ParticleStep | None = field(default=None, metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if self.preview is not None:
@@ -471,15 +476,16 @@ FEW_CANDIDATES = 4
 
 
 def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
-    """Return the baseline of a request: the same seed without guidance and search."""
+    """Return the baseline of a request: the same seed without guidance, steering and search."""
     plain = _alone(request)
     sampling = replace(plain.sampling, guidance=GuidanceSettings())
-    return replace(plain, id=request_id, sampling=sampling, sweep=None)
+    return replace(plain, id=request_id, sampling=sampling, steering=ONE_PARTICLE, sweep=None)
 
 
 def has_baseline(request: GenerationRequest) -> bool:
-    """Return True if guidance is expected to change the image."""
-    return with_savings(request).sampling.guidance.strength > 0
+    """Return True if guidance or steering is expected to change the image."""
+    used = with_savings(request)
+    return used.sampling.guidance.strength > 0 or used.steering.is_on
 
 
 def candidate_count(request: GenerationRequest) -> int:

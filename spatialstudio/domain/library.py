@@ -20,6 +20,9 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.scene import RelationId, TokenSpan
+from spatialstudio.domain.steering import (
+    ParticleStep,
+)
 from spatialstudio.domain.sweep import SweepCell
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict, joint_outcome
 
@@ -61,6 +64,7 @@ class StepSummary:
     guiding_passes: int = 0
     attention: ArtifactRef | None = None
     preview: ArtifactRef | None = None
+    particles: ParticleStep | None = field(default=None, metadata=SPARSE)
 
 
 @frozen

@@ -26,6 +26,8 @@ MAX_STEPS = 1000
 MAX_SIDE = 4096
 MAX_CANDIDATES = 1000
 MAX_UPDATES = 100
+MAX_PARTICLES = 64
+SMALLEST_SHARE = 0.001
 SMALLEST_TARGET = 0.02
 SIDE_UNIT = 8
 
@@ -74,6 +76,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
     yield from _search_faults(request)
+    yield from _steering_faults(request)
     yield from _sampler_faults(request.sampling.scheduler_id, model)
     yield from _guidance_faults(request.sampling.guidance)
     yield from _option_faults(request.sampling)
@@ -108,6 +111,36 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
             hint=(
                 "Run the search first, then generate the best seed again with attention recording."
             ),
+        )
+
+
+def _steering_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    steering = request.steering
+    if not 1 <= steering.particles <= MAX_PARTICLES:
+        yield RequestError(
+            f"Steering with {steering.particles} particles is not possible.",
+            hint=f"Choose 1 to {MAX_PARTICLES}; 1 is off, 8 is a good start.",
+        )
+    if not steering.is_on:
+        return
+    if not steering.rewards:
+        yield RequestError(
+            "Steering needs a reward.", hint="Choose the attention, the picture or both."
+        )
+    if not request.scene.mentions:
+        yield RequestError(
+            "Steering needs at least one object.",
+            hint="Name an object in the prompt, or set the particles to 1.",
+        )
+    if steering.start > steering.stop:
+        yield RequestError(
+            "Steering cannot stop before it starts.", hint="Choose a start that is not above stop."
+        )
+    capture = request.capture
+    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+        yield RequestError(  # the picture is known only after its particle has been chosen
+            "Attention to every word cannot be recorded while particles are steered.",
+            hint="Reduce the recorded attention, or set the particles to 1.",
         )
 
 
@@ -151,6 +184,7 @@ def _option_faults(sampling: SamplingSettings) -> Iterator[RequestError]:
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     """Yield an error for each number out of its range."""
     guidance, capture = request.sampling.guidance, request.capture
+    steering = request.steering
     last = guidance.last_step
     ranges: list[tuple[str, float, float, float]] = [
         ("CFG scale", request.guidance_scale, 0, inf),
@@ -160,6 +194,11 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("number of updates per step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
         ("PSE that ends the search", request.search.enough, 0, inf),
+        ("fraction of particles that continue", steering.keep, SMALLEST_SHARE, 1),
+        ("start of steering", steering.start, 0, 1),
+        ("end of steering", steering.stop, 0, 1),
+        ("interval of steering", steering.every, SMALLEST_SHARE, 1),
+        ("strength of steering", steering.strength, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),
         *(("target presence", goal.presence, 0, 1) for goal in guidance.refinements),

@@ -18,6 +18,9 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.steering import (
+    Steering,
+)
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -51,6 +54,7 @@ def test_a_usual_request_is_accepted():
             "capture": CaptureSettings(detail=AttentionDetail.EVERYTHING, attention_every=0),
         },
         presence(paper_loss=True, presence_weight=0),
+        {"steering": Steering(particles=64, keep=1.0, start=1.0, stop=1.0, every=1.0, strength=0)},
         guided(goal=1.0, decay=1.0, strength=0.0),
     ],
     ids=str,
@@ -75,6 +79,28 @@ def at(mention, x=0.3, size=None):
         ({"width": 60}, "width of 60"),
         ({"height": 8192}, "height of 8192"),
         ({"search": NoiseSearch(candidates=0)}, "0 candidates"),
+        ({"steering": Steering(particles=0)}, "0 particles"),
+        ({"steering": Steering(particles=65)}, "65 particles"),
+        ({"steering": Steering(keep=0.0)}, "particles that continue cannot be 0"),
+        ({"steering": Steering(start=1.1)}, "start of steering cannot be 1.1"),
+        ({"steering": Steering(every=0.0)}, "interval of steering cannot be 0"),
+        ({"steering": Steering(strength=nan)}, "strength of steering cannot be nan"),
+        ({"steering": Steering(particles=2, rewards=())}, "needs a reward"),
+        ({"steering": Steering(particles=2, start=0.9)}, "cannot stop before it starts"),
+        (
+            {
+                "steering": Steering(particles=2),
+                "capture": CaptureSettings(detail=AttentionDetail.EVERY_WORD),
+            },
+            "while particles are steered",
+        ),
+        (
+            {
+                "steering": Steering(particles=2),
+                "scene": replace(scene_of(), mentions=(), relations=()),
+            },
+            "at least one object",
+        ),
         (
             {"search": NoiseSearch(candidates=2), "scene": replace(scene_of(), relations=())},
             "at least one relation",

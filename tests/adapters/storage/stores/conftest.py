@@ -28,6 +28,9 @@ from spatialstudio.domain.scene import (
     TextSpan,
     TokenSpan,
 )
+from spatialstudio.domain.steering import (
+    ParticleStep,
+)
 from spatialstudio.domain.verdict import (
     ConfidenceComponents,
     DepthMap,
@@ -110,7 +113,16 @@ def events():
     return (
         GenerationStarted(request_id="x1", total_steps=2, token_spans=(span,), device="cpu"),
         first,
-        StepEvent(request_id="x1", step=1, total_steps=2, timestep=400.0, pos={"r1": 0.8}),
+        StepEvent(
+            request_id="x1",
+            step=1,
+            total_steps=2,
+            timestep=400.0,
+            pos={"r1": 0.8},
+            particles=ParticleStep(
+                passes=2, rewards=(0.2, 0.9), weights=(0.1, 0.9), parents=(1, 1), shown=1
+            ),
+        ),
         GenerationFinished(request_id="x1", image=image, seconds=1.5, peak_memory_bytes=10**9),
     )
 

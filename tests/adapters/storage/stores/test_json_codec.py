@@ -9,7 +9,10 @@ from hypothesis import given, settings
 
 from spatialstudio.adapters.storage.stores.json_codec import decode, encode
 from spatialstudio.domain.errors import StoreError
-from spatialstudio.domain.generation import GenerationRequest, ModelRef
+from spatialstudio.domain.generation import (
+    GenerationRequest,
+    ModelRef,
+)
 from spatialstudio.domain.library import (
     ArtifactRef,
     RunRecord,
@@ -25,6 +28,11 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     SpanWeight,
     TextSpan,
+)
+from spatialstudio.domain.steering import (
+    Potential,
+    Steering,
+    StepReward,
 )
 from spatialstudio.domain.verdict import (
     Box,
@@ -171,6 +179,14 @@ def test_weights_and_loras_survive_json(request_of_a_cat):
     )
     plain = json.loads(json.dumps(encode(weighted, {})))
     assert decode(GenerationRequest, plain, {}) == weighted
+
+
+def test_steering_is_stored_only_if_it_is_on(request_of_a_cat):
+    assert "steering" not in encode(request_of_a_cat, {})
+    steering = Steering(particles=4, potential=Potential.SUM, rewards=(StepReward.PICTURE,))
+    steered = replace(request_of_a_cat, steering=steering)
+    plain = json.loads(json.dumps(encode(steered, {})))
+    assert decode(GenerationRequest, plain, {}) == steered
 
 
 def test_an_unknown_enum_value_is_rejected():
