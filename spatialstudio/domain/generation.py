@@ -33,6 +33,9 @@ UNGUIDED = "none"
 PSG = "psg"
 """Id of the default guidance method."""
 
+SMALLEST_TARGET = 0.02
+"""Least size of a target, fraction of the image side."""
+
 
 @frozen
 class ModelRef:
@@ -91,6 +94,12 @@ class PlaceTarget:
     def place(self) -> tuple[float, float]:
         """The centre, (x, y)."""
         return self.x, self.y
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether centre and size are in their ranges; files of others may hold any number."""
+        has_size = self.size is None or SMALLEST_TARGET <= self.size <= 1
+        return has_size and all(0 <= share <= 1 for share in self.place)
 
 
 @frozen

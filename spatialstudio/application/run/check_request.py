@@ -8,6 +8,7 @@ from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
     SAMPLING_OPTIONS,
+    SMALLEST_TARGET,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
@@ -28,7 +29,6 @@ MAX_CANDIDATES = 1000
 MAX_UPDATES = 100
 MAX_PARTICLES = 64
 SMALLEST_SHARE = 0.001
-SMALLEST_TARGET = 0.02
 SIDE_UNIT = 8
 
 
