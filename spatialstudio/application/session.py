@@ -31,6 +31,7 @@ from spatialstudio.domain.generation import (
     unguided,
 )
 from spatialstudio.domain.library import PictureOrigin
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scenes.consistency import Contradiction, contradictions_of
@@ -45,6 +46,9 @@ class RunState(Enum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+
+MOST_EARLIER = 100
+"""Prompts whose sketched places are remembered."""
 
 OVER = frozenset({RunState.DONE, RunState.FAILED, RunState.CANCELLED})
 
@@ -180,6 +184,13 @@ class SceneChanged:
     error: ErrorReport | None = None
 
 
+@frozen
+class PlacesChanged:
+    """The places of the layout sketch changed."""
+
+    places: SketchedPlaces
+
+
 @frozen(eq=False)
 class RunChanged:
     """The open run changed, or another run was opened."""
@@ -229,6 +240,8 @@ class Session:
         self._publish = publish
         self.scene: SceneGraph | None = None
         self.last_scene: SceneGraph | None = None
+        self.places = SketchedPlaces()
+        self._earlier_places: dict[str, tuple[SceneGraph | None, SketchedPlaces]] = {}
         self.run: OpenRun | None = None
         self.baseline: OpenRun | None = None
         self.step = 0
@@ -242,10 +255,39 @@ class Session:
         contradictions: tuple[Contradiction, ...] = (),
         error: ErrorReport | None = None,
     ) -> None:
-        """Set the current scene; ``last_scene`` keeps the last valid one."""
-        self.scene = scene
+        """Set the current scene; ``last_scene`` keeps the last valid one.
+
+        Sketched places follow a valid scene: those of objects that it does not mention are dropped,
+        and a prompt of earlier, as after an undo, has the places of earlier.
+        """
+        before, self.scene = self.last_scene, scene
         self.last_scene = scene or self.last_scene
         self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))
+        if scene is not None:
+            if before is not None:
+                self._keep_earlier(before.prompt.text, before, self.places)
+            known, places = self._earlier_places.get(scene.prompt.text, (None, self.places))
+            is_same = known is None or known.mentions == scene.mentions
+            self.set_places(places if is_same else self.places)
+
+    def set_places(self, places: SketchedPlaces) -> None:
+        """Set the places of the layout sketch; only objects of the last scene have one."""
+        places = places.within(self.last_scene)
+        if places != self.places:
+            self.places = places
+            self._publish(PlacesChanged(places=places))
+
+    def forget_places(self, prompt: str) -> None:
+        """Free all objects of a prompt, which is the current one or will be."""
+        self._keep_earlier(prompt, None, SketchedPlaces())
+        if self.scene is not None and self.scene.prompt.text == prompt:
+            self.set_places(SketchedPlaces())
+
+    def _keep_earlier(self, prompt: str, scene: SceneGraph | None, places: SketchedPlaces) -> None:
+        self._earlier_places.pop(prompt, None)
+        self._earlier_places[prompt] = scene, places
+        while len(self._earlier_places) > MOST_EARLIER:
+            self._earlier_places.pop(next(iter(self._earlier_places)))
 
     def present(self) -> tuple[object, ...]:
         """Return the events that describe the current state, for a late subscriber."""
@@ -253,6 +295,7 @@ class Session:
         if self.scene is not None:
             contradictions = contradictions_of(self.scene)
             events.append(SceneChanged(scene=self.scene, contradictions=contradictions))
+            events.append(PlacesChanged(places=self.places))
             events.append(RelationPicked(relation_id=self.relation_id))
         if self.run is not None:
             events.append(RunChanged(run=self.run))

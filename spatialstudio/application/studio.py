@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from spatialstudio.application.compose.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.compose.edit_relations import keep_hand
 from spatialstudio.application.compose.language_model import LanguageModel, SecondReader
+from spatialstudio.application.compose.layouts import places_for
 from spatialstudio.application.compose.read_prompt import (
     only_known,
     read_prompt,
@@ -41,7 +42,11 @@ from spatialstudio.application.models.model_lists import DeviceList, LayerList, 
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.plugins import Plugins, installed_plugins, open_registry
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.run.choose_settings import new_request, request_of, seeds_of
+from spatialstudio.application.run.choose_settings import (
+    new_request,
+    request_of,
+    seeds_of,
+)
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
@@ -65,7 +70,7 @@ from spatialstudio.domain.ports import (
     PerceptionCatalog,
     Trainer,
 )
-from spatialstudio.domain.run_settings import RunSettings
+from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces, places_of
 from spatialstudio.domain.scene import (
     ObjectMention,
     Prompt,
@@ -359,6 +364,18 @@ class Studio:
         """Make a scene the current one and report its contradictions."""
         self.storage.drafts.keep_scene(scene)
         self.session.set_scene(scene, contradictions_of(scene))
+        self.storage.drafts.keep_places(self.session.places)
+
+    def use_places(self, places: SketchedPlaces) -> None:
+        """Make sketched places the current ones; they are part of the next request."""
+        self.session.set_places(places)
+        self.storage.drafts.keep_places(self.session.places)
+
+    def places_from(self, request: GenerationRequest) -> SketchedPlaces:
+        """Return the sketched places of a request, for the objects of the current scene."""
+        scene = self.session.scene
+        places = places_of(request)
+        return places if scene is None else places_for(scene, places, request.scene).within(scene)
 
     def new_request(
         self,
@@ -399,7 +416,7 @@ class Studio:
         """
         model = self.model(settings.model_id)
         return tuple(
-            request_of(self._scene_to_draw(seed, model), model, settings, seed)
+            request_of(self._scene_to_draw(seed, model), model, settings, seed, self.session.places)
             for seed in seeds_of(settings)
         )
 
@@ -463,8 +480,16 @@ class Studio:
         return run
 
     def show_run(self, run: OpenRun) -> None:
-        """Open a run that is already read, and publish its events as for a live run."""
+        """Open a run that is already read, and publish its events as for a live run.
+
+        Its sketched places replace the current ones; a run without any keeps those of its prompt.
+        """
+        before = self.session.scene
         self.use_scene(run.scene)
+        places = places_of(run.request) if run.request else SketchedPlaces()
+        is_same = before is not None and before.prompt.text == run.scene.prompt.text
+        if places.targets or not is_same:
+            self.use_places(places)
         self.session.open(run)
 
     def apply_event(self, event: object) -> tuple[object, ...]:

@@ -5,7 +5,12 @@ from dataclasses import asdict, field, fields
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
+from spatialstudio.domain.generation import (
+    SAMPLING_OPTIONS,
+    UNGUIDED,
+    GuidanceSettings,
+    PlaceTarget,
+)
 
 _SHOWN_SEPARATELY = ("method_id", "strength")
 """Fields of the guidance that have separate rows."""
@@ -93,9 +98,17 @@ def guidance_in_words(
     for name, usual in asdict(GuidanceSettings()).items():
         if name == "options":
             stated |= options
+        elif name == "targets" and numbers.get(name):
+            stated["places"] = _targets_in_words(numbers[name])
         elif name not in _SHOWN_SEPARATELY and _plain(numbers.get(name, usual)) != _plain(usual):
             stated[name] = numbers[name]
     return tuple(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in stated.items())
+
+
+def place_in_words(target: PlaceTarget) -> str:
+    """Return a target in words: "30 % across, 50 % down, size 25 %"."""
+    size = "" if target.size is None else f", size {target.size * 100:.3g} %"
+    return f"{target.x * 100:.3g} % across, {target.y * 100:.3g} % down{size}"
 
 
 def search_in_words(candidates: int, enough: float | None) -> str:
@@ -103,6 +116,20 @@ def search_in_words(candidates: int, enough: float | None) -> str:
     if candidates <= 1:
         return ""
     return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
+
+
+def _targets_in_words(targets: object) -> str:
+    """Return targets as stored in a file: "m1 at 0.3, 0.5 (size 0.25)"."""
+    stored = _plain(targets)
+    rows = (
+        [each for each in stored if isinstance(each, Mapping)] if isinstance(stored, list) else []
+    )
+    words = [
+        f"{row.get('mention_id')} at {row.get('x')}, {row.get('y')}"
+        + (f" (size {row['size']})" if row.get("size") is not None else "")
+        for row in rows
+    ]
+    return "; ".join(words)
 
 
 def _plain(value: object) -> object:

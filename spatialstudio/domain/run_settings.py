@@ -6,8 +6,14 @@ from typing import Any, TypeVar
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.frozen import INLINE, frozen
-from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, SamplingSettings
-from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.generation import (
+    MAX_SEED,
+    GenerationRequest,
+    GuidanceSettings,
+    PlaceTarget,
+    SamplingSettings,
+)
+from spatialstudio.domain.scene import MentionId, SceneGraph
 
 
 class SeedMode(Enum):
@@ -69,6 +75,50 @@ class RunSettings:
     preview_every: int = 1
 
 
+@frozen
+class SketchedPlaces:
+    """The places that a layout sketch asks for.
+
+    Attributes:
+        targets: One for each placed object; the others are free.
+        weight: How much they count beside the relations, [0, 1]; ``target_weight`` of guidance.
+    """
+
+    targets: tuple[PlaceTarget, ...] = ()
+    weight: float = 1.0
+
+    def target_of(self, mention_id: MentionId) -> PlaceTarget | None:
+        """Return the target of an object; None if it is free."""
+        return next((each for each in self.targets if each.mention_id == mention_id), None)
+
+    def with_target(self, target: PlaceTarget) -> "SketchedPlaces":
+        """Return the places with the target of an object added or replaced."""
+        return replace(self, targets=(*self.without(target.mention_id).targets, target))
+
+    def without(self, mention_id: MentionId) -> "SketchedPlaces":
+        """Return the places with an object free."""
+        kept = tuple(each for each in self.targets if each.mention_id != mention_id)
+        return replace(self, targets=kept)
+
+    def within(self, scene: SceneGraph | None) -> "SketchedPlaces":
+        """Return the places inside the picture of the objects that a scene mentions, in order."""
+        mentions = scene.mentions if scene else ()
+        found = (self.target_of(mention.id) for mention in mentions)
+        return replace(self, targets=tuple(each for each in found if each and each.is_inside))
+
+
+def with_places(guidance: GuidanceSettings, places: SketchedPlaces) -> GuidanceSettings:
+    """Return guidance towards sketched places; without any, the weight is the default."""
+    weight = places.weight if places.targets else GuidanceSettings().target_weight
+    return replace(guidance, targets=places.targets, target_weight=weight)
+
+
+def places_of(request: GenerationRequest) -> SketchedPlaces:
+    """Return the sketched places of a request."""
+    guidance = request.sampling.guidance
+    return SketchedPlaces(targets=guidance.targets, weight=guidance.target_weight)
+
+
 AnySettings = TypeVar("AnySettings", GenerationRequest, RunSettings)
 
 
@@ -93,9 +143,11 @@ class Draft:
         model_id: The chosen model; empty for the first.
         scene: The extracted scene with the user's changes; None for an empty prompt.
         settings: The settings form; None if it was never changed.
+        places: Places of the layout sketch.
     """
 
     prompt: str = ""
     model_id: str = ""
     scene: SceneGraph | None = None
     settings: RunSettings | None = None
+    places: SketchedPlaces = field(default_factory=SketchedPlaces)

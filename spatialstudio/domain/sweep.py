@@ -36,6 +36,7 @@ class SweepField:
     EVERY: ClassVar["SweepField"]
     INNER_UPDATES: ClassVar["SweepField"]
     GOAL: ClassVar["SweepField"]
+    TARGET_WEIGHT: ClassVar["SweepField"]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SweepField) and other.id == self.id
@@ -55,6 +56,7 @@ SweepField.GUIDED_STEPS = SweepField("guided_steps", "Guided steps", is_whole=Tr
 SweepField.EVERY = SweepField("every", "Guide every", is_whole=True)
 SweepField.INNER_UPDATES = SweepField("inner_updates", "Updates", is_whole=True)
 SweepField.GOAL = SweepField("goal", "Pause at PoS")
+SweepField.TARGET_WEIGHT = SweepField("target_weight", "Weight of the sketched places")
 
 RUN_FIELDS: Mapping[str, SweepField] = {
     field.id: field
@@ -70,6 +72,7 @@ RUN_FIELDS: Mapping[str, SweepField] = {
         SweepField.EVERY,
         SweepField.INNER_UPDATES,
         SweepField.GOAL,
+        SweepField.TARGET_WEIGHT,
     )
 }
 """Fields of every run, by id. Values are set in this order, so that the number of steps is set

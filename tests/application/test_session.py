@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
     OpenRun,
+    PlacesChanged,
     RelationPicked,
     RunChanged,
     RunState,
@@ -30,11 +31,14 @@ from spatialstudio.domain.generation import (
     GenerationFailed,
     GenerationFinished,
     GenerationStarted,
+    PlaceTarget,
     RequestId,
     StepEvent,
 )
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import MentionId, Prompt, RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Perception
+from tests.fakes import scene_of
 
 MINE, OTHER = RequestId("mine"), RequestId("other")
 REPORT = ErrorReport(title="Drawing", message="It broke.")
@@ -190,3 +194,49 @@ def test_a_mention_is_selected(session, published):
     session.pick_mention(MentionId("m1"))
     assert session.mention_id == "m1"
     assert published == [MentionPicked(mention_id=MentionId("m1"))]
+
+
+def places_of(*names, x=0.3):
+    targets = (PlaceTarget(mention_id=MentionId(name), x=x, y=0.5) for name in names)
+    return SketchedPlaces(targets=tuple(targets), weight=0.7)
+
+
+@pytest.fixture
+def placed(session):
+    """A session whose prompt has both of its objects placed."""
+    session.set_scene(scene_of("cat"))
+    session.set_places(places_of("m1", "m2"))
+    return session
+
+
+def test_sketched_places_are_published_once(placed, published):
+    placed.set_places(places_of("m1", "m2"))
+    assert published.count(PlacesChanged(places=places_of("m1", "m2"))) == 1
+
+
+def test_an_object_that_vanishes_loses_its_place_until_the_prompt_returns(placed):
+    before = placed.scene
+    alone = replace(scene_of("bird"), mentions=before.mentions[:1], relations=())
+    placed.set_scene(None)
+    assert placed.places == places_of("m1", "m2")
+    placed.set_scene(alone)
+    assert placed.places == places_of("m1")
+    placed.set_scene(before)
+    assert placed.places == places_of("m1", "m2")
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_prompt_chosen_elsewhere_begins_without_places(placed, is_late):
+    new = scene_of("bird")
+    steps = [lambda: placed.forget_places(new.prompt.text), lambda: placed.set_scene(new)]
+    for do in reversed(steps) if is_late else steps:
+        do()
+    assert placed.places.targets == ()
+    placed.set_scene(scene_of("cat"))
+    assert placed.places == places_of("m1", "m2")
+
+
+@pytest.mark.parametrize("x", [float("nan"), 1.5, -1e300])
+def test_a_place_outside_of_the_picture_is_ignored(placed, x):
+    placed.set_places(places_of("m1", x=x))
+    assert placed.places.targets == ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.run_settings import Draft, RunSettings
+from spatialstudio.domain.run_settings import Draft, RunSettings, SketchedPlaces
 from spatialstudio.domain.scene import SceneGraph
 
 log = logging.getLogger(__name__)
@@ -51,6 +51,10 @@ class DraftSaver:
     def keep_scene(self, scene: SceneGraph) -> None:
         """Save the scene with the user's edits, and its prompt."""
         self.keep(replace(self.newest, prompt=scene.prompt.text, scene=scene))
+
+    def keep_places(self, places: SketchedPlaces) -> None:
+        """Save the places of the layout sketch."""
+        self.keep(replace(self.newest, places=places))
 
     def keep_settings(self, settings: RunSettings) -> None:
         """Save the settings."""

@@ -1,11 +1,14 @@
 """Stage 1: layout templates with a prompt and object positions, and edits of the layout sketch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spatialstudio.application.compose.read_prompt import with_thing_added, with_thing_removed
 from spatialstudio.application.compose.write_prompt import rewrite
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import PlaceTarget
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.science.guidance.noise_search import indefinite_article
 from spatialstudio.science.scenes.layout import (
@@ -19,6 +22,8 @@ from spatialstudio.science.scenes.layout import (
 )
 
 USUAL_THINGS = ("dog", "car", "clock")
+PLACE_LENGTHS = (2, 3)
+"""Numbers of a place: x, y, and the size if it is meant."""
 
 
 @frozen(kw_only=False)
@@ -181,6 +186,86 @@ def after_removing(scene: SceneGraph, places: Places, gone: MentionId) -> tuple[
     """
     kept = {name: place for name, place in places.items() if name != gone}
     return with_thing_removed(scene, gone), kept
+
+
+def targets_named(
+    scene: SceneGraph, places: Mapping[str, Sequence[float]]
+) -> tuple[PlaceTarget, ...]:
+    """Return targets for objects that are given by name.
+
+    Args:
+        scene: Scene of the prompt.
+        places: Phrase, noun or id of an object to x, y and, optionally, size; fractions of the
+            sides.
+
+    Raises:
+        RequestError: A name fits no object or several, or a place is not two or three numbers.
+    """
+    targets = []
+    for name, place in places.items():
+        if len(place) not in PLACE_LENGTHS:
+            raise RequestError(
+                f'The place of "{name}" has {len(place)} numbers.',
+                hint="Give x, y and, if it matters, the size, each from 0 to 1.",
+            )
+        x, y, *size = (float(each) for each in place)
+        mention = mention_named(scene, name)
+        targets.append(PlaceTarget(mention_id=mention.id, x=x, y=y, size=size[0] if size else None))
+    return tuple(targets)
+
+
+def places_for(scene: SceneGraph, places: SketchedPlaces, of_scene: SceneGraph) -> SketchedPlaces:
+    """Return places of one reading for another one, whose mentions may have other ids.
+
+    Args:
+        scene: The scene to place.
+        places: Sketched places.
+        of_scene: Their scene; its first "dog" is the first "dog" of the other, and so on.
+    """
+    there, here = (_numbered_phrases(each) for each in (of_scene, scene))
+    ids = {there[name]: here[name] for name in there.keys() & here.keys()}
+    carried = (
+        replace(each, mention_id=ids[each.mention_id])
+        for each in places.targets
+        if each.mention_id in ids
+    )
+    return replace(places, targets=tuple(carried))
+
+
+def _numbered_phrases(scene: SceneGraph) -> Mapping[tuple[str, int], MentionId]:
+    """Return the mentions by phrase and how many have the same phrase before them."""
+    phrases = [mention.phrase for mention in scene.mentions]
+    return {
+        (mention.phrase, phrases[:place].count(mention.phrase)): mention.id
+        for place, mention in enumerate(scene.mentions)
+    }
+
+
+def mention_named(scene: SceneGraph, name: str) -> ObjectMention:
+    """Return the mention with a phrase, noun or id; a whole phrase precedes a noun.
+
+    Raises:
+        RequestError: No mention fits, or more than one.
+    """
+    wanted = name.strip().casefold()
+    known = ", ".join(f'"{mention.phrase}"' for mention in scene.mentions)
+    for sign in ("phrase", "head", "id"):
+        found = [each for each in scene.mentions if getattr(each, sign).casefold() == wanted]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise RequestError(
+                f'"{name}" names {len(found)} objects of the prompt.',
+                hint=f"Write the whole phrase or the id: {_ids_in_words(found)}.",
+            )
+    raise RequestError(
+        f'The prompt does not mention "{name}".',
+        hint=f"Name one of {known}." if known else "Mention it in the prompt.",
+    )
+
+
+def _ids_in_words(mentions: Sequence[ObjectMention]) -> str:
+    return ", ".join(f'"{each.phrase}" is {each.id}' for each in mentions)
 
 
 def named_in(text: str, thing: ObjectMention) -> str:

@@ -11,6 +11,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.run_settings import places_of
 from spatialstudio.domain.scene import (
     Axis,
     Relation,
@@ -28,6 +29,7 @@ from spatialstudio.science.checker.evidence import explain as explain_verdict
 from spatialstudio.science.checker.evidence import share_in_words
 from spatialstudio.science.pos.superiority import marginal
 from spatialstudio.science.questions.da_score import score_again
+from spatialstudio.science.scenes.placement import Placement, placements_of
 
 
 def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -64,6 +66,16 @@ def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:
     """Return the attention PoS of a run's last step, by relation of its scene."""
     drawn = run.request.scene if run.request else None
     return {} if drawn is None else last_attention(run.steps, drawn, run.scene)
+
+
+def run_placements(run: OpenRun) -> tuple[Placement, ...]:
+    """Return the sketched places of a run with the objects found; none before the evaluation."""
+    if run.request is None:
+        return ()
+    targets = places_of(run.request).within(run.scene).targets
+    if run.evaluation is None:
+        return tuple(Placement(target=target, found=None) for target in targets)
+    return placements_of(targets, run.evaluation.perception)
 
 
 def last_attention(

@@ -22,7 +22,9 @@ from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
     SeedMode,
+    SketchedPlaces,
     seed_after,
+    with_places,
     with_values,
 )
 from spatialstudio.domain.scene import LoraUse, SceneGraph
@@ -163,7 +165,11 @@ def any_seed() -> int:
 
 
 def request_of(
-    scene: SceneGraph, model: ModelCard, settings: RunSettings, seed: int
+    scene: SceneGraph,
+    model: ModelCard,
+    settings: RunSettings,
+    seed: int,
+    places: SketchedPlaces | None = None,
 ) -> GenerationRequest:
     """Create a request from settings; without relations it has no noise search.
 
@@ -172,9 +178,12 @@ def request_of(
         model: Model of the settings.
         settings: The settings.
         seed: Seed of this image.
+        places: Places of the layout sketch; None for none.
     """
-    sampling, guidance = settings.sampling, settings.sampling.guidance
-    is_guided = guidance.strength > 0 and has_work(scene, guidance.method_id)
+    sampling = settings.sampling
+    guidance = with_places(sampling.guidance, (places or SketchedPlaces()).within(scene))
+    has_guidance = guidance.strength > 0 and guidance.method_id != UNGUIDED
+    is_guided = has_guidance and (bool(guidance.targets) or has_work(scene, guidance.method_id))
     wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
     plain = new_request(wanted, model, seed=seed, guided=False)
     scale = settings.guidance_scale
@@ -201,12 +210,15 @@ def request_of(
 def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSettings) -> RunSettings:
     """Return the settings of a request; settings that it does not contain are kept.
 
+    Its sketched places belong to its scene, not to the settings; see ``places_of``.
+
     Args:
         request: Request of the image.
         model: Its model.
         settings: The current settings.
     """
-    guidance, scale = request.sampling.guidance, request.guidance_scale
+    scale = request.guidance_scale
+    guidance = with_places(request.sampling.guidance, SketchedPlaces())
     if guidance.method_id == UNGUIDED:
         guidance = replace(choose_guidance(PSG, model, request.sampling.steps), strength=0.0)
     return replace(

@@ -41,6 +41,7 @@ USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
     SweepField.EVERY: (1, 2, 3),
     SweepField.INNER_UPDATES: (1, 2, 4),
     SweepField.GOAL: (0.8, 0.9, 1),
+    SweepField.TARGET_WEIGHT: (0, 0.5, 1),
 }
 """Suggested values that do not depend on the settings."""
 
@@ -102,15 +103,31 @@ def sweep_requests(
     Raises:
         RequestError: A value is out of range, or the model does not support the sampler.
         PromptError: There is no scene.
+        SettingsError: The weight of sketched places is swept, but none is used.
     """
     sweep_id = SweepId(uuid.uuid4().hex)
     alone = replace(settings, pictures=1, seed_mode=SeedMode.FIXED)
     requests = []
     for cell in cells_of(plan, sweep_id):
         (request,) = requests_of(settings_at(cell, alone, model))
+        request = _with_place_weight(request, cell)
         check_request(request, model)
         requests.append(replace(request, sweep=cell))
     return tuple(requests)
+
+
+def _with_place_weight(request: GenerationRequest, cell: SweepCell) -> GenerationRequest:
+    """Return a request with the weight of the sketched places, which belongs to the sketch."""
+    for point in (cell.column, cell.row):
+        if point is not None and point.field == SweepField.TARGET_WEIGHT:
+            guidance = request.sampling.guidance
+            if not guidance.targets:
+                raise SettingsError(
+                    f"{point.field.title} has no effect: no object has a place.",
+                    hint="Place an object in the layout sketch, and use guidance.",
+                )
+            request = with_values(request, guidance=replace(guidance, target_weight=point.value))
+    return request
 
 
 def suggested_values(field: SweepField, settings: RunSettings, model: ModelCard) -> str:
@@ -241,4 +258,5 @@ _SETTERS: Mapping[SweepField, Callable[[RunSettings, ModelCard, float], RunSetti
         "inner_updates", settings, int(value)
     ),
     SweepField.GOAL: lambda settings, _, value: _guide("goal", settings, value),
+    SweepField.TARGET_WEIGHT: lambda settings, _model, _value: settings,  # set on the request
 }

@@ -21,7 +21,13 @@ from spatialstudio.domain.picture_settings import (
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.prompt_syntax import typed_scene
-from spatialstudio.domain.run_settings import Draft, RunSettings, with_values
+from spatialstudio.domain.run_settings import (
+    Draft,
+    RunSettings,
+    SketchedPlaces,
+    with_places,
+    with_values,
+)
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import fitted_options, unusual_options
 
@@ -119,7 +125,8 @@ def _guidance(
     """Return guidance with the selected fields; step size 0 if the image was not guided."""
     wanted = request.sampling.guidance if request is not None else None
     if wanted is not None and "guidance" in names:
-        guidance = replace(wanted, method_id=guidance.method_id, strength=guidance.strength)
+        free = with_places(wanted, SketchedPlaces())  # sketched places belong to the scene
+        guidance = replace(free, method_id=guidance.method_id, strength=guidance.strength)
     if "strength" in names and theirs.strength is not None:
         guidance = replace(guidance, strength=theirs.strength)
     if wanted is not None and "method" in names:
@@ -172,7 +179,7 @@ def tell_form(
         else UNGUIDED,
         strength=form.sampling.guidance.strength,
         guidance=guidance_in_words(
-            asdict(form.sampling.guidance),
+            asdict(with_places(form.sampling.guidance, draft.places)),
             unusual_options(form.sampling.guidance.method_id, form.sampling.guidance.options),
         ),
         detail=form.detail.value,

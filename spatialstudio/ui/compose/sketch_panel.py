@@ -22,6 +22,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
@@ -54,6 +55,14 @@ class Sketched:
 
     scene: SceneGraph
     places: Places
+
+
+def take_places(context: WindowContext, request: GenerationRequest) -> None:
+    """Use the sketched places of a picture, for the objects that the current prompt shares."""
+    session, places = context.studio.session, context.studio.places_from(request)
+    if places != session.places:
+        name = tr("load places from picture")
+        context.edits.change(name, session.places, places, context.studio.use_places)
 
 
 class SketchPanel(Panel):

@@ -47,6 +47,7 @@ from spatialstudio.domain.run_settings import (
 )
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.compose.layouts_panel import LayoutDialog
+from spatialstudio.ui.compose.sketch_panel import take_places
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.commands import ALL_CONTROLS
 from spatialstudio.ui.framework.file_reading import Subject
@@ -330,6 +331,7 @@ class GenerationPanel(Panel):
         self._edit(
             tr("load settings from picture"), settings_of(run.request, model, self._settings)
         )
+        take_places(self._context, run.request)
 
     def _take_offered(self, offered: OfferedSettings) -> None:
         """Take what the user picked of what a picture tells."""

@@ -21,6 +21,7 @@ from spatialstudio.domain.errors import ModelNotFound, StoreError, StudioError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.ui.compose.sketch_panel import take_places
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.window_signals import OfferedSettings
 from spatialstudio.ui.gallery.settings_comparison import NAMES, SettingsComparison
@@ -145,6 +146,7 @@ def _take(
         context.window_signals.prompt_offered.emit(theirs.prompt)
     if RELATIONS in names and request is not None:
         _take_scene(context, scene_to_take(request))
+        take_places(context, request)
     if names - OF_SCENE:
         context.window_signals.settings_offered.emit(OfferedSettings(theirs, names, request))
 

@@ -10,10 +10,13 @@ from spatialstudio.application.compose.layouts import (
     arranged,
     free_place,
     named_in,
+    places_for,
+    targets_named,
 )
 from spatialstudio.application.compose.read_prompt import read_prompt, read_thing
 from spatialstudio.application.paths import resources_folder
-from spatialstudio.domain.errors import PromptError
+from spatialstudio.domain.errors import PromptError, RequestError
+from spatialstudio.domain.run_settings import SketchedPlaces
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 
@@ -103,3 +106,43 @@ def test_an_object_is_removed_with_its_relations_and_words(text, gone, said):
 def test_an_object_is_named_after_the_prompt():
     assert named_in("", read_thing("apple", extractor)) == "an apple"
     assert named_in("at night ", read_thing("two cats", extractor)).startswith("at night, ")
+
+
+TWO_DOGS = "a small dog to the left of a big dog, a cat above the big dog"
+
+
+@pytest.mark.parametrize(
+    ("name", "phrase"),
+    [("cat", "cat"), ("Small Dog", "small dog"), ("m3", "cat"), (" cat ", "cat")],
+)
+def test_a_place_is_given_by_phrase_noun_or_id(name, phrase):
+    scene = read_prompt(TWO_DOGS, extractor)
+    (target,) = targets_named(scene, {name: (0.2, 0.7)})
+    assert scene.mention(target.mention_id).phrase == phrase
+    assert (target.x, target.y, target.size) == (0.2, 0.7, None)
+
+
+def test_a_place_may_have_a_size():
+    (target,) = targets_named(read_prompt("a cat", extractor), {"cat": (0.2, 0.7, 0.4)})
+    assert target.size == 0.4
+
+
+@pytest.mark.parametrize(
+    ("places", "message", "hint"),
+    [
+        ({"bird": (0.1, 0.1)}, 'does not mention "bird"', '"small dog", "big dog", "cat"'),
+        ({"dog": (0.1, 0.1)}, '"dog" names 2 objects', '"small dog" is m1'),
+        ({"cat": (0.1,)}, 'The place of "cat" has 1 numbers', "x, y and"),
+    ],
+)
+def test_a_place_of_no_single_object_is_rejected(places, message, hint):
+    with pytest.raises(RequestError, match=message) as caught:
+        targets_named(read_prompt(TWO_DOGS, extractor), places)
+    assert hint in caught.value.hint
+
+
+def test_places_follow_their_objects_into_another_reading():
+    before, after = (read_prompt(each, extractor) for each in ("a cat, a dog", "a dog, a bird"))
+    targets = targets_named(before, {"cat": (0.1, 0.2), "dog": (0.3, 0.4)})
+    carried = places_for(after, SketchedPlaces(targets=targets, weight=0.5), before)
+    assert carried == SketchedPlaces(targets=targets_named(after, {"dog": (0.3, 0.4)}), weight=0.5)

@@ -20,9 +20,16 @@ from spatialstudio.domain.generation import (
     MAX_SEED,
     PSG,
     GuidanceSettings,
+    PlaceTarget,
     unguided,
 )
-from spatialstudio.domain.run_settings import Preset, SeedMode, with_values
+from spatialstudio.domain.run_settings import (
+    Preset,
+    SeedMode,
+    SketchedPlaces,
+    places_of,
+    with_values,
+)
 from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
@@ -198,3 +205,35 @@ def test_previews_follow_their_interval(settings):
     request = request_of(scene_of("a cat left of a dog"), STICKERS, by_hand, 7)
     assert request.capture.preview_every == 4
     assert settings_of(request, STICKERS, settings).preview_every == 4
+
+
+PLACES = SketchedPlaces(targets=(PlaceTarget(mention_id="m1", x=0.2, y=0.4, size=0.3),), weight=0.6)
+
+
+@pytest.mark.parametrize("scene", [scene_of(), replace(scene_of(), relations=())])
+def test_a_request_has_the_sketched_places_with_or_without_relations(settings, scene):
+    request = request_of(scene, STICKERS, settings, 4, PLACES)
+    assert places_of(request) == PLACES
+    assert request.sampling.guidance.method_id == PSG
+
+
+def test_without_guidance_places_are_not_used(settings):
+    idle = with_values(settings, guidance=GuidanceSettings())
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, idle, 4, PLACES)
+    assert request.sampling.guidance == GuidanceSettings()
+
+
+def test_only_objects_of_the_prompt_are_placed(settings):
+    stray = PLACES.with_target(PlaceTarget(mention_id="m9", x=0.2, y=0.4))
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 4, stray)
+    assert places_of(request) == PLACES
+
+
+def test_the_baseline_has_no_places(settings):
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 4, PLACES)
+    assert places_of(unguided(request, "plain")) == SketchedPlaces()
+
+
+def test_places_belong_to_the_sketch_not_to_the_settings(settings):
+    request = request_of(scene_of("a cat left of a dog"), STICKERS, settings, 4, PLACES)
+    assert settings_of(request, STICKERS, settings) == with_values(settings, seed=4)

@@ -15,8 +15,9 @@ from spatialstudio.application.run.plan_sweep import (
     sweep_requests,
 )
 from spatialstudio.domain.errors import RequestError, SettingsError
-from spatialstudio.domain.generation import RequestId, unguided
+from spatialstudio.domain.generation import PlaceTarget, RequestId, unguided
 from spatialstudio.domain.options import Option, OptionKind
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.sweep import (
     SweepAxis,
     SweepCell,
@@ -34,11 +35,11 @@ SEEDS = SweepAxis(field=SweepField.SEED, values=(3, 4, 5))
 def requests_with():
     """Return the requests of a plan over the sticker model's own settings."""
 
-    def make(plan):
-        ask = partial(request_of, scene_of("a cat left of a dog"), STICKERS)
+    def make(plan, places=None):
+        ask = partial(request_of, scene_of("a cat left of a dog"), STICKERS, places=places)
         settings = usual_settings(STICKERS)
         return sweep_requests(
-            plan, settings, STICKERS, lambda each: (ask(each, each.sampling.seed),)
+            plan, settings, STICKERS, lambda each: (ask(each, seed=each.sampling.seed),)
         )
 
     return make
@@ -150,3 +151,18 @@ def test_a_run_setting_with_an_option_can_be_swept(monkeypatch):
     cell = SweepCell(sweep_id="s", column=SweepPoint(field=field, value=2))
     assert settings_at(cell, settings, STICKERS).sampling.device == 2
     assert suggested_values(field, settings, STICKERS) == "0, 1"
+
+
+WEIGHTS = SweepAxis(field=SweepField.TARGET_WEIGHT, values=(0.0, 0.5, 1.0))
+
+
+def test_the_weight_of_the_sketched_places_is_swept(requests_with):
+    places = SketchedPlaces(targets=(PlaceTarget(mention_id="m1", x=0.2, y=0.4),), weight=0.7)
+    requests = requests_with(plan_of(WEIGHTS), places)
+    assert [each.sampling.guidance.target_weight for each in requests] == [0, 0.5, 1]
+    assert {each.sampling.guidance.targets for each in requests} == {places.targets}
+
+
+def test_without_places_their_weight_cannot_be_swept(requests_with):
+    with pytest.raises(SettingsError, match="no object has a place"):
+        requests_with(plan_of(WEIGHTS))

@@ -22,6 +22,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    PlaceTarget,
     SamplingSettings,
 )
 from spatialstudio.domain.judge_choice import Candidates, JudgeSetCard, JudgeTask
@@ -30,6 +31,7 @@ from spatialstudio.domain.run_settings import (
     Preset,
     RunSettings,
     SeedMode,
+    SketchedPlaces,
 )
 from tests.fakes import scene_of
 from tests.strategies import requests
@@ -143,7 +145,9 @@ def test_waiting_runs_are_listed_after_a_restart(tmp_path, journal, request_):
 
 
 def test_a_draft_is_read_back_unchanged(tmp_path):
-    draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS)
+    target = PlaceTarget(mention_id="m1", x=0.25, y=0.5, size=0.3)
+    places = SketchedPlaces(targets=(target,), weight=0.5)
+    draft = Draft(prompt="a 猫\n", model_id="m", settings=SETTINGS, places=places)
     PlainStateFiles().write(tmp_path / "new" / "draft.json", draft)
     assert PlainStateFiles().read_draft(tmp_path / "new" / "draft.json") == draft
 
