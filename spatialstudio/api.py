@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
     from spatialstudio.domain.generation import (
-        CaptureSettings,
         GuidanceSettings,
         StepEvent,
     )
@@ -94,6 +93,7 @@ def guide(  # noqa: PLR0913 - options of a call in a notebook
     method: str = PSG,
     preset: str = RECOMMENDED,
     strength: float | None = None,
+    places: Mapping[str, Sequence[float]] | None = None,
     previews: bool = False,
     layers: bool = False,
     **settings: Any,
@@ -116,6 +116,8 @@ def guide(  # noqa: PLR0913 - options of a call in a notebook
         preset: "recommended", "published" or "spatialbench-uc".
         strength: Step size at the first step, in variance-preserving units, >= 0; None for the
             preset's.
+        places: Where objects should be: phrase or noun to centre and, optionally, diameter, as
+            fractions of the sides: ``{"cat": (0.3, 0.5), "dog": (0.7, 0.5, 0.3)}``.
         previews: Whether to decode a preview of a call's first image at each step.
         layers: Whether to record the maps of each layer of a call's first image, in
             ``Run.layer_maps``.
@@ -128,13 +130,11 @@ def guide(  # noqa: PLR0913 - options of a call in a notebook
     Raises:
         BackendError: The pipeline is not supported, or its attention cannot be captured.
         PromptError: The prompt is empty, contradictory, or truncated by the text encoder.
-        RequestError: A setting is unknown or out of range, or a call uses another prompt.
+        RequestError: A setting or place is unknown or out of range, or a call uses another prompt.
     """
-    from spatialstudio.domain.generation import CaptureSettings
-
-    capture = CaptureSettings(attention_every=1, preview_every=int(previews))
-    choice = (method, preset, strength)
-    with _block(pipe, prompt, choice, settings, capture, has_layers=layers) as run:
+    scene = _scene(prompt)
+    settings |= _targets(scene, places or {})
+    with _block(pipe, scene, (method, preset, strength), settings, (previews, layers)) as run:
         yield run
 
 
@@ -257,14 +257,10 @@ def pos(
     """
     import numpy as np
 
-    from spatialstudio.science.pos.superiority import relation_pos
+    from spatialstudio.application.inspect.array_pos import pos_of_arrays
 
-    kind = _relation_type(relation)
     given = [subject, object, *([] if second_object is None else [second_object])]
-    maps = _maps(given, kind)
-    return np.asarray(
-        _depth_pos(kind, maps, depth) if kind.needs_depth else relation_pos(kind, maps)
-    )
+    return np.asarray(pos_of_arrays(given, _relation_type(relation), depth))
 
 
 def pse(
@@ -298,24 +294,24 @@ def pse(
 @contextmanager
 def _block(
     pipe: Any,
-    prompt: str | SceneGraph,
+    scene: SceneGraph,
     choice: tuple[str, str, float | None],
     settings: Mapping[str, Any],
-    capture: CaptureSettings,
-    *,
-    has_layers: bool,
+    recorded: tuple[bool, bool],
 ) -> Iterator[Run]:
+    """Guide and record calls; ``recorded`` are whether previews and maps of layers are."""
     from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
     from spatialstudio.application.plugins import installed_plugins
     from spatialstudio.application.run.check_request import check_scene
-    from spatialstudio.domain.generation import UNGUIDED
+    from spatialstudio.domain.generation import UNGUIDED, CaptureSettings
 
     installed_plugins()  # they register relation types and guidance methods
-    scene = _scene(prompt)
     if choice[0] != UNGUIDED:
         check_scene(scene)
     model = guidable(pipe)
     chooser = _GuidanceChooser(model, scene, choice, settings)
+    has_previews, has_layers = recorded
+    capture = CaptureSettings(attention_every=1, preview_every=int(has_previews))
     recorder = _CallRecorder(chooser.card, records_layers=has_layers)
     run = Run(scene, chooser.notes, recorder.calls)
     guided = GuidedPipeline(model, scene, chooser.choose, capture, recorder)
@@ -416,29 +412,6 @@ def _judge_set(judges: str | Mapping[str, str], cut: float | None) -> JudgeSetCh
     )
 
 
-def _depth_pos(kind: RelationType, maps: list[Any], depth: Any) -> float:
-    import numpy as np
-
-    from spatialstudio.domain.errors import EmptyMapError
-    from spatialstudio.domain.verdict import DepthMap
-    from spatialstudio.science.pos.superiority import relation_pos_on_masks
-
-    if depth is None or maps[0].ndim != _SIDES:
-        raise _request_error(
-            f'The relation "{kind.id}" needs masks and a depth map.',
-            "Pass depth=..., (H, W), and masks of the same size.",
-        )
-    (distances,) = _checked([depth])
-    masks = [each > 0 for each in maps]
-    if distances.shape != masks[0].shape:
-        raise _request_error("The depth map and the masks differ in size.", "Resize it.")
-    farness = DepthMap(values=distances.astype(np.float32), estimator_id="")
-    chance = relation_pos_on_masks(kind, masks, farness)
-    if chance is None:
-        raise EmptyMapError("A mask is empty.", hint="Check that the object was detected.")
-    return chance
-
-
 class _GuidanceChooser:
     """Chooses the guidance settings of a call by its steps; validates them on construction.
 
@@ -475,7 +448,9 @@ class _GuidanceChooser:
             self._changes["unit"] = StepUnit(unit)
         self._check(scene)
         self.notes = tuple(note.message for note in scene.notes)
-        if self._method != UNGUIDED and not (scene.mentions and has_work(scene, self._method)):
+        is_placed = bool(changes.get("targets"))
+        has_aim = is_placed or has_work(scene, self._method)
+        if self._method != UNGUIDED and not (scene.mentions and has_aim):
             self.notes += ("There is nothing to guide: the pipeline runs without guidance.",)
         elif self._method != UNGUIDED and self.choose(self.card.steps).strength == 0:
             self.notes += ("The strength is 0: the pipeline runs without guidance.",)
@@ -542,7 +517,11 @@ def _scene(prompt: str | SceneGraph) -> SceneGraph:
     return read(prompt) if isinstance(prompt, str) else prompt
 
 
-_SIDES = 2
+def _targets(scene: SceneGraph, places: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Return the setting for sketched places; empty without any."""
+    from spatialstudio.application.compose.layouts import targets_named
+
+    return {"targets": targets_named(scene, places)} if places else {}
 
 
 def _relation_type(relation: str | RelationType | None) -> RelationType:
@@ -556,33 +535,6 @@ def _relation_type(relation: str | RelationType | None) -> RelationType:
         return relation
     phrases = {each.phrase: each for each in relation_types}
     return phrases[relation] if relation in phrases else relation_types[relation]
-
-
-def _maps(given: list[Any], kind: RelationType) -> list[npt.NDArray[np.float64]]:
-    from spatialstudio.domain.scene import Shape
-
-    wanted = _SIDES + (kind.shape is Shape.BETWEEN)
-    if len(given) != wanted:
-        raise _request_error(
-            f'The relation "{kind.id}" compares {wanted} maps, not {len(given)}.',
-            'Pass a second object for "between" only.',
-        )
-    return _checked(given)
-
-
-def _checked(given: list[Any]) -> list[npt.NDArray[np.float64]]:
-    import numpy as np
-
-    arrays = [np.asarray(each, dtype=np.float64) for each in given]
-    if any(each.ndim < _SIDES or each.shape != arrays[0].shape for each in arrays):
-        raise _request_error(
-            "The maps differ in size.", "Pass arrays (..., H, W) of the same size."
-        )
-    if not all(np.isfinite(each).all() and (each >= 0).all() for each in arrays):
-        raise _request_error(
-            "A map contains a negative or invalid value.", "Pass masks, or maps of finite numbers."
-        )
-    return arrays
 
 
 def _check_name(noun: str, given: Any, known: list[str]) -> None:

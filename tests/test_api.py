@@ -332,6 +332,16 @@ def test_options_of_a_method_are_settings(pipe, draw):
     assert run.guidance.options["presence_weight"] == 0.5
 
 
+def test_places_are_targets_of_the_guidance(pipe):
+    places = {"dog": (0.3, 0.5), "car": (0.7, 0.5, 0.25)}
+    with guide(pipe, "a dog and a car", places=places, target_weight=0.6) as run:
+        assert not [note for note in run.notes if "nothing to guide" in note]
+    with pytest.raises(RequestError, match='does not mention "cat"'):
+        guide(pipe, PROMPT, places={"cat": (0.1, 0.1)}).__enter__()
+    with pytest.raises(RequestError, match="place cannot be 7"):
+        guide(pipe, PROMPT, places={"dog": (7, 0.1)}).__enter__()
+
+
 def test_the_innermost_of_nested_blocks_is_in_effect(pipe, draw):
     plain = draw()
     with guide(pipe, PROMPT, **STRONG) as outer:

@@ -13,12 +13,18 @@ from spatialstudio.application.evaluate.metrics import (
     picture_values,
     relation_score,
 )
-from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of, explain
+from spatialstudio.application.inspect.inspection import (
+    attention_at_the_end,
+    evidence_of,
+    explain,
+    run_placements,
+)
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.evidence import Evidence
-from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.judge_choice import UsedJudgeSet
+from spatialstudio.domain.picture_settings import place_in_words
 from spatialstudio.domain.scene import (
     Basis,
     Relation,
@@ -30,6 +36,7 @@ from spatialstudio.domain.scene import (
 from spatialstudio.domain.verdict import Box, Evaluation, Verdict
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
+from spatialstudio.science.scenes.placement import offset_in_words
 
 NO_ATTENTION: Mapping[RelationId, float] = MappingProxyType({})
 
@@ -226,6 +233,7 @@ def run_answer(run: OpenRun) -> Answer:
             "model": run.request.model.id,
             "seed": run.request.sampling.seed,
             "guidance": run.request.sampling.guidance.method_id,
+            **_places_answer(run),
             "candidates": [asdict(score) for score in run.candidates],
             "device": run.device,
             **asdict(run.setup),
@@ -243,6 +251,33 @@ def run_answer(run: OpenRun) -> Answer:
     return answer | {"notes": [note.message for note in run.scene.notes]}
 
 
+def _places_answer(run: OpenRun) -> Answer:
+    """Return the targets of a run with the places of their objects; empty without targets."""
+    guidance = run.request.sampling.guidance if run.request else GuidanceSettings()
+    rows = [
+        {
+            "mention": placement.target.mention_id,
+            "phrase": run.scene.mention(placement.target.mention_id).phrase,
+            "x": placement.target.x,
+            "y": placement.target.y,
+            "size": placement.target.size,
+            "found": asdict(placement.found) if placement.found else None,
+            "distance": placement.distance,
+        }
+        for placement in run_placements(run)
+    ]
+    return {"places": rows, "place_weight": guidance.target_weight} if rows else {}
+
+
+def _place_lines(run: OpenRun) -> Iterator[str]:
+    for placement in run_placements(run):
+        phrase = run.scene.mention(placement.target.mention_id).phrase
+        if run.evaluation is not None:
+            yield f"{phrase}: {offset_in_words(placement)}"
+        else:
+            yield f"{phrase}: placed at {place_in_words(placement.target)}"
+
+
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Return a run as lines of text."""
     if run.evaluation is not None:
@@ -251,6 +286,7 @@ def run_lines(run: OpenRun) -> Iterator[str]:
         yield "There is no relation to judge."
     elif run.evaluation is not None and run.evaluation.judge_set is not None:
         yield from judge_set_lines(run.evaluation.judge_set)
+    yield from _place_lines(run)
     if (asked := run.request) is not None:
         model_id, guidance = asked.model.id, asked.sampling.guidance
         yield asked_line(

@@ -25,6 +25,7 @@ from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
 from spatialstudio.cli.doctor import examine
+from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.interrupts import STOPPED, at_stop
 from spatialstudio.cli.judging import (
     OpenStudio,
@@ -36,7 +37,7 @@ from spatialstudio.cli.judging import (
     sweep_records,
 )
 from spatialstudio.cli.models import models
-from spatialstudio.cli.options import judge_choice, with_guidance
+from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
     LogPrinter,

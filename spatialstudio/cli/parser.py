@@ -10,10 +10,10 @@ from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
+from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
     add_command,
-    add_guidance_options,
     add_judge_options,
     add_overwrite,
     add_runs_options,

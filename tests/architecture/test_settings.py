@@ -18,7 +18,7 @@ SAMPLER = {
     "application/run/estimates.py": "may take two calls a step",
     "application/storage/store_call.py": "is stored with the run of a notebook",
     "application/storage/picture_settings.py": "is named like other programs' samplers",
-    "cli/options.py": "is typed by its short name",
+    "cli/guidance_options.py": "is typed by its short name",
     "ui/run/generation_panel.py": "choices depend on the model",
     "ui/run/run_facts.py": "is stated with the steps",
     "ui/run/widgets/run_form.py": "choices depend on the model",

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from importlib import metadata
+from math import dist
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from spatialstudio.domain.errors import (
     PromptError,
     SettingsError,
 )
-from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, PlaceTarget
 from spatialstudio.plugin_api import API_VERSION, AdapterEntry, Plugin
 from tests.cli.conftest import CARD, FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
@@ -100,6 +101,26 @@ def test_options_set_the_request(terminal, registry, runs):
     guided, plain = registry.backend_made.requests
     assert (guided.sampling.steps, guided.sampling.guidance.strength) == (3, 1.5)
     assert plain.sampling.guidance.method_id == "none"
+
+
+def test_places_set_the_request_and_the_result_says_how_far_off_they_are(terminal, registry, runs):
+    typed = ["--place", "dog=0.3,0.5", "--place", "car=0.7,0.5,0.25", "--place-weight", "0.6"]
+    done = terminal("generate", "a dog and a car", *typed, "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert request.sampling.guidance.method_id == "psg"
+    assert request.sampling.guidance.target_weight == 0.6
+    assert request.sampling.guidance.targets == (
+        PlaceTarget(mention_id="m1", x=0.3, y=0.5),
+        PlaceTarget(mention_id="m2", x=0.7, y=0.5, size=0.25),
+    )
+    assert "dog: " in done.out
+    assert "of the side from its place" in done.out
+    (picture,) = runs.glob("*.png")
+    shown = json.loads(terminal("runs", "show", picture, "--json").out)["runs"][0]
+    assert (shown["places"][1]["phrase"], shown["places"][1]["size"]) == ("car", 0.25)
+    assert shown["places"][1]["distance"] == pytest.approx(
+        dist((0.7, 0.5), [shown["places"][1]["found"][axis] for axis in "xy"])
+    )
 
 
 def test_depth_relations_alone_are_not_guided_and_a_search_is_suggested(terminal, registry, runs):
@@ -213,6 +234,11 @@ def test_evaluate_without_a_relation_judges_nothing(terminal, picture):
         (["generate", PROMPT, "--preset", "published"], 'no preset "published"'),
         (["generate", "a dog", "--search", "2"], "at least one relation"),
         (["generate", PROMPT, "--width", "130"], "130"),
+        (["generate", PROMPT, "--place", "bird=0.1,0.2"], 'does not mention "bird"'),
+        (["generate", PROMPT, "--place", "dog=1.2,0.2"], "place cannot be 1.2"),
+        (["generate", PROMPT, "--place", "dog=0,0", "--place", "dog=1,1"], "placed twice"),
+        (["generate", PROMPT, "--place", "dog=0,0", "--place-weight", "2"], "cannot be 2"),
+        (["generate", PROMPT, "--place", "dog=0,0", "--guidance", "none"], "requires guidance"),
         (["generate", PROMPT, "--height", "9000"], "9000"),
         (["generate", PROMPT, "--model", "nothing"], "nothing"),
         (["evaluate", "nothing.png", "--prompt", PROMPT], "nothing.png"),
@@ -226,7 +252,18 @@ def test_a_user_error_exits_with_two_and_a_message_with_a_hint(terminal, words, 
     assert len(done.err.splitlines()) == 2
 
 
-@pytest.mark.parametrize("words", [[], ["dance"], ["generate"], ["generate", "a", "--seed", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["dance"],
+        ["generate"],
+        ["generate", "a", "--seed", "x"],
+        ["generate", PROMPT, "--place", "dog"],
+        ["generate", PROMPT, "--place", "dog=0.1"],
+        ["generate", PROMPT, "--place", "dog=left,up"],
+    ],
+)
 def test_unreadable_input_exits_with_two(terminal, words):
     with pytest.raises(SystemExit) as ended:
         terminal(*words)
