@@ -137,7 +137,7 @@ def draw_variant(
     return JudgedRequest(
         image=best.image,
         evaluation=evaluation,
-        passes=sum(len(each.steps) + each.guiding_passes for each, _ in drawn),
+        passes=sum(each.passes for each, _ in drawn),
         processor_s=sum(each.processor_s for each, _ in drawn),
     )
 

@@ -30,7 +30,7 @@ from PIL import Image
 from spatialstudio.adapters.stickers.training.scenes import SceneSettings
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.application.models.model_lists import choose_guidance
-from spatialstudio.domain.arrays import BoolMask, RgbImage
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import (
     PSG,
     UNGUIDED,
@@ -41,6 +41,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
+from spatialstudio.science.scenes.placement import find_object
 from tests.performance.compare_layouts import draw_variant
 from tests.performance.guidance_variants import all_variants, guided, register_ablations
 from tests.performance.intervals import wilson
@@ -60,6 +61,8 @@ FEWEST, MOST = 2, 4
 MOVED_BY, FOLLOWS, STAYS = 0.3, 0.2, 0.1
 NEAR, STILL_NEAR = 0.1, 0.2
 MOVED = ", moved"
+DISC_SHARE = 0.8
+"""Diameter of the disc of a sprite's area, as a share of its longer side: the median of all."""
 Place = tuple[float, float, float]
 """Centre (x, y) and longer side, as shares of the picture's side."""
 
@@ -224,7 +227,7 @@ def sketched_request(
     """Create a request with the recommended guidance and the sketched places."""
     guidance = choose_guidance(PSG, bench.card, bench.card.steps)
     targets = tuple(
-        PlaceTarget(mention_id=mention.id, x=x, y=y, size=size)
+        PlaceTarget(mention_id=mention.id, x=x, y=y, size=size * DISC_SHARE)
         for mention, (x, y, size) in zip(scene.mentions, places, strict=True)
     )
     return with_values(bench.request(scene, seed), guidance=replace(guidance, targets=targets))
@@ -232,28 +235,18 @@ def sketched_request(
 
 def found_values(scene: SceneGraph, evaluation: Evaluation, image: RgbImage) -> Values:
     """Return where the objects are and what the background looks like."""
-    seen = evaluation.perception
-    centres, counts = [], []
+    seen = replace(evaluation.perception, cut=REPRODUCE.detection_score)
+    found = [find_object(mention.id, seen) for mention in scene.mentions]
     background = np.ones(image.shape[:2], dtype=np.bool_)
-    for mention in scene.mentions:
-        masks = [m for m in seen.masks_of(mention.id) if m.score >= REPRODUCE.detection_score]
-        counts.append(len(masks))
-        centres.append(centroid(masks[0].pixels) if masks else None)
-        for mask in masks:
-            background &= ~mask.pixels
-    colours = image[background].mean(0) if background.any() else image.mean((0, 1))
+    for mask in seen.masks:
+        background &= ~mask.pixels
+    colours = image[background].mean(0)
     return {
-        "found": counts,
-        "centres": centres,
+        "found": [len(seen.detections_of(mention.id)) for mention in scene.mentions],
+        "centres": [each and (round(each.x, 4), round(each.y, 4)) for each in found],
+        "sizes": [each and round(each.size, 4) for each in found],
         "background": [round(float(colour), 2) for colour in colours],
     }
-
-
-def centroid(mask: BoolMask) -> tuple[float, float]:
-    """Return the centroid (x, y) of a mask as shares of the sides."""
-    rows, columns = np.nonzero(mask)
-    x, y = (columns.mean() + 0.5) / mask.shape[1], (rows.mean() + 0.5) / mask.shape[0]
-    return round(float(x), 4), round(float(y), 4)
 
 
 def table(rows: Sequence[Values]) -> Iterator[str]:

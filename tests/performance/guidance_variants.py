@@ -4,8 +4,9 @@ A denoising step is one pass, of both predictions of classifier-free guidance; a
 more: its forward pass of one prediction and its backward pass cost together as much as a step
 (measured on the sticker model: 1.2 steps). A plain picture takes 20 passes. Where a number of
 passes is asked for, guided variants take 20 steps and the others as guiding passes, "long" takes
-all as steps, and "best" draws pictures of at most 20 steps and keeps the one that the studio's
-noise search would keep. "none" and "ours" are what the studio does by itself.
+all as steps, "best" draws pictures of at most 20 steps and keeps the one that the studio's noise
+search would keep, and "resampling" steers particles of 20 steps, two at least. "none" and "ours"
+are what the studio does by itself.
 """
 
 import runpy
@@ -23,6 +24,7 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 
@@ -104,6 +106,13 @@ def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, .
     )
 
 
+def _resampled(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
+    """Denoise as many particles as the passes allow, without a gradient."""
+    plain = with_values(request, steps=STEPS, guidance=GuidanceSettings())
+    particles = max(round(passes / STEPS), 2)
+    return (replace(plain, steering=Steering(particles=particles)),)
+
+
 _INFSPLIGN = GUIDANCE_METHODS["infsplign"]
 SPATIAL, PRESENT = "infsplign, spatial", "infsplign, + presence"
 ABLATIONS = (
@@ -118,6 +127,7 @@ VARIANTS: Mapping[str, Variant] = {
     "ours": guided(lambda guidance: guidance),
     "long": Variant(_long),
     "best": Variant(_best),
+    "resampling": Variant(_resampled),
     PSG: updating(PSG),
     "psg, paper form": updating(PSG, options={"paper_loss": True}),
     "psg, resting": updating(PSG, goal=0.95),

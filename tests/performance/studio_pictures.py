@@ -65,7 +65,6 @@ class DrawnRequest:
     Attributes:
         image: (H, W, 3) uint8.
         steps: The denoising steps.
-        guiding_passes: Passes with a gradient, forward and backward.
         processor_s: Seconds of the processor.
     """
 
@@ -74,8 +73,12 @@ class DrawnRequest:
     processor_s: float
 
     @property
-    def guiding_passes(self) -> int:
-        return sum(step.guiding_passes for step in self.steps)
+    def passes(self) -> int:
+        """Denoising steps, of all particles, and guiding passes, each forward and backward."""
+        return sum(
+            step.guiding_passes + (step.particles.passes if step.particles else 1)
+            for step in self.steps
+        )
 
 
 class Bench:

@@ -3,14 +3,12 @@
 from itertools import pairwise
 from math import hypot
 
-import numpy as np
 import pytest
 
 from tests.performance.follow_sketches import (
     MOVED_BY,
     Move,
     all_visible,
-    centroid,
     phrase_of,
     place_line,
     random_layouts,
@@ -61,12 +59,6 @@ def test_related_prompts_state_what_the_layout_has(layouts):
 def test_a_covered_object_does_not_fit():
     assert not all_visible([(0.5, 0.5, 0.3), (0.55, 0.5, 0.3)])
     assert all_visible([(0.3, 0.5, 0.3), (0.7, 0.5, 0.3)])
-
-
-def test_the_centroid_of_a_mask_is_the_mean_of_its_pixels():
-    mask = np.zeros((10, 20), dtype=np.bool_)
-    mask[8:, :2] = True
-    assert centroid(mask) == (0.05, 0.9)
 
 
 def row(*centres, places=((0.3, 0.5, 0.3), (0.7, 0.5, 0.3)), mover=0, background=(9, 9, 9)):
