@@ -283,6 +283,8 @@ class GenerationStarted:
         attention_files: Attention that will be stored on disk; ``size_bytes`` is exact.
         memory: Estimated memory of the run; None without an estimate.
         text_layers: Cross-attention layers of the denoiser, in execution order.
+        is_repeated: Whether the steps that follow have run before: those of the best of several
+            pictures.
     """
 
     request_id: RequestId
@@ -292,6 +294,7 @@ class GenerationStarted:
     attention_files: tuple[AttentionFile, ...] = ()
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
+    is_repeated: bool = False
 
 
 @frozen

@@ -5,7 +5,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.assertion import Assertions, QuestionAnswer
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
@@ -19,6 +19,7 @@ from spatialstudio.domain.generation import (
     ReportEvent,
 )
 from spatialstudio.domain.scene import (
+    MentionId,
     ObjectMention,
     Prompt,
     SceneGraph,
@@ -259,6 +260,11 @@ class LoraCatalog(Protocol):
         """Return the sha256 of the file of a LoRA, with the errors of ``card``."""
 
 
+RatePicture: TypeAlias = Callable[[RgbImage, Mapping[MentionId, FloatMap]], float]
+"""Rates a predicted picture, (H, W, 3) uint8, in [0, 1]; also gets the attention of the mentions,
+(h, w) each, for objects that are not detected. Called on the model's thread."""
+
+
 class GenerationBackend(Protocol):
     """Generates images. Loads its model on first use, and reuses it for later requests."""
 
@@ -306,6 +312,7 @@ class GenerationBackend(Protocol):
         model: ModelCard,
         token: CancelToken,
         report: ReportEvent,
+        rate: RatePicture | None = None,
     ) -> GenerationFinished:
         """Generate an image on the calling thread.
 
@@ -313,7 +320,10 @@ class GenerationBackend(Protocol):
             request: The request.
             model: The card of its model.
             token: Polled before every model call.
-            report: Receives ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` per step.
+            report: Receives ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` per step;
+                a steered run that changes over to another particle reports that one's again.
+            rate: Rates the predicted pictures of steered particles; passed only if the request is
+                steered.
 
         Raises:
             BackendError: The model is damaged, or the request does not fit it.

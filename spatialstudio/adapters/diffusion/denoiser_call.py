@@ -97,6 +97,13 @@ class DenoiserCall:
         layout = replace(self.layout, pictures=1)
         return DenoiserCall(layout, _rows(self.args, rows, only), _rows(self.kwargs, rows, only))
 
+    def of_first(self, count: int) -> "DenoiserCall":
+        """Return the call for the first pictures only, with both halves if it has both."""
+        rows, pictures = self.sample.shape[0], self.layout.pictures
+        wanted = [start + row for start in range(0, rows, pictures) for row in range(count)]
+        args, kwargs = (_rows(given, rows, wanted) for given in (self.args, self.kwargs))
+        return DenoiserCall(replace(self.layout, pictures=count), args, kwargs)
+
     def without_prompt(self) -> "DenoiserCall | None":
         """Return the call for the unconditional half; None if this call does not contain it."""
         rows, count = self.sample.shape[0], self.layout.pictures
@@ -122,6 +129,17 @@ class DenoiserCall:
             return ([one for part in parts for one in part],)
         return (torch.cat(parts),)
 
+    def spread(self, output: Any, sources: Sequence[int]) -> Any:
+        """Repeat the rows of this call's output for the pictures of a larger call.
+
+        Args:
+            output: Output of this call.
+            sources: For each picture of the larger call, the picture of this one.
+        """
+        given, pictures = output[0], self.layout.pictures
+        rows = [start + source for start in range(0, len(given), pictures) for source in sources]
+        return ([given[row] for row in rows] if isinstance(given, list) else given[rows],)
+
     def with_sample(self, sample: torch.Tensor) -> "DenoiserCall":
         """Return the call with its input replaced, (rows, ...)."""
         given = self.args[0] if self.args else self.kwargs[SAMPLE]
@@ -145,13 +163,13 @@ class DenoiserCall:
         return self.layout.order is BatchOrder.PROMPT_LAST
 
 
-def _rows(value: Any, rows: int, wanted: slice) -> Any:
-    """Slice every tensor in a call's arguments that has ``rows`` rows."""
+def _rows(value: Any, rows: int, wanted: slice | list[int]) -> Any:
+    """Take rows of every tensor in a call's arguments that has ``rows`` rows."""
     match value:
         case torch.Tensor() if value.ndim > 0 and value.shape[0] == rows:
             return value[wanted]
         case list() if len(value) == rows:
-            return value[wanted]
+            return value[wanted] if isinstance(wanted, slice) else [value[row] for row in wanted]
         case tuple():
             return tuple(_rows(part, rows, wanted) for part in value)
         case dict():

@@ -46,6 +46,7 @@ from spatialstudio.adapters.diffusion.loras import (
 )
 from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, out_of_memory, tiled
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
+from spatialstudio.adapters.diffusion.particles import Lineages, Particles, decoded_one_by_one
 from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.text_streams import TextStream
@@ -77,6 +78,7 @@ from spatialstudio.domain.ports import (
     CancelToken,
     LoraCatalog,
     ModelCard,
+    RatePicture,
     Surroundings,
 )
 from spatialstudio.domain.run_settings import with_values
@@ -86,23 +88,25 @@ from spatialstudio.science.guidance.noise_search import objects_only
 WHITE = 255
 
 
-def finished_picture(output: Any) -> RgbImage:
-    """Return the first picture, (H, W, 3), of a pipeline's output.
+def finished_picture(output: Any, lineages: Lineages) -> RgbImage:
+    """Return the picture of the best particle, (H, W, 3), of a pipeline's output.
 
     Args:
         output: Pipeline output with pictures (H, W, 3) in [0, 1]. Stable Diffusion 1 also reports
             which of them its safety checker has blacked out.
+        lineages: The particles of the run.
 
     Raises:
         BackendError: The safety checker withheld the picture, or it holds NaN or infinite values.
     """
+    number = lineages.best
     withheld = getattr(output, "nsfw_content_detected", None)
-    if withheld and withheld[0]:
+    if withheld and withheld[number]:
         raise BackendError(
             "The model's safety checker rejected the picture.",
             hint="Use another seed or another prompt.",
         )
-    colours: np.ndarray = output.images[0]
+    colours: np.ndarray = output.images[number]
     refuse_invalid(torch.from_numpy(colours))
     return (colours * WHITE).round().astype(np.uint8)
 
@@ -226,6 +230,7 @@ class DiffusersBackend:
         model: ModelCard,
         token: CancelToken,
         report: ReportEvent,
+        rate: RatePicture | None = None,
     ) -> GenerationFinished:
         """Generate a picture; see ``GenerationBackend``.
 
@@ -251,7 +256,7 @@ class DiffusersBackend:
                     with_loras(loaded, loras),
                 ):
                     drawing = _Drawing(request, loaded, loras, token, report)
-                    image = drawing.draw(self._archives / request.id)
+                    image = drawing.draw(self._archives / request.id, rate)
         except OutOfMemory as error:
             free_memory(device)
             raise out_of_memory(self._loaded, request, device) from error
@@ -323,11 +328,17 @@ class _Drawing:
         self._token = token
         self._report_event = report
         self._total_steps = loaded.count_steps(request.sampling.steps)
+        self._lineages = Lineages()
 
-    def draw(self, archive_folder: Path) -> RgbImage:
+    def draw(self, archive_folder: Path, rate: RatePicture | None) -> RgbImage:
         """Run the pipeline and report its steps."""
         request, loaded = self._request, self._loaded
         arguments = pipeline_arguments(loaded, request)
+        particles = None
+        if request.steering.is_on:
+            particles = Particles(request.steering, request.sampling.seed, request.scene, rate)
+            pictures = particles.pictures
+            arguments |= {"generator": particles.generators, "num_images_per_prompt": pictures}
         archive = plan_archive(loaded, request, self._total_steps, archive_folder)
         plan = CallPlan(
             run_id=request.id,
@@ -335,29 +346,36 @@ class _Drawing:
             steps=request.sampling.steps,
             guidance=request.sampling.guidance,
             capture=request.capture,
+            pictures=request.steering.particles,
+            particles=particles,
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
         call = GuidedCall(loaded, plan, self._token, partial(self._report_step, archive))
-        self._report(
-            GenerationStarted(
-                request_id=request.id,
-                total_steps=self._total_steps,
-                token_spans=call.spans,
-                device=str(loaded.device),
-                attention_files=archive.files,
-                text_layers=text_layers(loaded, request),
-                memory=_estimate(loaded, request, archive, self._loras),
-            )
+        started = GenerationStarted(
+            request_id=request.id,
+            total_steps=self._total_steps,
+            token_spans=call.spans,
+            device=str(loaded.device),
+            attention_files=archive.files,
+            text_layers=text_layers(loaded, request),
+            memory=_estimate(loaded, request, archive, self._loras),
         )
+        self._report(started)
         scheduler = loaded.pipeline.scheduler
         with (
             weighted_prompt(loaded, request.scene.prompt),
             archive.attached(loaded.denoiser, loaded.family.calls),
             call.attached(),
             patched_attribute(scheduler, "set_timesteps", self._begin_denoising),
+            decoded_one_by_one(loaded.pipeline.vae, particles),
         ):
-            return finished_picture(loaded.pipeline(**arguments))
+            image = finished_picture(loaded.pipeline(**arguments), self._lineages)
+        if self._lineages.differs:
+            self._report(replace(started, is_repeated=True))
+            for event in self._lineages.events:
+                self._report(event)
+        return image
 
     def _begin_denoising(
         self, set_timesteps: Callable[..., None], *args: object, **kwargs: object
@@ -367,8 +385,9 @@ class _Drawing:
         set_timesteps(*args, **kwargs)
 
     def _report_step(self, archive: AttentionArchive, events: tuple[StepEvent, ...]) -> None:
-        (event,) = events
+        event, *_ = events
         archive.expect_step(is_due=is_due(event.step + 1, self._request.capture.attention_every))
+        self._lineages.add(events)
         self._report(event)
 
     def _report(self, event: GenerationEvent) -> None:

@@ -15,7 +15,7 @@ from spatialstudio.adapters.diffusion.attention_layers import (
     guiding_layers,
 )
 from spatialstudio.adapters.diffusion.families import Family, LatentForm
-from spatialstudio.adapters.diffusion.preview import DecodePreview, preview_decoder
+from spatialstudio.adapters.diffusion.preview import DecodePreview, picture_decoder, preview_decoder
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.models.model_parts import TOKENIZER
 
@@ -131,6 +131,11 @@ class GuidablePipeline:
     def decode_preview(self) -> DecodePreview:
         """Decodes clean latents to a small picture."""
         return preview_decoder(self.pipeline.vae)
+
+    @property
+    def decode_picture(self) -> DecodePreview:
+        """Decodes clean latents to a picture of full size, as perception needs it."""
+        return picture_decoder(self.pipeline.vae, self.decode_preview)
 
 
 def size_of_weights(module: nn.Module, *, is_deep: bool = True) -> int:

@@ -16,7 +16,7 @@ the same input as that pass, because classifier-free guidance would amplify the 
 two inputs.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,10 +28,18 @@ from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpdates
+from spatialstudio.adapters.diffusion.particles import (
+    Particles,
+    noise_shares,
+    repeated,
+    resample_sampler,
+    with_fresh_noise,
+)
 from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.preview import (
     corrected,
     is_flow,
+    predicted_clean_latents,
     signal_of,
 )
 from spatialstudio.domain.attention import AttentionSnapshot
@@ -132,7 +140,8 @@ class Prediction:
     latents: torch.Tensor
 
 
-FinishStep = Callable[[DenoisingStep, Prediction], None]
+FinishStep = Callable[[DenoisingStep, Prediction], Sequence[int]]
+"""Called at the end of a step; returns the pictures that continue, empty if all do."""
 
 
 class GuidanceHook:
@@ -143,6 +152,7 @@ class GuidanceHook:
         guidance: None for no guidance; requires a reader.
         token: Checked before every model call.
         finish_step: Called with each step when it ends.
+        particles: The pictures of the call as particles; None if all are drawn to the end.
         allows_invalid: Whether NaN and infinite latents are recorded instead of raising.
 
     Attributes:
@@ -156,9 +166,11 @@ class GuidanceHook:
         token: CancelToken,
         finish_step: FinishStep,
         *,
+        particles: Particles | None = None,
         allows_invalid: bool = False,
     ) -> None:
         self._allows_invalid = allows_invalid
+        self._particles = particles
         self.has_moved = False
         self._reader = reader
         self._guidance = guidance
@@ -194,12 +206,24 @@ class GuidanceHook:
                 )
             yield
 
+    @property
+    def _pictures(self) -> int:
+        """The number of pictures that are denoised, from the first."""
+        return self._calls.pictures if self._particles is None else self._particles.count
+
     def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        call, particles = DenoiserCall(self._calls, args, kwargs), self._particles
+        if particles is None or particles.count == particles.pictures:
+            return self._denoise_call(forward, call)
+        own = call.of_first(particles.count)
+        return own.spread(self._denoise_call(forward, own), particles.sources)
+
+    def _denoise_call(self, forward: Callable[..., Any], call: DenoiserCall) -> Any:
         def denoise(wanted: DenoiserCall) -> Any:
             self._token.raise_if_cancelled()
             return wanted.run(forward)
 
-        call, now = DenoiserCall(self._calls, args, kwargs), self._now
+        now = self._now
         is_repeated, now.has_begun = now.has_begun, True
         now.latent_size = call.latent_size
         if self._reader is None or now.prediction is not None:
@@ -219,7 +243,7 @@ class GuidanceHook:
         if self._guidance is None or not self._guidance.schedule.guides(self._now.index):
             return ()
         may_rest = self._guidance.schedule.may_rest
-        known = [self._last_pos.get(number, {}) for number in range(self._calls.pictures)]
+        known = [self._last_pos.get(number, {}) for number in range(self._pictures)]
         return tuple(n for n, pos in enumerate(known) if not may_rest(reader.guided_pos(pos)))
 
     def _update(
@@ -251,7 +275,7 @@ class GuidanceHook:
             reading.loss, reading.passes = own.loss, own.passes
             reading.step_size = None if own.loss is None else length
         still = torch.zeros_like(next(iter(updates.values())).shift)
-        shifts = [updates[n].shift if n in updates else still for n in range(self._calls.pictures)]
+        shifts = [updates[n].shift if n in updates else still for n in range(self._pictures)]
         now.shift = torch.cat(shifts)
         return updates
 
@@ -323,21 +347,26 @@ class GuidanceHook:
     ) -> Any:
         now = self._now
         if now.shift is not None and self._guidance is not None:
-            shift = now.shift.to(sample.dtype).reshape(sample.shape)
+            rows = now.shift if self._particles is None else now.shift[self._particles.sources]
+            shift = rows.to(sample.dtype).reshape(sample.shape)
             if self._guidance.corrects_prediction:
                 output = corrected(self._scheduler, output, shift, now.signal)
             elif now.prediction is None:
                 shift = shift / now.input_scale
                 sample = sample - shift
                 move_along(self._scheduler, shift)
-        result = step(output, timestep, sample, *args, **kwargs)
+
+        def run() -> Any:
+            return step(output, timestep, sample, *args, **kwargs)
+
+        result = run() if self._particles is None else self._particles.draws_noise(run)
         if not self._allows_invalid:
             refuse_invalid(result[0])
-        self._end_call(Prediction(output, timestep, sample))
-        return _with_finished(result)
+        latents = self._end_call(Prediction(output, timestep, sample), result[0])
+        return _with_finished(result if latents is result[0] else (latents, *result[1:]))
 
-    def _end_call(self, prediction: Prediction) -> None:
-        """Advance to the next call of the step, or to the next step."""
+    def _end_call(self, prediction: Prediction, latents: torch.Tensor) -> torch.Tensor:
+        """Advance to the next call of the step, or to the next step; return its latents."""
         now = self._now
         now.prediction = first = now.prediction or prediction
         now.has_begun = False
@@ -345,7 +374,39 @@ class GuidanceHook:
         calls = len(self._scheduler.timesteps)
         if now.call % self._scheduler.order == 0 or now.call == calls:
             self._now = DenoisingStep(index=now.index + 1, call=now.call)
-            self._finish_step(now, first)
+            parents = self._finish_step(now, first)
+            if self._particles is not None and parents:
+                latents = self._resampled(self._particles, latents, parents, (now, first))
+        if self._particles is None or self._particles.count == self._particles.pictures:
+            return latents
+        return latents[self._particles.sources]
+
+    def _resampled(
+        self,
+        particles: Particles,
+        latents: torch.Tensor,
+        parents: Sequence[int],
+        ended: tuple[DenoisingStep, Prediction],
+    ) -> torch.Tensor:
+        """Return the latents of the particles that continue; move the sampler's state along."""
+        step, first = ended
+        self._last_pos = {
+            number: self._last_pos.get(parent, {}) for number, parent in enumerate(parents)
+        }
+        rows = [parents[source] for source in particles.sources]
+        resample_sampler(self._scheduler, rows, latents.shape)
+        latents, copies = latents[rows], repeated(parents)
+        if particles.adds_noise or not copies:
+            return latents
+        clean = predicted_clean_latents(
+            self._scheduler, first.output, first.timestep, first.latents, step.input_scale
+        )[rows]
+        shares = noise_shares(self._scheduler, step.call, step.input_scale)
+        fresh = particles.fresh_noise(latents[copies], step.index)
+        latents[copies] = with_fresh_noise(latents[copies], clean[copies], fresh, shares)
+        if getattr(self._scheduler, "last_sample", None) is not None:
+            self._scheduler.last_sample = None  # UniPC's corrector would restore the old noise
+        return latents
 
 
 def _with_finished(result: Any) -> Any:

@@ -1,6 +1,6 @@
 """Guidance and recording of one diffusers pipeline call, for the application and for notebooks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -16,6 +16,7 @@ from spatialstudio.adapters.diffusion.guidance_hook import (
 )
 from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, what_may_help
 from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.particles import Particles
 from spatialstudio.adapters.diffusion.preview import (
     as_picture,
     decode_preview,
@@ -53,6 +54,7 @@ class CallPlan:
         guidance: Guidance method and settings.
         capture: What is recorded; previews show the first picture only.
         pictures: Pictures per call, >= 1.
+        particles: The pictures as particles of one picture; None to draw all of them to the end.
         smaller_maps: Whether coarser layers are read, to save memory.
         guidance_scale: Classifier-free guidance scale, for the hint on NaN or infinite values.
         allows_invalid: Whether NaN and infinite values are recorded instead of raising.
@@ -64,6 +66,7 @@ class CallPlan:
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     pictures: int = 1
+    particles: Particles | None = None
     smaller_maps: bool = False
     guidance_scale: float = SCALE_OFF
     allows_invalid: bool = False
@@ -95,10 +98,16 @@ class GuidedCall:
         scene = plan.scene
         self.spans = token_spans(model.streams, scene.prompt.text, scene.mentions)
         guidance = make_guidance(plan)
-        is_read = guidance is not None or plan.capture.attention_every > 0
+        is_used = guidance is not None or plan.particles is not None
+        is_read = is_used or plan.capture.attention_every > 0
         reader = self._reader(guidance) if self.spans and is_read else None
         self._hook = GuidanceHook(
-            reader, guidance, token, self._finish_step, allows_invalid=plan.allows_invalid
+            reader,
+            guidance,
+            token,
+            self._finish_step,
+            particles=plan.particles,
+            allows_invalid=plan.allows_invalid,
         )
 
     @contextmanager
@@ -137,18 +146,28 @@ class GuidedCall:
         reader.allows_invalid = plan.allows_invalid
         return reader
 
-    def _finish_step(self, step: DenoisingStep, prediction: Prediction) -> None:
-        scheduler = self._model.pipeline.scheduler
+    def _finish_step(self, step: DenoisingStep, prediction: Prediction) -> Sequence[int]:
+        scheduler, plan = self._model.pipeline.scheduler, self._plan
         total_steps = -(-len(scheduler.timesteps) // int(scheduler.order))
-        timestep = float(prediction.timestep)
-        wants_preview = is_due(step.index, self._plan.capture.preview_every)
-        preview = self._preview(step, prediction) if wants_preview else None
-        self._report_step(
-            tuple(
-                self._event(step, step.reading(number), total_steps, timestep, preview)
-                for number in range(self._plan.pictures)
+        pictures, shown, record = plan.pictures, 1, None
+        if plan.particles is not None:
+            pictures = shown = plan.particles.count
+            record = plan.particles.finish_step(
+                step.index,
+                total_steps,
+                [step.reading(number).snapshot for number in range(pictures)],
+                lambda number: self._picture(step, prediction, number, is_whole=True),
             )
-        )
+        wants_preview = is_due(step.index, plan.capture.preview_every)
+        timestep, events = float(prediction.timestep), []
+        for number in range(pictures):
+            event = self._event(step, step.reading(number), total_steps, timestep)
+            has_preview = wants_preview and number < shown
+            preview = self._picture(step, prediction, number) if has_preview else None
+            particles = None if record is None else replace(record, shown=number)
+            events.append(replace(event, preview=preview, particles=particles))
+        self._report_step(tuple(events))
+        return () if record is None else record.parents
 
     def _event(
         self,
@@ -156,7 +175,6 @@ class GuidedCall:
         reading: PictureReading,
         total_steps: int,
         timestep: float,
-        preview: RgbImage | None,
     ) -> StepEvent:
         wants_attention = is_due(step.index, self._plan.capture.attention_every)
         has_moved = reading.loss is not None
@@ -172,20 +190,23 @@ class GuidedCall:
             guiding_passes=reading.passes,
             attention=reading.snapshot if wants_attention else None,
             attention_after=reading.snapshot_after if wants_attention and has_moved else None,
-            preview=preview if reading is step.reading(0) else None,
         )
 
-    def _preview(self, step: DenoisingStep, prediction: Prediction) -> RgbImage:
-        model = self._model
+    def _picture(
+        self, step: DenoisingStep, prediction: Prediction, number: int, *, is_whole: bool = False
+    ) -> RgbImage:
+        """Return the predicted clean picture: a preview, or as the autoencoder decodes it."""
+        model, own = self._model, slice(number, number + 1)
         clean = predicted_clean_latents(
             model.pipeline.scheduler,
-            prediction.output,
+            prediction.output[own],
             prediction.timestep,
-            prediction.latents,
+            prediction.latents[own],
             step.input_scale,
         )
         pictured = as_picture(clean, model.family.latents, step.latent_size)
-        return decode_preview(model.decode_preview, pictured)
+        decode = model.decode_picture if is_whole else model.decode_preview
+        return decode_preview(decode, pictured)
 
 
 def make_guidance(plan: CallPlan) -> Guidance | None:

@@ -39,6 +39,24 @@ def preview_decoder(autoencoder: Any) -> DecodePreview:
     return _turned_around(autoencoder)
 
 
+def picture_decoder(autoencoder: Any, decode_preview: DecodePreview) -> DecodePreview:
+    """Return the decoder for pictures of full size.
+
+    Args:
+        autoencoder: The pipeline's autoencoder.
+        decode_preview: Used where it decodes the whole picture anyway, and for latents that
+            overflow in the autoencoder's number format.
+    """
+    if isinstance(autoencoder, AutoencoderTiny):
+        return decode_preview
+
+    def decode(latents: torch.Tensor) -> torch.Tensor:
+        decoded = _decode(autoencoder, latents)
+        return decoded if bool(decoded.isfinite().all()) else decode_preview(latents)
+
+    return decode
+
+
 @torch.no_grad()
 def decode_preview(decode: DecodePreview, latents: torch.Tensor) -> RgbImage:
     """Decode clean latents, (1, c, h, w), to a picture, (H, W, 3)."""

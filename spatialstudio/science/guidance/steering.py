@@ -33,7 +33,6 @@ from spatialstudio.domain.steering import (
 from spatialstudio.domain.verdict import DepthMap, Perception
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.pos.superiority import (
-    can_guide,
     cumulative,
     relation_pos,
     relation_pos_on_masks,
@@ -225,20 +224,23 @@ def step_randomness(seed: int, step: int) -> np.random.Generator:
     return np.random.default_rng([seed, step])
 
 
-def attention_reward(relations: Sequence[Relation], maps: Mapping[MentionId, FloatMap]) -> float:
+def attention_reward(scene: SceneGraph, maps: Mapping[MentionId, FloatMap]) -> float:
     """Compute the reward of attention maps: lowest PoS of the relations times lowest presence.
 
     Args:
-        relations: Those in depth are not measured.
-        maps: Mention id to (h, w), not negative; without a mention the presence is 1.
+        scene: Its relations; those that are muted or in depth are left out.
+        maps: Mention id to (h, w), not negative; may be empty.
 
     Returns:
         [0, 1]; 0 where a map is empty or holds NaN or infinite values.
     """
     if not all(np.isfinite(each).all() and each.any() for each in maps.values()):
         return 0.0
-    flat = (each for each in relations if can_guide(each.type))
-    chances = [float(relation_pos(each.type, [maps[end] for end in each.ends])) for each in flat]
+    chances = [
+        float(relation_pos(each.type, [maps[end] for end in each.ends]))
+        for each in scene.relations
+        if each.is_guided and all(end in maps for end in each.ends)
+    ]
     return min(chances, default=1.0) * presence(maps)
 
 

@@ -170,10 +170,10 @@ def maps():
 
 def test_the_attention_reward_is_high_where_the_relation_holds(maps):
     scene = scene_of()
-    right_order = attention_reward(scene.relations, maps)
+    right_order = attention_reward(scene, maps)
     swapped = dict(zip(maps, reversed(maps.values()), strict=True))
     assert right_order > 0.6
-    assert attention_reward(scene.relations, swapped) < 0.2
+    assert attention_reward(scene, swapped) < 0.2
 
 
 def test_a_word_without_mass_or_shape_lowers_the_presence(maps):
@@ -184,13 +184,13 @@ def test_a_word_without_mass_or_shape_lowers_the_presence(maps):
 
 
 def test_depth_relations_count_by_presence_on_the_maps(maps):
-    assert attention_reward(scene_of(relation_type=IN_FRONT_OF).relations, maps) == presence(maps)
+    assert attention_reward(scene_of(relation_type=IN_FRONT_OF), maps) == presence(maps)
 
 
 @pytest.mark.parametrize("value", [np.nan, 0.0], ids=["invalid", "empty"])
 def test_maps_without_values_have_no_reward(maps, value):
     broken = {mention: weights * np.float32(value) for mention, weights in maps.items()}
-    assert attention_reward(scene_of().relations, broken) == 0
+    assert attention_reward(scene_of(), broken) == 0
 
 
 def perceived(mentions, depth):
