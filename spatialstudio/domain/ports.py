@@ -5,7 +5,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from spatialstudio.domain.arrays import FloatMap, RgbImage
+from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import Assertions, QuestionAnswer
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.benchmark import JudgedSample, RecordedRun, RunReport
@@ -18,14 +18,8 @@ from spatialstudio.domain.generation import (
     ModelRef,
     ReportEvent,
 )
-from spatialstudio.domain.scene import (
-    MentionId,
-    ObjectMention,
-    Prompt,
-    SceneGraph,
-    TokenReading,
-    TokenSpan,
-)
+from spatialstudio.domain.scene import ObjectMention, Prompt, SceneGraph, TokenReading, TokenSpan
+from spatialstudio.domain.steering import RatePicture
 from spatialstudio.domain.verdict import (
     CheckerSettings,
     DepthMap,
@@ -258,11 +252,6 @@ class LoraCatalog(Protocol):
 
     def file_hash(self, name: str) -> str:
         """Return the sha256 of the file of a LoRA, with the errors of ``card``."""
-
-
-RatePicture: TypeAlias = Callable[[RgbImage, Mapping[MentionId, FloatMap]], float]
-"""Rates a predicted picture, (H, W, 3) uint8, in [0, 1]; also gets the attention of the mentions,
-(h, w) each, for objects that are not detected. Called on the model's thread."""
 
 
 class GenerationBackend(Protocol):

@@ -1,8 +1,16 @@
 """Settings of steering by resampling, and what happens to the particles of a run."""
 
+from collections.abc import Callable, Mapping
 from enum import Enum
+from typing import TypeAlias
 
+from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.scene import MentionId
+
+RatePicture: TypeAlias = Callable[[RgbImage, Mapping[MentionId, FloatMap]], float]
+"""Rates a predicted picture, (H, W, 3) uint8, in [0, 1]; also gets the attention of the mentions,
+(h, w) each, for objects that are not detected. Called on the model's thread."""
 
 
 class Potential(Enum):

@@ -78,11 +78,11 @@ from spatialstudio.domain.ports import (
     CancelToken,
     LoraCatalog,
     ModelCard,
-    RatePicture,
     Surroundings,
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SceneGraph, TokenReading, TokenSpan
+from spatialstudio.domain.steering import RatePicture
 from spatialstudio.science.guidance.noise_search import objects_only
 
 WHITE = 255

@@ -20,9 +20,8 @@ from spatialstudio.adapters.diffusion.preview import is_edm, is_flow
 from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.ports import RatePicture
 from spatialstudio.domain.scene import SceneGraph
-from spatialstudio.domain.steering import ParticleStep, Steering, StepReward
+from spatialstudio.domain.steering import ParticleStep, RatePicture, Steering, StepReward
 from spatialstudio.science.guidance.steering import (
     attention_reward,
     initial_population,

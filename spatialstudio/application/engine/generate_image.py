@@ -1,8 +1,10 @@
 """Generation of an image, or of several from which the best is kept."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
+from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -11,6 +13,7 @@ from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationFinished,
     GenerationRequest,
+    GenerationStarted,
     ReportEvent,
 )
 from spatialstudio.domain.ports import (
@@ -19,8 +22,11 @@ from spatialstudio.domain.ports import (
     ModelCard,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import MentionId, SceneGraph
+from spatialstudio.domain.steering import RatePicture
 from spatialstudio.domain.verdict import REPRODUCE
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.guidance.steering import picture_reward
 
 
 @frozen(eq=False)
@@ -75,8 +81,57 @@ def search_image(
     assert best is not None
     if best.score is not scores[-1]:
         for event in best.events:
-            report(event)
+            if isinstance(event, GenerationStarted):
+                report(replace(event, is_repeated=True))
+            else:
+                report(event)
     return replace(best.finished, seconds=seconds, candidates=ranked(scores))
+
+
+def draw_image(
+    request: GenerationRequest,
+    model: ModelCard,
+    backend: GenerationBackend,
+    judges: JudgeSet | None,
+    token: CancelToken,
+    report: ReportEvent,
+) -> GenerationFinished:
+    """Generate one image; the judge set rates the particles of a steered one.
+
+    Args:
+        request: The generation request; its noise search is ignored.
+        model: The card of its model.
+        backend: Generation backend.
+        judges: None to rate particles by their attention alone.
+        token: Checked before each model call.
+        report: Receives the events.
+
+    Raises:
+        BackendError: The model is damaged or does not fit the request.
+        DetectorError: A model is damaged or missing.
+        Cancelled: The token was cancelled.
+    """
+    if not request.steering.is_on:
+        return backend.generate(request, model, token, report)
+    rate = None if judges is None else picture_rater(request.scene, judges, token)
+    return backend.generate(request, model, token, report, rate)
+
+
+def picture_rater(scene: SceneGraph, judges: JudgeSet, token: CancelToken) -> RatePicture:
+    """Return the function that rates predicted pictures for steering; it raises as perception does.
+
+    Args:
+        scene: Scene of the prompt.
+        judges: Its detector, segmenter and depth model are used.
+        token: Checked before each model call.
+    """
+    uncached = replace(judges, store=None)
+
+    def rate(image: RgbImage, maps: Mapping[MentionId, FloatMap]) -> float:
+        perception = perceive_image(image, scene, uncached, token)
+        return picture_reward(scene, perception, maps, REPRODUCE.detection_score)
+
+    return rate
 
 
 def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> CandidateJudged:
@@ -104,7 +159,7 @@ def _draw(
         events.append(event)
         report(event)
 
-    finished = backend.generate(request, model, token, note)
+    finished = draw_image(request, model, backend, judges, token, note)
     scene, image = request.scene, finished.image
     seen = perceive_image(image, scene, judges, token)
     second = None

@@ -7,9 +7,9 @@ from dataclasses import replace
 from threading import Lock
 from typing import TypeAlias
 
-from spatialstudio.application.engine.generate_image import search_image
+from spatialstudio.application.engine.generate_image import draw_image, search_image
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.evaluate_image import evaluate_image
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
 from spatialstudio.application.evaluate.judge_choice import make_judge_set, used_judge_set
 from spatialstudio.application.evaluate.metrics import DaModels, score_assertions
 from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -102,11 +102,14 @@ class Worker:
         try:
             registry, request = self._ready_registry(), with_savings(job.request)
             backend = registry.backend(request.backend_id)
+            judges: JudgeSet | None = None
             if request.search.candidates > 1:
                 judges = make_judge_set(registry, job.judges)
                 finished = search_image(request, job.model, backend, judges, token, report)
             else:
-                finished = backend.generate(request, job.model, token, report)
+                if request.steering.is_on and job.judges.detector_id is not None:
+                    judges = make_judge_set(registry, job.judges)
+                finished = draw_image(request, job.model, backend, judges, token, report)
             self._report(finished)
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))

@@ -250,9 +250,11 @@ def picture_reward(
     maps: Mapping[MentionId, FloatMap],
     least_score: float,
 ) -> float:
-    """Compute the reward of a predicted picture: the lowest PoS of the relations on its masks.
+    """Compute the reward of a predicted picture from the PoS of its relations.
 
-    An object that is not detected counts half, and its region is taken from its attention map.
+    The lowest PoS is taken twice, on the masks of the objects and on the regions where their words
+    attend, and averaged: early predictions are blurred, and attention is then the surer of the two.
+    An object that is not detected halves the first PoS, with its region in place of a mask.
 
     Args:
         scene: Muted relations are left out; without any the reward is the presence alone.
@@ -264,31 +266,33 @@ def picture_reward(
         [0, 1].
     """
     size = perception.height, perception.width
-    regions: dict[MentionId, BoolMask] = {}
-    absent = 0
+    regions = {mention: region_of(weights, size) for mention, weights in maps.items()}
+    masks: dict[MentionId, BoolMask] = {}
     for mention in scene.mentions:
-        masks = [m.pixels for m in perception.masks_of(mention.id) if m.score >= least_score]
-        absent += not masks
-        if masks:
-            regions[mention.id] = np.logical_or.reduce(masks)
-        elif mention.id in maps:
-            regions[mention.id] = region_of(maps[mention.id], size)
-    chances = [
-        _chance(relation, [regions.get(end) for end in relation.ends], perception.depth)
-        for relation in scene.relations
-        if not relation.is_muted
-    ]
-    return min(chances, default=1.0) * ABSENT**absent
+        sure = [m.pixels for m in perception.masks_of(mention.id) if m.score >= least_score]
+        if sure:
+            masks[mention.id] = np.logical_or.reduce(sure)
+    absent = len(scene.mentions) - len(masks)
+    on_masks = _lowest_pos(scene, regions | masks, perception.depth) * ABSENT**absent
+    on_regions = _lowest_pos(scene, regions, perception.depth) if regions else on_masks
+    return (on_masks + on_regions) / 2
 
 
-def _chance(
-    relation: Relation, regions: Sequence[BoolMask | None], depth: DepthMap | None
+def _lowest_pos(
+    scene: SceneGraph, regions: Mapping[MentionId, BoolMask], depth: DepthMap | None
 ) -> float:
-    """Return the PoS of a relation; 0 where it cannot be measured."""
-    known = [region for region in regions if region is not None]
-    if len(known) < len(regions):
+    """Return the lowest PoS of the relations; 0 where one cannot be measured, 1 without any."""
+    asked = (relation for relation in scene.relations if not relation.is_muted)
+    return min((_pos(relation, regions, depth) for relation in asked), default=1.0)
+
+
+def _pos(
+    relation: Relation, regions: Mapping[MentionId, BoolMask], depth: DepthMap | None
+) -> float:
+    own = [regions[end] for end in relation.ends if end in regions]
+    if len(own) < len(relation.ends):
         return 0.0
-    return relation_pos_on_masks(relation.type, known, depth) or 0.0
+    return relation_pos_on_masks(relation.type, own, depth) or 0.0
 
 
 def region_of(weights: FloatMap, size: tuple[int, int]) -> BoolMask:

@@ -219,8 +219,15 @@ def test_the_picture_reward_measures_depth_on_masks():
 def test_an_object_that_is_not_detected_counts_half_where_its_word_attends(maps):
     scene = scene_of(relation_type=IN_FRONT_OF)
     dog_alone = perceived(scene.mentions[:1], DEPTH)
-    assert picture_reward(scene, dog_alone, maps, 0.5) == pytest.approx(0.5)
+    assert picture_reward(scene, dog_alone, maps, 0.5) == pytest.approx((0.5 + 1) / 2)
     assert picture_reward(scene, dog_alone, {}, 0.5) == 0
+
+
+def test_masks_and_attention_that_disagree_are_averaged(maps):
+    scene = scene_of(relation_type=IN_FRONT_OF)
+    swapped = dict(zip(maps, reversed(maps.values()), strict=True))
+    both = perceived(scene.mentions, DEPTH)
+    assert picture_reward(scene, both, swapped, 0.5) == pytest.approx(0.5)
 
 
 def test_a_picture_without_relations_is_rated_by_its_objects():
