@@ -138,11 +138,13 @@ class FakeBackend:
     Attributes:
         error: Raised after the first step.
         requests: Requests so far.
+        raters: What rates the particles of each of them.
     """
 
     id: str = "fake"
     error: Exception | None = None
     requests: list[GenerationRequest] = field(default_factory=list)
+    raters: list = field(default_factory=list)
 
     def token_spans(self, scene, model):
         return tuple(
@@ -171,8 +173,9 @@ class FakeBackend:
             ),
         )
 
-    def generate(self, request, model, token, report):
+    def generate(self, request, model, token, report, rate=None):
         self.requests.append(request)
+        self.raters.append(rate)
         started = GenerationStarted(
             request_id=request.id,
             total_steps=request.sampling.steps,

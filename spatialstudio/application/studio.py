@@ -46,6 +46,7 @@ from spatialstudio.application.run.choose_settings import (
     new_request,
     request_of,
     seeds_of,
+    with_recommended_steering,
 )
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.run.queue import RunQueue, waiting
@@ -123,7 +124,9 @@ class Studio:
         self.judge_sets = JudgeSets(
             self._perception_catalog, registry.ids, self._own_judge_sets, lambda: self.hub.catalogue
         )
-        self.judge_defaults = JudgeDefaults(self._models_now, self._choice_now, self.judge_sets)
+        self.judge_defaults = JudgeDefaults(
+            lambda: self.models, lambda: self.judges, self.judge_sets
+        )
         draws_stickers = self.judge_defaults.draws_stickers
         self.storage = Storage(registry, paths, runs_folder, self.bus.publish, draws_stickers)
         self.adjusting = Adjusting(self.session, lambda: self.storage.store)
@@ -394,7 +397,8 @@ class Studio:
         """
         model = self.model(model_id)
         scene = self._scene_to_draw(seed, model)
-        return new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
+        asked = new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
+        return with_recommended_steering(asked, self.judge_defaults) if guided else asked
 
     def check_judges(self, request: GenerationRequest) -> None:
         """Check, before anything is drawn, that the models of the judge set are installed.
@@ -414,10 +418,11 @@ class Studio:
             PromptError: There is no scene.
             ModelNotFound: There is no such model.
         """
-        model = self.model(settings.model_id)
+        model, places = self.model(settings.model_id), self.session.places
+        drawn = ((self._scene_to_draw(seed, model), seed) for seed in seeds_of(settings))
         return tuple(
-            request_of(self._scene_to_draw(seed, model), model, settings, seed, self.session.places)
-            for seed in seeds_of(settings)
+            request_of(scene, model, settings, seed, places, self.judge_defaults)
+            for scene, seed in drawn
         )
 
     def generate(self, request: GenerationRequest, *, with_baseline: bool = False) -> RequestId:
@@ -569,9 +574,6 @@ class Studio:
         chosen = keep_hand(self._read(text, model.known_objects, self.extractor_id), scene)
         return replace(chosen, prompt=replace(chosen.prompt, template=template))
 
-    def _models_now(self) -> tuple[ModelCard, ...]:
-        return self.models
-
     def _perception_catalog(self) -> PerceptionCatalog:
         return self._registry.perception_catalog(CATALOG_ID)
 
@@ -581,9 +583,6 @@ class Studio:
 
     def _own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
         return self.storage.own_judge_sets()
-
-    def _choice_now(self) -> JudgeSetChoice:
-        return self.judges
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)

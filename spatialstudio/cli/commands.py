@@ -21,6 +21,7 @@ from spatialstudio.application.evaluate.judging import LARGEST_LIST_BYTES
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.application.plugins import installed_plugins
+from spatialstudio.application.run.choose_settings import with_recommended_steering
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
@@ -180,8 +181,11 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     )
     model = studio.model(options.model)
     request = with_guidance(plain, model, options)
+    if options.particles is None and options.guidance != UNGUIDED and options.strength != 0:
+        request = with_recommended_steering(request, studio.judge_defaults)
     studio.check_judges(request)
     is_asked = plain.scene.relations and options.guidance != UNGUIDED and not is_search(request)
+    is_asked = is_asked and not request.steering.is_on
     if is_asked and not has_work(plain.scene, options.guidance):
         show_progress(DEPTH_IS_LEFT_ALONE)
     failures: list[ErrorReport] = []

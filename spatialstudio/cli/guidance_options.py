@@ -26,9 +26,19 @@ from spatialstudio.domain.prompt_syntax import MOST_WEIGHT, with_negative
 from spatialstudio.domain.run_settings import Preset, SketchedPlaces, with_places, with_values
 from spatialstudio.domain.samplers import SAMPLERS, sampler_named
 from spatialstudio.domain.scene import LoraUse, SceneGraph
+from spatialstudio.domain.steering import ONE_PARTICLE, Potential, Steering, StepReward
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
+from spatialstudio.science.guidance.steering import MOST_COST
 
 ONE_PICTURE = NoiseSearch()
+STEERING_NUMBERS = {
+    "keep": "fraction of the particles that continue after each resampling; 1 keeps their number",
+    "start": "fraction of the steps before the first resampling",
+    "stop": "fraction of the steps after which nothing is resampled",
+    "every": "interval between resamplings, as a fraction of the steps",
+    "strength": "lambda, the factor of the rewards in the exponent of the weights",
+}
+"""Fields of the steering with a flag, and their help."""
 FLAGS = {"dtype": "number-format"}
 """Options of a run whose flag has another name than the setting."""
 
@@ -56,6 +66,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     _add_method_options(parser)
     _add_sampling(parser)
     _add_search(parser)
+    _add_steering(parser)
     _add_place(parser)
 
 
@@ -224,6 +235,57 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_steering(parser: argparse.ArgumentParser) -> None:
+    steering = parser.add_argument_group(
+        "steering",
+        "Several particles are denoised side by side; on some steps those with a low reward are "
+        "dropped, and others continue in their place.",
+    )
+    steering.add_argument(
+        "--particles",
+        type=int,
+        metavar="N",
+        help="number of particles; 1 is off (default: for relations in depth, as many as cost up "
+        f"to {MOST_COST} times the passes of a plain picture, if the judge set estimates depth; "
+        "else 1)",
+    )
+    for name, meaning in STEERING_NUMBERS.items():
+        steering.add_argument(
+            f"--steer-{name}",
+            type=float,
+            default=getattr(ONE_PARTICLE, name),
+            metavar="VALUE",
+            help=f"{meaning} (default: %(default)g)",
+        )
+    steering.add_argument(
+        "--steer-potential",
+        type=one_of(Potential),
+        default=ONE_PARTICLE.potential,
+        metavar="POTENTIAL",
+        help=f"how rewards become weights: {words_of(Potential)} (default: difference)",
+    )
+    steering.add_argument(
+        "--steer-reward",
+        type=one_of(StepReward),
+        action="append",
+        metavar="REWARD",
+        help="reward: attention (PoS and presence of the maps) or picture (PoS on the predicted "
+        "picture, also in depth); may be repeated (default: both)",
+    )
+
+
+def steering_of(options: argparse.Namespace) -> Steering | None:
+    """Return the steering of the command line; None for the recommended one of the scene."""
+    if options.particles is None:
+        return None
+    return Steering(
+        particles=options.particles,
+        potential=options.steer_potential,
+        rewards=tuple(options.steer_reward or ONE_PARTICLE.rewards),
+        **{name: getattr(options, f"steer_{name}") for name in STEERING_NUMBERS},
+    )
+
+
 def _add_place(parser: argparse.ArgumentParser) -> None:
     memory = parser.add_argument_group("device and memory")
     memory.add_argument(
@@ -291,6 +353,7 @@ def with_guidance(
         **_chosen_options(options),
         guidance_scale=request.guidance_scale if scale is None else scale,
         search=NoiseSearch(candidates=options.search, enough=options.enough),
+        steering=steering_of(options) or ONE_PARTICLE,
         capture=replace(request.capture, detail=options.keep_attention),
     )
 

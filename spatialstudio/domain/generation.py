@@ -539,16 +539,17 @@ def with_savings(request: GenerationRequest) -> GenerationRequest:
 
     In a scene without relations a search has no objective, so none replaces the guidance.
     """
-    guidance, search = request.sampling.guidance, request.search
+    guidance, search, steering = request.sampling.guidance, request.search, request.steering
     if Saving.CHECKPOINTING in request.sampling.savings:
         guidance = replace(guidance, checkpointing=True)
     if Saving.EVERY_SECOND_STEP in request.sampling.savings:
         guidance = replace(guidance, every=max(guidance.every, 2))
     if Saving.SEARCH in request.sampling.savings:
-        guidance = GuidanceSettings()
+        guidance, steering = GuidanceSettings(), ONE_PARTICLE
         if request.scene.relations:
             search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
-    return replace(request, sampling=replace(request.sampling, guidance=guidance), search=search)
+    sampling = replace(request.sampling, guidance=guidance)
+    return replace(request, sampling=sampling, search=search, steering=steering)
 
 
 def _alone(request: GenerationRequest) -> GenerationRequest:

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.frozen import INLINE, frozen
+from spatialstudio.domain.frozen import INLINE, SPARSE, frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
     GenerationRequest,
@@ -14,6 +14,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
 )
 from spatialstudio.domain.scene import MentionId, SceneGraph
+from spatialstudio.domain.steering import Steering
 
 
 class SeedMode(Enum):
@@ -54,6 +55,7 @@ class RunSettings:
         seed_mode: How the seed changes after the next image.
         pictures: Batch size, each image with a separate seed, >= 1.
         candidates: Maximum number of candidates of a noise search by PSE; 1 disables it.
+        steering: Steering of every image; None for the recommended one of each scene.
         with_baseline: Whether to generate each seed without guidance as well.
         preset: The preset that the guidance settings are based on.
         detail: How much of the attention is stored.
@@ -69,6 +71,7 @@ class RunSettings:
     seed_mode: SeedMode = SeedMode.FIXED
     pictures: int = 1
     candidates: int = 1
+    steering: Steering | None = field(default=None, metadata=SPARSE)
     with_baseline: bool = True
     preset: Preset = Preset.RECOMMENDED
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS

@@ -21,6 +21,7 @@ from spatialstudio.domain.errors import (
     SettingsError,
 )
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, PlaceTarget
+from spatialstudio.domain.steering import Potential, Steering, StepReward
 from spatialstudio.plugin_api import API_VERSION, AdapterEntry, Plugin
 from tests.cli.conftest import CARD, FakeShelf, InterruptedBackend
 from tests.fakes import WORD_LIMIT
@@ -123,15 +124,47 @@ def test_places_set_the_request_and_the_result_says_how_far_off_they_are(termina
     )
 
 
+ONLY_DEPTH = "a dog behind a car"
+
+
 def test_depth_relations_alone_are_not_guided_and_a_search_is_suggested(terminal, registry, runs):
-    only_depth = "a dog behind a car"
     told = [
         "Guidance does not support depth" in terminal("generate", *words, "--out", runs).err
-        for words in ([only_depth], [only_depth, "--guidance", "none"], [PROMPT])
+        for words in (
+            [ONLY_DEPTH, "--particles", 1],
+            [ONLY_DEPTH],
+            [ONLY_DEPTH, "--guidance", "none"],
+            [PROMPT],
+        )
     ]
     methods = [each.sampling.guidance.method_id for each in registry.backend_made.requests]
-    assert told == [True, False, False]
-    assert methods == ["none", "none", "psg"]
+    assert told == [True, False, False, False]
+    assert methods == ["none", "none", "none", "psg"]
+
+
+def test_depth_relations_are_steered_unless_guidance_is_off(terminal, registry, runs):
+    for words in ([ONLY_DEPTH], [ONLY_DEPTH, "--guidance", "none"], [ONLY_DEPTH, "--strength", 0]):
+        terminal("generate", *words, "--out", runs)
+    terminal("generate", PROMPT, "--out", runs)
+    steered = [request.steering.is_on for request in registry.backend_made.requests]
+    assert steered == [True, False, False, False]
+
+
+def test_steering_options_set_the_request(terminal, registry, runs):
+    numbers = ["--steer-keep", 0.5, "--steer-start", 0.1, "--steer-stop", 0.6, "--steer-every", 0.3]
+    kinds = ["--steer-strength", 5, "--steer-potential", "sum", "--steer-reward", "attention"]
+    terminal("generate", PROMPT, "--particles", 4, *numbers, *kinds, "--out", runs)
+    (request,) = registry.backend_made.requests
+    assert request.steering == Steering(
+        particles=4,
+        keep=0.5,
+        start=0.1,
+        stop=0.6,
+        every=0.3,
+        strength=5,
+        potential=Potential.SUM,
+        rewards=(StepReward.ATTENTION,),
+    )
 
 
 def test_a_search_is_not_suggested_to_a_search(terminal, runs):

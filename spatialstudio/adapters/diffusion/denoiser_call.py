@@ -97,12 +97,39 @@ class DenoiserCall:
         layout = replace(self.layout, pictures=1)
         return DenoiserCall(layout, _rows(self.args, rows, only), _rows(self.kwargs, rows, only))
 
-    def of_first(self, count: int) -> "DenoiserCall":
-        """Return the call for the first pictures only, with both halves if it has both."""
+    def of_pictures(self, start: int, stop: int) -> "DenoiserCall":
+        """Return the call for some of the pictures only, with both halves if it has both."""
         rows, pictures = self.sample.shape[0], self.layout.pictures
-        wanted = [start + row for start in range(0, rows, pictures) for row in range(count)]
+        wanted = [half + row for half in range(0, rows, pictures) for row in range(start, stop)]
         args, kwargs = (_rows(given, rows, wanted) for given in (self.args, self.kwargs))
-        return DenoiserCall(replace(self.layout, pictures=count), args, kwargs)
+        return DenoiserCall(replace(self.layout, pictures=stop - start), args, kwargs)
+
+    def parts(self, most: int) -> "list[tuple[int, DenoiserCall]]":
+        """Split the call into calls for few pictures, each with the number of its first one.
+
+        Args:
+            most: Maximum number of pictures of a part, >= 1.
+        """
+        count = self.layout.pictures
+        if count <= most:
+            return [(0, self)]
+        starts = range(0, count, most)
+        return [(start, self.of_pictures(start, min(start + most, count))) for start in starts]
+
+    def merged(self, outputs: Sequence[Any]) -> Any:
+        """Join the outputs of ``parts``, in order."""
+        if len(outputs) == 1:
+            return outputs[0]
+        halves = self.sample.shape[0] // self.layout.pictures
+        given = [output[0] for output in outputs]
+        pieces = [
+            part[half * (len(part) // halves) : (half + 1) * (len(part) // halves)]
+            for half in range(halves)
+            for part in given
+        ]
+        if isinstance(given[0], list):
+            return ([one for piece in pieces for one in piece],)
+        return (torch.cat(pieces),)
 
     def without_prompt(self) -> "DenoiserCall | None":
         """Return the call for the unconditional half; None if this call does not contain it."""

@@ -31,6 +31,7 @@ from spatialstudio.adapters.diffusion.latent_updates import Guidance, LatentUpda
 from spatialstudio.adapters.diffusion.particles import (
     Particles,
     noise_shares,
+    particles_at_once,
     repeated,
     resample_sampler,
     with_fresh_noise,
@@ -215,7 +216,7 @@ class GuidanceHook:
         call, particles = DenoiserCall(self._calls, args, kwargs), self._particles
         if particles is None or particles.count == particles.pictures:
             return self._denoise_call(forward, call)
-        own = call.of_first(particles.count)
+        own = call.of_pictures(0, particles.count)
         return own.spread(self._denoise_call(forward, own), particles.sources)
 
     def _denoise_call(self, forward: Callable[..., Any], call: DenoiserCall) -> Any:
@@ -223,13 +224,16 @@ class GuidanceHook:
             self._token.raise_if_cancelled()
             return wanted.run(forward)
 
+        def denoise_all(wanted: DenoiserCall) -> Any:
+            return wanted.merged([denoise(part) for _, part in self._parts(wanted)])
+
         now = self._now
         is_repeated, now.has_begun = now.has_begun, True
         now.latent_size = call.latent_size
         if self._reader is None or now.prediction is not None:
-            return denoise(call)
+            return denoise_all(call)
         if is_repeated:
-            return denoise(self._moved(call))
+            return denoise_all(self._moved(call))
         now.guided = self._awake(self._reader)
         if self._guidance is None or not now.guided:
             return self._read(self._reader, denoise, call)
@@ -299,7 +303,16 @@ class GuidanceHook:
             for n in range(call.layout.pictures)
         ]
         other = call.without_prompt()
-        return call.joined(with_prompt, None if other is None else denoise(other))
+        if other is None:
+            return call.joined(with_prompt, None)
+        rest = other.merged([denoise(part) for _, part in self._parts(other)])
+        return call.joined(with_prompt, rest)
+
+    def _parts(self, call: DenoiserCall) -> Sequence[tuple[int, DenoiserCall]]:
+        """Split a call for particles so that it takes no more memory than one large picture."""
+        if self._particles is None:
+            return [(0, call)]
+        return call.parts(particles_at_once(call.latent_size))
 
     def _read(
         self,
@@ -309,6 +322,8 @@ class GuidanceHook:
         first: int = 0,
     ) -> Any:
         """Run an ordinary pass and read the rows of its pictures, numbered from ``first``."""
+        if len(parts := self._parts(call)) > 1:
+            return call.merged([self._read(reader, denoise, part, first + n) for n, part in parts])
         size, means = call.latent_size, [reader.mean() for _ in range(call.layout.pictures)]
         tap = AttentionTap(reader.watch, [mean.take for mean in means], size, call.first_row)
         with tap.on_duty():

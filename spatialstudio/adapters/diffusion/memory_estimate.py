@@ -22,6 +22,7 @@ from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, ma
 from spatialstudio.adapters.diffusion.denoiser_call import BatchOrder
 from spatialstudio.adapters.diffusion.guidable_pipeline import size_of_weights
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
+from spatialstudio.adapters.diffusion.particles import particles_at_once
 from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.domain.devices import (
@@ -226,13 +227,15 @@ def _denoising_bytes(
 ) -> int:
     """Return the memory of an ordinary pass, which may hold both halves of a prediction."""
     is_alone = loaded.family.calls.order is BatchOrder.APART or request.guidance_scale <= SCALE_OFF
-    rows, item = 1 if is_alone else 2, _item_bytes(loaded, request)
+    pictures = min(request.steering.particles, particles_at_once(latent_size))
+    rows, item = pictures * (1 if is_alone else 2), _item_bytes(loaded, request)
     held = rows * item * _held_values(loaded, request, latent_size)
-    if request.capture.attention_every == 0 and request.sampling.guidance.method_id == UNGUIDED:
+    is_plain = request.sampling.guidance.method_id == UNGUIDED and not request.steering.is_on
+    if request.capture.attention_every == 0 and is_plain:
         return int(held)
     text, layers = _text_length(loaded, request), _layers_read(loaded, request)
     read = max(_probabilities(layer, latent_size, text) for layer in layers)
-    return int(held + HELD_BY_READING * read * FLOAT32_BYTES)
+    return int(held + pictures * HELD_BY_READING * read * FLOAT32_BYTES)
 
 
 def _item_bytes(loaded: LoadedPipeline, request: GenerationRequest) -> int:
@@ -346,7 +349,8 @@ def _decoding_bytes(
     vae, item = loaded.pipeline.vae, _item_bytes(loaded, request)
     if hasattr(loaded.pipeline, "upcast_vae") and vae.config.force_upcast:
         item = FLOAT32_BYTES if _dtype(loaded, request) is torch.float16 else item
-    picture = PICTURE_VALUES * FLOAT32_BYTES * height * width
+    pictures = request.steering.particles
+    picture = PICTURE_VALUES * FLOAT32_BYTES * height * width * pictures
     return item * _decoded_values(loaded, request, height, width) + picture
 
 

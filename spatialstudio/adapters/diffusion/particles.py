@@ -30,6 +30,9 @@ from spatialstudio.science.guidance.steering import (
     step_randomness,
 )
 
+MOST_POSITIONS = 4096
+"""Positions of the latents of all particles in one denoiser call."""
+
 FRESH_SHARE = 0.5
 """Share of the noise's standard deviation that is fresh in a copy."""
 
@@ -186,6 +189,19 @@ def decoded_one_by_one(autoencoder: Any, particles: Particles | None) -> Iterato
 
     with patched_attribute(autoencoder, "decode", decode):
         yield
+
+
+def particles_at_once(latent_size: tuple[int, int]) -> int:
+    """Return how many particles share a denoiser call, >= 1; it depends on the size alone.
+
+    Pictures of published models are denoised one after the other, so that steering needs no more
+    memory than a plain run. Calls for several small pictures are faster.
+
+    Args:
+        latent_size: (h, w) of the denoiser's input.
+    """
+    height, width = latent_size
+    return max(1, MOST_POSITIONS // (height * width))
 
 
 def resample_sampler(scheduler: Any, rows: Sequence[int], shape: torch.Size) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.domain.arrays import FloatMap, RgbImage
@@ -98,6 +99,8 @@ def draw_image(
 ) -> GenerationFinished:
     """Generate one image; the judge set rates the particles of a steered one.
 
+    Backends of plugins may not support steering; they are called without a rater.
+
     Args:
         request: The generation request; its noise search is ignored.
         model: The card of its model.
@@ -111,7 +114,8 @@ def draw_image(
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
-    if not request.steering.is_on:
+    takes_particles = "rate" in signature(backend.generate).parameters
+    if not (request.steering.is_on and takes_particles):
         return backend.generate(request, model, token, report)
     rate = None if judges is None else picture_rater(request.scene, judges, token)
     return backend.generate(request, model, token, report, rate)

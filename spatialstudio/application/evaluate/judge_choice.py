@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.registry import Registry
-from spatialstudio.domain.errors import ModelNotFound, NoDetectorChosen, SettingsError
+from spatialstudio.domain.errors import ModelNotFound, NoDetectorChosen, SettingsError, StudioError
 from spatialstudio.domain.hub import CatalogueEntry, download_hint
 from spatialstudio.domain.judge_choice import (
     JUDGE_SETS,
@@ -352,6 +352,14 @@ class JudgeDefaults:
         return self.judges_for(
             self._choice(), scene, is_sticker_picture=self.draws_stickers(model_id)
         )
+
+    def rate_depth(self, model_id: str, scene: SceneGraph) -> bool:
+        """Return True if the judge set for a model's image detects objects and estimates depth."""
+        try:
+            judges = self.judges_of(model_id, scene)
+        except StudioError:
+            return False
+        return judges.detector_id is not None and judges.depth_or_sticker_id is not None
 
     def judges_for(
         self, choice: JudgeSetChoice, scene: SceneGraph, *, is_sticker_picture: bool

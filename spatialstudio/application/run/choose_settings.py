@@ -3,7 +3,9 @@
 import secrets
 from dataclasses import replace
 
+from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
 from spatialstudio.application.models.model_lists import choose_guidance
+from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -14,6 +16,7 @@ from spatialstudio.domain.generation import (
     ModelRef,
     NoiseSearch,
     SamplingSettings,
+    is_search,
     new_request_id,
 )
 from spatialstudio.domain.ports import ModelCard
@@ -28,8 +31,10 @@ from spatialstudio.domain.run_settings import (
     with_values,
 )
 from spatialstudio.domain.scene import LoraUse, SceneGraph
+from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from spatialstudio.science.guidance.steering import recommended_steering
 
 USUAL_STRENGTH = 1.0
 """Middle of the slider, used where no preset states a step size."""
@@ -170,8 +175,11 @@ def request_of(
     settings: RunSettings,
     seed: int,
     places: SketchedPlaces | None = None,
+    judges: JudgeDefaults | None = None,
 ) -> GenerationRequest:
     """Create a request from settings; without relations it has no noise search.
+
+    Where the settings have guidance and leave the steering open, it is the recommended one.
 
     Args:
         scene: Scene of the prompt.
@@ -179,6 +187,7 @@ def request_of(
         settings: The settings.
         seed: Seed of this image.
         places: Places of the layout sketch; None for none.
+        judges: The judge set that would rate particles; None to steer only if the settings do.
     """
     sampling = settings.sampling
     guidance = with_places(sampling.guidance, (places or SketchedPlaces()).within(scene))
@@ -188,7 +197,7 @@ def request_of(
     plain = new_request(wanted, model, seed=seed, guided=False)
     scale = settings.guidance_scale
     is_own_size = (settings.width, settings.height) == (model.native_size, model.native_size)
-    return replace(
+    asked = replace(
         plain,
         width=None if is_own_size else settings.width,
         height=None if is_own_size else settings.height,
@@ -201,10 +210,34 @@ def request_of(
             prediction_type=sampling.prediction_type or plain.sampling.prediction_type,
         ),
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
+        steering=(settings.steering if scene.mentions else None) or ONE_PARTICLE,
         capture=replace(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),
     )
+    if judges is None or settings.steering is not None or not has_guidance:
+        return asked
+    return with_recommended_steering(asked, judges)
+
+
+def with_recommended_steering(
+    request: GenerationRequest, judges: JudgeDefaults
+) -> GenerationRequest:
+    """Return a request with the recommended steering where a judge set can rate its depth.
+
+    A request with a noise search, or with attention on disk, is returned as it is.
+
+    Args:
+        request: A request without steering.
+        judges: The judge set that would rate the particles.
+    """
+    stores_words = request.capture.detail is not AttentionDetail.RELATION_WORDS
+    if is_search(request) or (stores_words and request.capture.attention_every > 0):
+        return request
+    steering = recommended_steering(request.scene, request.sampling.steps)
+    if steering.is_on and not judges.rate_depth(request.model.id, request.scene):
+        return request
+    return replace(request, steering=steering)
 
 
 def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSettings) -> RunSettings:
@@ -219,8 +252,11 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
     """
     scale = request.guidance_scale
     guidance = with_places(request.sampling.guidance, SketchedPlaces())
+    usual = (ONE_PARTICLE, recommended_steering(request.scene, request.sampling.steps))
     if guidance.method_id == UNGUIDED:
-        guidance = replace(choose_guidance(PSG, model, request.sampling.steps), strength=0.0)
+        guidance = choose_guidance(PSG, model, request.sampling.steps)
+        if not request.steering.is_on:
+            guidance = replace(guidance, strength=0.0)
     return replace(
         settings,
         model_id=model.id,
@@ -235,6 +271,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         guidance_scale=None if scale == model.guidance_scale else scale,
         negative=request.scene.prompt.negative_as_typed,
         candidates=request.search.candidates,
+        steering=None if request.steering in usual else request.steering,
         detail=request.capture.detail,
         preview_every=max(request.capture.preview_every, 1),
     )

@@ -21,10 +21,12 @@ from spatialstudio.domain.generation import (
     StepEvent,
     candidate_count,
     is_search,
+    with_savings,
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from spatialstudio.science.guidance.steering import particle_counts
 
 WEIGHT = 0.4
 """Weight of the newest step in the moving mean."""
@@ -56,6 +58,8 @@ class RemainingTime:
         """Update the pace with a completed step."""
         if self._last is not None:
             took, guided = now - self._last, event.step_size is not None
+            if event.particles is not None:
+                took /= event.particles.passes
             before = self.pace.get(guided, took)
             self.pace[guided] = before + WEIGHT * (took - before)
         self._last = now
@@ -65,11 +69,12 @@ class RemainingTime:
         """Return the remaining time of a run without evaluation; None if unknown."""
         if not self.pace or (self._seen < ENOUGH and steps_done):
             return None
-        left = range(steps_done, request.sampling.steps)
-        guided = sum(is_guided(request, step) for step in left)
         usual = next(iter(self.pace.values()))
-        plain_pace = self.pace.get(False, usual)
-        return guided * self.pace.get(True, usual) + (len(left) - guided) * plain_pace
+        counts = particle_counts(request.steering, request.sampling.steps)
+        return sum(
+            counts[step] * self.pace.get(is_guided(request, step), usual)
+            for step in range(steps_done, request.sampling.steps)
+        )
 
 
 def is_guided(request: GenerationRequest, step: int) -> bool:
@@ -99,8 +104,9 @@ class RunEstimate:
         guided_steps: First and last step, from 0, on which guidance may act; None for none.
         device: Device of the last such run, else the requested one; empty if unknown.
         candidates: Largest number of candidates per image; 1 without a search.
-        leaves_depth: Whether all relations concern depth, which only a search can control, and
-            there is no search.
+        particles: Number of particles of a steered picture; 1 without steering.
+        leaves_depth: Whether all relations concern depth, which only steering and search can
+            control, and there is neither.
     """
 
     seconds: float | None = None
@@ -109,6 +115,7 @@ class RunEstimate:
     guided_steps: tuple[int, int] | None = None
     device: str = ""
     candidates: int = 1
+    particles: int = 1
     leaves_depth: bool = False
 
 
@@ -136,6 +143,7 @@ class RunEstimates:
         self._devices: defaultdict[Kind, str] = defaultdict(str)
         self._memory: dict[tuple[Kind, bool, str], MemoryEstimate] = {}
         self._last_step_s = 0.0
+        self._is_repeating = False
 
     def apply_event(self, event: object) -> None:
         """Learn from an event of a run."""
@@ -148,13 +156,16 @@ class RunEstimates:
             return
         kind, now = kind_of(request), self._now()
         match event:
+            case GenerationStarted(is_repeated=True):
+                self._is_repeating = True
             case GenerationStarted(memory=memory, device=device):
+                self._is_repeating = False
                 self._pace(kind).start(now)
                 self._devices[kind] = device
                 self._asked.clear()  # free memory differs with another model loaded
                 if memory is not None:
                     self.learn(request, memory)
-            case StepEvent():
+            case StepEvent() if not self._is_repeating:
                 self._pace(kind).observe(event, now)
                 self._last_step_s = now
             case PictureJudged():
@@ -187,7 +198,8 @@ class RunEstimates:
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])] or requests[0].sampling.device,
             candidates=candidate_count(requests[0]),
-            leaves_depth=not is_search(requests[0]) and _claims_depth_alone(requests[0]),
+            particles=with_savings(requests[0]).steering.particles,
+            leaves_depth=_claims_depth_alone(requests[0]),
         )
 
     def _ask_for(self, request: GenerationRequest) -> None:
@@ -242,6 +254,8 @@ class RunEstimates:
 
 
 def _claims_depth_alone(request: GenerationRequest) -> bool:
+    if is_search(request) or with_savings(request).steering.is_on:
+        return False
     claims = [relation for relation in request.scene.relations if not relation.is_muted]
     return bool(claims) and all(relation.type.needs_depth for relation in claims)
 
@@ -260,4 +274,5 @@ def kind_of(request: GenerationRequest) -> Kind:
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
     """Return the settings that determine the memory of a run."""
     is_held = any(is_guided(request, step) for step in range(request.sampling.steps))
-    return kind_of(request), is_held, request.capture.detail.value
+    kind = f"{kind_of(request)} {request.steering.particles}"
+    return kind, is_held, request.capture.detail.value

@@ -208,9 +208,11 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         first, last = (step + 1 for step in estimate.guided_steps)
         facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
     elif estimate.leaves_depth:
-        facts.append(tr("unguided: depth relations need noise search"))
-    else:
+        facts.append(tr("unguided: depth relations need particles or noise search"))
+    elif estimate.particles == 1:
         facts.append(tr("unguided"))
+    if estimate.particles > 1:
+        facts.append(tr("steered with {count} particles").format(count=estimate.particles))
     if estimate.candidates > 1:
         facts.append(tr("best of {count}").format(count=estimate.candidates))
     return BETWEEN_FACTS.join(facts)

@@ -21,6 +21,7 @@ from spatialstudio.adapters.diffusion.memory_estimate import (
 from spatialstudio.domain.devices import MemoryEstimate, Saving
 from spatialstudio.domain.generation import GuidanceSettings, StepEvent, with_memory_fix
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.steering import Steering
 from tests.adapters.diffusion.held_tensors import held_bytes
 from tests.fakes import events_of
 
@@ -84,6 +85,20 @@ def test_a_loss_that_reads_the_finer_decoder_keeps_more(loaded, guided):
     assert (
         estimate_memory(loaded, further).guiding_bytes
         > estimate_memory(loaded, guided).guiding_bytes
+    )
+
+
+def test_particles_that_share_a_call_take_memory_together(loaded, tiny_request):
+    plain = estimate_memory(loaded, tiny_request)
+    steered = replace(tiny_request, steering=Steering(particles=3))
+    three = estimate_memory(loaded, steered)
+    assert three.denoising_bytes == 3 * plain.denoising_bytes
+    assert three.decoding_bytes > plain.decoding_bytes
+    large = replace(steered, height=1024, width=1024)
+    alone = replace(large, steering=Steering())
+    assert (
+        estimate_memory(loaded, large).denoising_bytes
+        == estimate_memory(loaded, alone).denoising_bytes
     )
 
 

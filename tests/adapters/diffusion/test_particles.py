@@ -8,9 +8,11 @@ import pytest
 import torch
 from diffusers import DDIMScheduler, EDMEulerScheduler, FlowMatchEulerDiscreteScheduler
 
+from spatialstudio.adapters.diffusion import particles
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend, _wanted
 from spatialstudio.adapters.diffusion.particles import (
     noise_shares,
+    particles_at_once,
     repeated,
     resample_sampler,
     with_fresh_noise,
@@ -133,12 +135,14 @@ def test_the_particle_that_continues_gives_the_picture_of_its_seed(family):
     assert 2 * family.rows.count(few) in (len(family.rows), len(family.rows) - 1)
 
 
-def test_guidance_acts_on_every_particle(family):
+def test_guidance_acts_on_every_particle_and_large_ones_are_denoised_in_turn(family, monkeypatch):
+    monkeypatch.setattr(particles, "MOST_POSITIONS", 1)
     guidance = GuidanceSettings(method_id="psg", strength=2000.0, last_step=3)
     alone = family.draw(family.request(seed=SEEDS[1], guidance=guidance))[-1].image
     request = family.request(steering=HALVING, guidance=guidance)
     steered = family.draw(request, PREFERS_SECOND)
     assert all(event.guiding_passes == 1 for event in steps_of(steered))
+    assert max(family.rows) <= 2
     close = np.abs(steered[-1].image.astype(int) - alone) <= 8  # gradients amplify rounding
     assert close.mean() > 0.9
 
@@ -272,6 +276,13 @@ def test_a_sampler_keeps_what_is_not_its_state(stable):
     resample_sampler(scheduler, (1, 1), torch.Size((2, 1)))
     assert scheduler.history[0].flatten().tolist() == [1, 1]
     assert scheduler.timesteps.tolist() == [750, 500, 250, 0]
+
+
+@pytest.mark.parametrize(
+    ("latent_size", "count"), [((16, 16), 16), ((64, 64), 1), ((128, 128), 1)], ids=str
+)
+def test_only_small_pictures_share_a_call(latent_size, count):
+    assert particles_at_once(latent_size) == count
 
 
 def test_entries_that_occurred_before_are_found():

@@ -1,11 +1,15 @@
 """Noise search: which picture is kept, when the search ends, and what is reported."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from spatialstudio.application.engine.generate_image import search_image
+from spatialstudio.application.engine.generate_image import (
+    draw_image,
+    picture_rater,
+    search_image,
+)
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.generation import (
@@ -21,6 +25,8 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import BEHIND, IN_FRONT_OF
+from spatialstudio.domain.steering import Steering
 from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
 
 SCENE = scene_of("dog", "car")
@@ -123,3 +129,57 @@ def test_seeds_wrap_around(search):
 def test_a_cancelled_search_draws_no_further(search):
     with pytest.raises(Cancelled):
         search(set(), token=CountingToken(stop_at=5))
+
+
+@pytest.fixture
+def judges():
+    return JudgeSet(detector=FakeDetector(), depth=FakeDepth(), store=RaisingStore())
+
+
+class RaisingStore:
+    """A cache that must not be used: a predicted picture is seen once."""
+
+    def find(self, key):
+        pytest.fail("A predicted picture was looked up.")
+
+    def keep(self, key, perception):
+        pytest.fail("A predicted picture was kept.")
+
+
+def drawn(request, judges, backend):
+    draw_image(request, None, backend, judges, CountingToken(), [].append)
+    return backend
+
+
+def test_particles_are_rated_by_the_judge_set_in_depth(request_of_four, judges):
+    scene = scene_of(relation_type=IN_FRONT_OF)
+    request = replace(request_of_four, steering=Steering(particles=2), scene=scene)
+    (rate,) = drawn(request, judges, FakeBackend()).raters
+    picture = np.zeros((16, 16, 3), np.uint8)
+    behind = picture_rater(scene_of(relation_type=BEHIND), judges, CountingToken())
+    assert rate(picture, {}) == 1
+    assert behind(picture, {}) == 0
+
+
+def test_only_steered_pictures_have_a_rater(request_of_four, judges):
+    assert drawn(request_of_four, judges, FakeBackend()).raters == [None]
+
+
+def test_without_a_judge_set_particles_are_rated_by_the_backend_alone(request_of_four):
+    request = replace(request_of_four, steering=Steering(particles=2))
+    assert drawn(request, None, FakeBackend()).raters == [None]
+
+
+def test_a_backend_without_steering_draws_a_single_picture(request_of_four, judges):
+    class OlderBackend(FakeBackend):
+        def generate(self, request, model, token, report):
+            return super().generate(request, model, token, report)
+
+    request = replace(request_of_four, steering=Steering(particles=2))
+    assert drawn(request, judges, OlderBackend()).raters == [None]
+
+
+def test_rating_stops_when_the_run_is_cancelled(judges):
+    rate = picture_rater(SCENE, judges, CountingToken(stop_at=1))
+    with pytest.raises(Cancelled):
+        rate(np.zeros((16, 16, 3), np.uint8), {})

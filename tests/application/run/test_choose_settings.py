@@ -30,6 +30,8 @@ from spatialstudio.domain.run_settings import (
     places_of,
     with_values,
 )
+from spatialstudio.domain.scene import BEHIND
+from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.method import SDXL, STABLE_DIFFUSION
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
@@ -42,6 +44,58 @@ SD = replace(
 @pytest.fixture
 def settings():
     return usual_settings(STICKERS)
+
+
+class Judges:
+    """A judge set that can estimate depth, or cannot."""
+
+    def __init__(self, *, rates):
+        self._rates = rates
+
+    def rate_depth(self, model_id, scene):
+        return self._rates
+
+
+IN_DEPTH = scene_of(relation_type=BEHIND)
+
+
+@pytest.mark.parametrize(
+    ("scene", "changes", "rates", "is_steered"),
+    [
+        (IN_DEPTH, {}, True, True),
+        (scene_of(), {}, True, False),
+        (IN_DEPTH, {}, False, False),
+        (IN_DEPTH, {"guidance": GuidanceSettings()}, True, False),
+        (IN_DEPTH, {"candidates": 4}, True, False),
+        (IN_DEPTH, {"detail": AttentionDetail.EVERY_WORD}, True, False),
+        (IN_DEPTH, {"steering": Steering(particles=1)}, True, False),
+        (scene_of(), {"steering": Steering(particles=3)}, False, True),
+    ],
+    ids=[
+        "depth",
+        "no depth",
+        "no depth estimate",
+        "no guidance",
+        "noise search",
+        "attention on disk",
+        "turned off",
+        "turned on",
+    ],
+)
+def test_relations_in_depth_are_steered_by_default(settings, scene, changes, rates, is_steered):
+    asked = with_values(settings, **changes)
+    request = request_of(scene, STICKERS, asked, 4, judges=Judges(rates=rates))
+    assert request.steering.is_on is is_steered
+
+
+def test_the_settings_of_a_steered_run_draw_it_again(settings):
+    request = request_of(IN_DEPTH, STICKERS, settings, 4, judges=Judges(rates=True))
+    again = settings_of(request, STICKERS, settings)
+    assert again.steering is None
+    second = request_of(IN_DEPTH, STICKERS, again, 4, judges=Judges(rates=True))
+    assert replace(second, id=request.id) == request
+    three = replace(request, steering=Steering(particles=3))
+    assert settings_of(three, STICKERS, settings).steering == three.steering
 
 
 def test_the_settings_of_a_model_come_from_its_card(settings):

@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BEHIND
+from spatialstudio.domain.steering import Steering
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of, step_of
 
@@ -105,6 +106,30 @@ def test_depth_relations_are_left_to_a_search(estimates, request_):
     assert estimates.estimate([deep]).leaves_depth
     assert not estimates.estimate([replace(deep, search=NoiseSearch(candidates=2))]).leaves_depth
     assert not estimates.estimate([replace(deep, scene=scene_of())]).leaves_depth
+    steered = replace(deep, steering=Steering(particles=3))
+    assert not estimates.estimate([steered]).leaves_depth
+
+
+def test_each_particle_takes_the_time_of_a_step(estimates, request_, clock):
+    run(estimates, request_, clock)
+    plain = unguided(request_, "plain")
+    halved = Steering(particles=4, keep=0.5, start=0.5, every=1.0)
+    alone, steered = (
+        estimates.estimate([each]) for each in (plain, replace(plain, steering=halved))
+    )
+    assert steered.seconds - alone.seconds == pytest.approx((3 * 3 + 3) * PLAIN_S)
+    assert steered.particles == 4
+
+
+def test_steps_that_are_repeated_for_the_record_teach_nothing(estimates, request_, clock):
+    run(estimates, request_, clock)
+    learnt = estimates.estimate([request_]).seconds
+    started = GenerationStarted(
+        request_id=request_.id, total_steps=6, token_spans=(), device="cpu", is_repeated=True
+    )
+    for event in (started, *(step_of(request_, step) for step in range(6))):
+        estimates.apply_event(event)
+    assert estimates.estimate([request_]).seconds == learnt
 
 
 def test_other_sizes_are_not_extrapolated(estimates, request_, clock):

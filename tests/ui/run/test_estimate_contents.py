@@ -35,10 +35,15 @@ class Estimates(RunEstimates):
         ),
         (
             RunEstimate(leaves_depth=True),
-            "Time not yet known · at least 28 MB · unguided: depth relations need noise search",
+            "Time not yet known · at least 28 MB · unguided: depth relations need particles or "
+            "noise search",
+        ),
+        (
+            RunEstimate(seconds=4.2, memory_bytes=310_000_000, particles=12),
+            "About 4.2 s · 310 MB · steered with 12 particles",
         ),
     ],
-    ids=["all is known", "nothing is known", "search", "depth alone"],
+    ids=["all is known", "nothing is known", "search", "depth alone", "steering"],
 )
 def test_the_line_says_what_is_known(estimate, words):
     assert estimate_in_words(estimate, 28_000_000) == words
