@@ -8,9 +8,10 @@ completes them, and ``--table`` only prints. ``guidance_variants`` explains the 
 number of passes, ``prompt_lists`` the lists.
 
 PASS: the checker, as published, passes every relation of the picture, seen by the segmenter.
-Missing or merged: an object has no detection at the checker's threshold. Twice: an object has more
-than one. Harmed: the picture of the same prompt and seed passes without guidance, and this one does
-not. Recognised: a classifier held out names the object that the segmenter is sure of. Intervals are
+Missing or merged: an object has no detection at the checker's threshold. Placed: the centres of
+boxes are in the stated order, as VISOR has it. Twice: an object has more than one detection.
+Harmed: the picture of the same prompt and seed passes without guidance, and this one does not.
+Recognised: a classifier held out names the object that the segmenter is sure of. Intervals are
 those of Wilson, at 95 %.
 """
 
@@ -27,15 +28,16 @@ from PIL import Image
 from spatialstudio.adapters.stickers.vocabulary import object_number
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
-from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE, Evaluation, Outcome
 from spatialstudio.science.checker.decide import decide_again
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.metrics.visor import visor_picture
 from spatialstudio.science.pos.pse import pse_of
 from tests.performance.guidance_variants import all_variants, register_ablations
 from tests.performance.intervals import wilson
 from tests.performance.object_classifier import class_chances, read_classifier
-from tests.performance.prompt_lists import PROMPT_LISTS, SeededPrompt, Split, seeded_prompts
+from tests.performance.prompt_lists import LIST_NAMES, SeededPrompt, Split, seeded_prompts
 from tests.performance.shared_rows import (
     Values,
     add_sharing_options,
@@ -48,6 +50,10 @@ from tests.performance.studio_pictures import Bench, DrawnRequest, show
 
 SURE_SCORE = 0.5
 PASSED = Outcome.PASS.value
+COLUMNS = (
+    *("pictures", "PASS", "recommended PASS", "missing or merged", "placed", "twice"),
+    *("PSE", "recognised", "passes", "CPU s"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,7 +87,7 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_sharing_options(parser)
-    parser.add_argument("--lists", nargs="+", choices=PROMPT_LISTS, default=["pairs"])
+    parser.add_argument("--lists", nargs="+", choices=LIST_NAMES, default=["pairs"])
     parser.add_argument("--variants", nargs="+", default=[UNGUIDED, "ours"])
     parser.add_argument("--variants-file", type=Path, help="Python file with further VARIANTS")
     parser.add_argument("--split", type=Split, choices=Split, default=Split.DEVELOPMENT)
@@ -167,9 +173,27 @@ def verdict_values(scene: SceneGraph, evaluation: Evaluation) -> Values:
         "reasons": [verdict.reason and verdict.reason.value for verdict in evaluation.verdicts],
         "recommended": [verdict.outcome.value for verdict in again.verdicts],
         "found": [len(own) for own in found],
+        "placed": [
+            is_placed(relation, evaluation)
+            for relation in scene.relations
+            if relation.type.is_order_in_plane
+        ],
         "areas": [round(float(own[0].pixels.mean()), 4) if own else 0.0 for own in masks],
         "pse": [round(pse_of(relation, evaluation), 4) for relation in scene.relations],
     }
+
+
+def is_placed(relation: Relation, evaluation: Evaluation) -> bool:
+    """Compare the centres of the found boxes as VISOR does."""
+    subjects, others = (
+        [
+            found.box
+            for found in evaluation.perception.detections_of(end)
+            if found.score >= REPRODUCE.detection_score
+        ]
+        for end in relation.ends
+    )
+    return visor_picture("", relation.type, subjects, others).is_correct
 
 
 def quality_values(
@@ -198,13 +222,11 @@ def table(rows: Sequence[Values]) -> Iterator[str]:
     """Yield the lines of a Markdown table, 95 % intervals in brackets."""
     yield "Shares in % with 95 % intervals."
     yield ""
-    yield (
-        "| list | variant | pictures | PASS | recommended PASS | missing or merged | twice "
-        "| PSE | recognised | passes | CPU s |"
-    )
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield f"| list | variant | {' | '.join(COLUMNS)} |"
+    yield f"|---|---|{'--:|' * len(COLUMNS)}"
     for (list_name, variant), own in grouped(rows, "list", "variant"):
         sure = sum(len(row["top_chances"]) for row in own)
+        placed = [row["placed"] for row in own]
         claims = [pse for row in own for pse in row["pse"]]
         cells = (
             list_name,
@@ -213,6 +235,7 @@ def table(rows: Sequence[Values]) -> Iterator[str]:
             share(own, (has_passed(row) for row in own)),
             share(own, (set(row["recommended"]) <= {PASSED} for row in own)),
             share(own, (min(row["found"]) == 0 for row in own)),
+            share(own, map(all, placed)) if any(placed) else "",
             share(own, (max(row["found"]) > 1 for row in own)),
             f"{100 * mean(claims):.1f}" if claims else "",
             wilson(sum(row["recognised"] for row in own), sure).percent,

@@ -129,7 +129,9 @@ def mixed_prompts(count: int) -> list[ListedPrompt]:
 
 
 def seeded_prompts(list_name: str, split: Split, count: int) -> list[SeededPrompt]:
-    """Draw the first prompts of a list of ``PROMPT_LISTS``; fewer are the first of more."""
+    """Draw the first prompts of a list of ``LIST_NAMES``; fewer are the first of more."""
+    if list_name == SPATIALBENCH:
+        return _spatialbench_in_turn(split, count)
     if split is Split.DEVELOPMENT:
         return list(islice(_drawn_prompts(list_name, split), count))
     known = {
@@ -138,6 +140,19 @@ def seeded_prompts(list_name: str, split: Split, count: int) -> list[SeededPromp
     }
     new = (prompt for prompt in _drawn_prompts(list_name, split) if prompt.text not in known)
     return list(islice(new, count))
+
+
+def _spatialbench_in_turn(split: Split, count: int) -> list[SeededPrompt]:
+    """Take every fifth prompt with two seeds, then the next ones, and then other seeds."""
+    listed, first_seed = spatialbench_prompts(), HALF_OF_SEEDS * (split is Split.HELD_OUT)
+    every, seeds = 5, 2
+    taken = len(listed) // every
+    prompts = []
+    for number in range(count):
+        prompt = listed[number % taken * every + number // (taken * seeds) % every]
+        seed = number // taken % seeds + seeds * (number // (len(listed) * seeds))
+        prompts.append(SeededPrompt(f"{prompt.id}-{seed}", prompt.text, first_seed + seed))
+    return prompts
 
 
 def _drawn_prompts(list_name: str, split: Split) -> Iterator[SeededPrompt]:
@@ -226,7 +241,10 @@ PROMPT_LISTS = {
     "count2": _counted("two"),
     "count3": _counted("three"),
 }
-"""The lists that show whether guidance holds a layout, by name."""
+"""The lists of our own that show whether guidance holds a layout, by name."""
+
+SPATIALBENCH = "spatialbench"
+LIST_NAMES = (*PROMPT_LISTS, SPATIALBENCH)
 
 
 def _name(number: int) -> str:

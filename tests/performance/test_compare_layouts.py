@@ -33,6 +33,7 @@ def row(number, variant, outcomes, found=(1, 1)):
         "outcomes": outcomes,
         "recommended": outcomes,
         "found": list(found),
+        "placed": [outcome == PASS for outcome in outcomes],
         "pse": [float(outcome == PASS) for outcome in outcomes],
         "top_chances": [0.9] * len(found),
         "recognised": len(found),

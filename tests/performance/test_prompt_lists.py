@@ -81,6 +81,16 @@ def test_figures_share_no_prompt_and_no_seed_with_development(list_name):
     assert not {prompt.seed for prompt in development} & {prompt.seed for prompt in held_out}
 
 
+def test_the_benchmark_takes_turns_with_prompts_and_seeds():
+    prompts = seeded_prompts("spatialbench", Split.DEVELOPMENT, 800)
+    assert {prompt.text for prompt in prompts[:80]} == {
+        prompt.text for prompt in spatialbench_prompts()[::5]
+    }
+    assert {prompt.seed for prompt in prompts[:80]} == {0, 1}
+    assert len({prompt.id for prompt in prompts}) == 800
+    assert {prompt.seed for prompt in prompts} == {0, 1, 2, 3}
+
+
 def test_fewer_prompts_are_the_first_of_more():
     for split in Split:
         assert seeded_prompts("pairs", split, 20)[:5] == seeded_prompts("pairs", split, 5)
