@@ -26,7 +26,7 @@ from spatialstudio.domain.scene import Relation
 from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.metrics.visor import visor_picture
 from spatialstudio.science.pos.pse import pse_of
-from tests.performance.intervals import Floats, bootstrap, ratio, wilson
+from tests.performance.intervals import Floats, bootstrap, difference, ratio, wilson
 from tests.performance.prompt_lists import PAIR, ListedPrompt, chain_prompts, spatialbench_prompts
 from tests.performance.studio_pictures import METHODS, Change, Drawn, Wanted, draw, show
 
@@ -213,10 +213,6 @@ def compared(
     before, after = sums_by_prompt(measure, none), sums_by_prompt(measure, psg)
     sums = [(*first, *second) for first, second in zip(before, after, strict=True)]
     return bootstrap(comparison, sums).percent
-
-
-def difference(sums: Floats) -> float:
-    return ratio(sums[2:]) - ratio(sums[:2])
 
 
 def quotient(sums: Floats) -> float:

@@ -11,8 +11,9 @@ PASS: the checker, as published, passes every relation of the picture, seen by t
 Missing or merged: an object has no detection at the checker's threshold. Placed: the centres of
 boxes are in the stated order, as VISOR has it. Twice: an object has more than one detection.
 Harmed: the picture of the same prompt and seed passes without guidance, and this one does not.
-Recognised: a classifier held out names the object that the segmenter is sure of. Intervals are
-those of Wilson, at 95 %.
+Recognised: a classifier held out names the object that the segmenter is sure of. ``--second`` adds
+the verdicts of ``second_verifier``, also to pictures drawn without it. Intervals are those of
+Wilson, of differences those of a bootstrap, at 95 %.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
 import torch
 from PIL import Image
 
@@ -35,10 +37,12 @@ from spatialstudio.science.guidance.noise_search import ranked, score_candidate
 from spatialstudio.science.metrics.visor import visor_picture
 from spatialstudio.science.pos.pse import pse_of
 from tests.performance.guidance_variants import all_variants, register_ablations
-from tests.performance.intervals import wilson
+from tests.performance.intervals import bootstrap, difference, wilson
 from tests.performance.object_classifier import class_chances, read_classifier
 from tests.performance.prompt_lists import LIST_NAMES, SeededPrompt, Split, seeded_prompts
+from tests.performance.second_verifier import SecondVerifier
 from tests.performance.shared_rows import (
+    KEY,
     Values,
     add_sharing_options,
     grouped,
@@ -80,7 +84,10 @@ def main() -> int:
     if options.worker is None:
         ids = {prompt.id for _, prompt in prompts}
         rows = [row for row in read_rows(options.folder) if row["id"] in ids]
-        show("\n".join((*table(rows), "", *harm_table(rows))))
+        lines = [*table(rows), "", *harm_table(rows)]
+        if any("second" in row for row in rows):
+            lines += ["", *second_table(rows)]
+        show("\n".join(lines))
     return 0
 
 
@@ -92,6 +99,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--variants-file", type=Path, help="Python file with further VARIANTS")
     parser.add_argument("--split", type=Split, choices=Split, default=Split.DEVELOPMENT)
     parser.add_argument("--count", type=int, default=100, help="prompts of each list")
+    parser.add_argument("--second", action="store_true", help="also run the second verifier")
     parser.add_argument("--passes", type=int, default=30, help="of a picture; 20 is a plain one")
     return parser.parse_args()
 
@@ -104,31 +112,42 @@ def rows_of(
     torch.set_flush_denormal(True)
     register_ablations()
     variants = all_variants(options.variants_file)
-    done = {key_of(row) for row in read_rows(options.folder)}
+    done = {key_of(row): row for row in read_rows(options.folder)}
     bench = Bench()
     classifier = read_classifier()
+    second = SecondVerifier() if options.second else None
     pictures = options.folder / "pictures"
     pictures.mkdir(exist_ok=True)
     for list_name, prompt in prompts:
         scene = bench.scene(prompt.text)
         for name in options.variants:
-            if (prompt.id, name) in done:
-                continue
-            request = bench.request(scene, prompt.seed)
-            judged = draw_variant(bench, variants[name].requests(request, options.passes), scene)
             path = pictures / f"{prompt.id}-{name}.png"
-            Image.fromarray(judged.image).save(path, compress_level=1)
-            yield {
-                "id": prompt.id,
-                "variant": name,
-                "list": list_name,
-                "seed": prompt.seed,
-                "text": prompt.text,
-                **verdict_values(scene, judged.evaluation),
-                **quality_values(scene, judged.image, judged.evaluation, classifier),
-                "passes": judged.passes,
-                "processor_s": round(judged.processor_s, 3),
-            }
+            row: Values = {"id": prompt.id, "variant": name}
+            known = done.get((prompt.id, name))
+            if known is None:
+                request = bench.request(scene, prompt.seed)
+                requests = variants[name].requests(request, options.passes)
+                judged = draw_variant(bench, requests, scene)
+                Image.fromarray(judged.image).save(path, compress_level=1)
+                row |= {
+                    "list": list_name,
+                    "seed": prompt.seed,
+                    "text": prompt.text,
+                    **verdict_values(scene, judged.evaluation),
+                    **quality_values(scene, judged.image, judged.evaluation, classifier),
+                    "passes": judged.passes,
+                    "processor_s": round(judged.processor_s, 3),
+                }
+            if second is not None and (known is None or "second" not in known):
+                row |= second_values(scene, np.array(Image.open(path)), second)
+            if len(row) > len(KEY):
+                yield row
+
+
+def second_values(scene: SceneGraph, image: RgbImage, verifier: SecondVerifier) -> Values:
+    """Return what the second verifier finds."""
+    outcomes, counts = verifier.outcomes(image, scene)
+    return {"second": [outcome.value for outcome in outcomes], "second_found": counts}
 
 
 def draw_variant(
@@ -241,6 +260,28 @@ def table(rows: Sequence[Values]) -> Iterator[str]:
             wilson(sum(row["recognised"] for row in own), sure).percent,
             f"{mean(row['passes'] for row in own):.1f}",
             f"{mean(row['processor_s'] for row in own):.2f}",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def second_table(rows: Sequence[Values]) -> Iterator[str]:
+    """Yield a table of both verifiers on the pictures that both have judged."""
+    yield "| list | variant | pictures | PASS | second PASS | difference | found | second found |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|"
+    judged = [row for row in rows if "second" in row]
+    for (list_name, variant), own in grouped(judged, "list", "variant"):
+        first = [has_passed(row) for row in own]
+        second = [set(row["second"]) <= {PASSED} for row in own]
+        sums = [(a, 1, b, 1) for a, b in zip(first, second, strict=True)]
+        cells = (
+            list_name,
+            variant,
+            str(len(own)),
+            share(own, first),
+            share(own, second),
+            bootstrap(difference, sums).percent,
+            share(own, (min(row["found"]) > 0 for row in own)),
+            share(own, (min(row["second_found"]) > 0 for row in own)),
         )
         yield f"| {' | '.join(cells)} |"
 

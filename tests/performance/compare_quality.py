@@ -19,8 +19,8 @@ from pathlib import Path
 
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, object_number
-from tests.performance.compare_guidance import difference, prompts_of
-from tests.performance.intervals import bootstrap, ratio
+from tests.performance.compare_guidance import prompts_of
+from tests.performance.intervals import bootstrap, difference, ratio
 from tests.performance.object_classifier import ObjectClassifier, class_chances, read_classifier
 from tests.performance.prompt_lists import PAIR, single_prompts
 from tests.performance.studio_pictures import METHODS, Drawn, Wanted, draw, show

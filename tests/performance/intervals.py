@@ -55,3 +55,8 @@ def bootstrap(figure: Callable[[Floats], float], sums: Sequence[Sequence[float]]
 def ratio(sums: Floats) -> float:
     """Divide the first sum by the second; 0 when there is nothing to divide by."""
     return float(sums[0] / sums[1]) if sums[1] else 0.0
+
+
+def difference(sums: Floats) -> float:
+    """Subtract the ratio of the first two sums from that of the next two."""
+    return ratio(sums[2:]) - ratio(sums[:2])

@@ -42,7 +42,7 @@ HELD_OUT_SCENES = 500
 class ObjectClassifier(nn.Sequential):
     """(batch, 3, SIDE, SIDE) in [-1, 1] to (batch, classes)."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: int | None = None) -> None:
         layers: list[nn.Module] = []
         for before, after in zip((3, *WIDTHS[:-1]), WIDTHS, strict=True):
             layers += [
@@ -52,7 +52,9 @@ class ObjectClassifier(nn.Sequential):
                 nn.MaxPool2d(2),
             ]
         pooled = WIDTHS[-1] * (SIDE // 2 ** len(WIDTHS)) ** 2
-        super().__init__(*layers, nn.Flatten(), nn.Linear(pooled, len(sticker_objects())))
+        super().__init__(
+            *layers, nn.Flatten(), nn.Linear(pooled, classes or len(sticker_objects()))
+        )
 
 
 def read_classifier() -> ObjectClassifier:
@@ -65,7 +67,7 @@ def read_classifier() -> ObjectClassifier:
 @torch.inference_mode()
 def class_chances(net: ObjectClassifier, image: RgbImage, box: Box) -> NDArray[np.float32]:
     """Return the chance of each class for what stands in a box, (classes,)."""
-    chances: NDArray[np.float32] = net(_to_tensor([crop(image, box)])).softmax(-1)[0].numpy()
+    chances: NDArray[np.float32] = net(to_tensor([crop(image, box)])).softmax(-1)[0].numpy()
     return chances
 
 
@@ -88,7 +90,7 @@ def train() -> ObjectClassifier:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=STEPS)
     for step in range(1, STEPS + 1):
         crops, numbers = painted_crops(rng, BATCH)
-        pictures = _to_tensor(crops)
+        pictures = to_tensor(crops)
         pictures = pictures + 0.1 * torch.rand(len(crops), 1, 1, 1) * torch.randn_like(pictures)
         loss = functional.cross_entropy(net(pictures), torch.tensor(numbers))
         optimizer.zero_grad()
@@ -125,7 +127,7 @@ def _shaken(box: Box, rng: np.random.Generator) -> Box:
     )
 
 
-def _to_tensor(crops: list[RgbImage]) -> Tensor:
+def to_tensor(crops: list[RgbImage]) -> Tensor:
     return torch.from_numpy(np.stack(crops)).permute(0, 3, 1, 2).float() / 127.5 - 1
 
 
@@ -133,7 +135,7 @@ def main() -> int:
     net = train()
     crops, numbers = painted_crops(np.random.default_rng(HELD_OUT_SEED), HELD_OUT_SCENES)
     with torch.inference_mode():
-        right = net(_to_tensor(crops)).argmax(-1) == torch.tensor(numbers)
+        right = net(to_tensor(crops)).argmax(-1) == torch.tensor(numbers)
     show(f"right on {100 * right.float().mean():.1f} % of {len(crops)} held-out crops")
     save_file({name: each.half() for name, each in net.state_dict().items()}, WEIGHTS_FILE)
     return 0

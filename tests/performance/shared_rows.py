@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+KEY = ("id", "variant")
 Values = dict[str, Any]
 Task = TypeVar("Task")
 
@@ -33,19 +34,19 @@ def _part(text: str) -> tuple[int, int]:
 
 
 def read_rows(folder: Path) -> list[Values]:
-    """Read the rows of all processes, the last one of each key."""
+    """Read the rows of all processes; values of the same picture in several rows are joined."""
     rows: dict[tuple[str, str], Values] = {}
     for path in sorted(folder.glob("rows-*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
             if line.endswith("}\n"):
                 row = json.loads(line)
-                rows[key_of(row)] = row
+                rows.setdefault(key_of(row), {}).update(row)
     return list(rows.values())
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return what identifies a picture: its prompt or layout, and how it was drawn."""
-    return row["id"], row["variant"]
+    return row[KEY[0]], row[KEY[1]]
 
 
 def make_rows(

@@ -15,7 +15,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from tests.fakes import scene_of
-from tests.performance.compare_layouts import harm_table, table
+from tests.performance.compare_layouts import harm_table, second_table, table
 from tests.performance.guidance_variants import ABLATIONS, VARIANTS, all_variants
 from tests.performance.shared_rows import make_rows, read_rows
 
@@ -72,6 +72,18 @@ def test_harm_counts_only_pictures_that_pass_unguided(rows):
     assert harmed.startswith("1: 20.0 [")
 
 
+def test_the_second_verifier_is_compared_where_it_has_judged():
+    judged = [
+        row(n, "psg", [PASS]) | {"second": [PASS if n else FAIL], "second_found": [1, 1]}
+        for n in range(10)
+    ]
+    *_, line = second_table([*judged, row(10, "psg", [FAIL])])
+    assert cells(line)[2] == "10"
+    assert cells(line)[3].startswith("100.0 [")
+    assert cells(line)[4].startswith("90.0 [")
+    assert cells(line)[5].startswith("-10.0 [")
+
+
 @pytest.mark.parametrize("passes", [30, 40, 60])
 @pytest.mark.parametrize("name", ["psg", "boxdiff", "attend-excite", "long", "best"])
 def test_variants_plan_as_many_passes_as_wanted(name, passes):
@@ -118,6 +130,17 @@ def test_workers_share_the_tasks(tmp_path):
         make_rows(options(tmp_path, (number, 2)), "", list(range(5)), make)
     assert sorted(row["id"] for row in read_rows(tmp_path)) == [0, 1, 2, 3, 4]
     assert len((tmp_path / "rows-0-of-2.jsonl").read_text().splitlines()) == 3
+
+
+def test_later_values_of_a_picture_are_joined(tmp_path):
+    make_rows(options(tmp_path, (0, 1)), "", [1], make)
+    make_rows(
+        options(tmp_path, (1, 2)),
+        "",
+        [0, 1],
+        lambda own: ({**each, "second": []} for each in make(own)),
+    )
+    assert read_rows(tmp_path) == [{"id": 1, "variant": "none", "second": []}]
 
 
 def test_a_truncated_line_is_no_row_and_harms_no_later_one(tmp_path):
