@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from spatialstudio.application.engine.generate_image import draw_image
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -74,9 +75,9 @@ class DrawnRequest:
 
     @property
     def passes(self) -> int:
-        """Denoising steps, of all particles, and guiding passes, each forward and backward."""
+        """Denoising steps and guiding passes, each forward and backward, of all particles."""
         return sum(
-            step.guiding_passes + (step.particles.passes if step.particles else 1)
+            (1 + step.guiding_passes) * (step.particles.passes if step.particles else 1)
             for step in self.steps
         )
 
@@ -103,16 +104,16 @@ class Bench:
         return with_values(request, capture=NOTHING_CAPTURED)
 
     def draw(self, request: GenerationRequest) -> DrawnRequest:
-        steps: list[StepEvent] = []
+        steps: dict[int, StepEvent] = {}  # a steered run may report a step twice
 
         def note(event: object) -> None:
             if isinstance(event, StepEvent):
-                steps.append(event)
+                steps[event.step] = event
 
         started = time.process_time()
-        finished = self._backend.generate(request, self.card, CancelFlag(), note)
+        finished = draw_image(request, self.card, self._backend, self._judges, CancelFlag(), note)
         spent = time.process_time() - started
-        return DrawnRequest(image=finished.image, steps=tuple(steps), processor_s=spent)
+        return DrawnRequest(image=finished.image, steps=tuple(steps.values()), processor_s=spent)
 
     def judge(self, image: RgbImage, scene: SceneGraph) -> Evaluation:
         """Judge a picture by the studio's own judge set and checker."""
