@@ -110,6 +110,8 @@ class GuidanceSettings:
         method_id: ``UNGUIDED``, ``PSG`` or a registered method.
         strength: Step size at the first step, in latents of ``unit``, >= 0.
         unit: Parametrisation of the latents in which the strength is stated.
+        step_limit: Largest root mean square of one update, in variance-preserving latents, which
+            have 1, > 0; longer updates are shortened. None for no limit.
         decay: Fraction of the squared strength that remains at the last step, (0, 1].
         first_step: First guided step, from 0.
         last_step: Last guided step, inclusive; None for half of all steps.
@@ -134,6 +136,7 @@ class GuidanceSettings:
     method_id: str = UNGUIDED
     strength: float = 0.0
     unit: StepUnit = StepUnit.VP
+    step_limit: float | None = field(default=None, metadata=SPARSE)
     decay: float = 0.5
     first_step: int = 0
     last_step: int | None = None

@@ -272,7 +272,7 @@ class GuidanceHook:
         }
         for number, own in updates.items():
             try:
-                self._note(reader, number, own.make(now.index, length * now.spread))
+                self._note(reader, number, own.make(now.index, length, now.spread))
             finally:
                 self.has_moved |= own.loss is not None
             reading = now.reading(number)

@@ -12,6 +12,7 @@ arXiv:2307.10816. Ours: the VP units, the early exit, and one gradient for all r
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import sqrt
 from typing import Any
 
 import torch
@@ -94,20 +95,24 @@ class LatentUpdates:
         self._denoise = denoise
         self._own = own
         self._snapshots: list[AttentionSnapshot] = []
+        self._limit: float | None = None
 
     @torch.enable_grad()
-    def make(self, step: int, length: float) -> AttentionSnapshot:
+    def make(self, step: int, length: float, spread: float = 1.0) -> AttentionSnapshot:
         """Make all updates of a step.
 
         Args:
             step: Step index, from 0.
             length: Step length of one update, VP units.
+            spread: Variance of the denoiser's input: 1, or less for rectified flow.
 
         Returns:
             The attention of the first pass.
         """
         schedule, relations = self._guidance.schedule, self._reader.guided
         settings = schedule.settings
+        length = length * spread
+        self._limit = None if settings.step_limit is None else settings.step_limit * sqrt(spread)
         takes_turns = settings.one_by_one and relations
         groups = [(one,) for one in relations] if takes_turns else [relations]
         limit = schedule.refined_loss(step)
@@ -186,10 +191,17 @@ class LatentUpdates:
                 return value
             with self._guidance.failures_named():
                 (gradient,) = torch.autograd.grad(loss * scale, start)
-        self.shift = self.shift + length * (gradient.float() / scale)
+        self.shift = self.shift + self._limited(length * (gradient.float() / scale))
         if refined is None and self.loss is None:
             self.loss = value
         return value
+
+    def _limited(self, update: torch.Tensor) -> torch.Tensor:
+        """Shorten an update to the limit of the settings."""
+        if self._limit is None:
+            return update
+        size = float(update.square().mean().sqrt())
+        return update * (self._limit / size) if size > self._limit else update
 
     def _guided_pos(self) -> Mapping[RelationId, float]:
         return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))
