@@ -30,8 +30,10 @@ PREDICTION_TYPES = ("epsilon", "v_prediction")
 """What denoisers are trained to predict, as diffusers names it: the noise, or the velocity."""
 
 UNGUIDED = "none"
-PSG = "psg"
+LAYOUT = "layout"
 """Id of the default guidance method."""
+PSG = "psg"
+"""Id of PoS-based generation as published."""
 
 SMALLEST_TARGET = 0.02
 """Least size of a target, fraction of the image side."""

@@ -469,7 +469,7 @@ class Relation:
 
     @property
     def is_guided(self) -> bool:
-        """Whether guidance acts on it; attention maps contain no depth."""
+        """Whether guidance acts on it by PoS; attention maps contain no depth."""
         return not (self.is_muted or self.type.needs_depth)
 
     @property

@@ -31,6 +31,7 @@ class AttentionReader:
         decoder: Layers of further levels, for losses that read them.
 
     Attributes:
+        guided: Relations that the loss reads; by default those that PoS can guide.
         allows_invalid: Whether NaN and infinite values are read instead of raising.
     """
 

@@ -144,6 +144,8 @@ class GuidedCall:
             decoder=model.decoder_to_read(smaller=plan.smaller_maps) if reads_decoder else (),
         )
         reader.allows_invalid = plan.allows_invalid
+        if guidance is not None and guidance.guides_depth:
+            reader.guided = tuple(r for r in plan.scene.relations if not r.is_muted)
         return reader
 
     def _finish_step(self, step: DenoisingStep, prediction: Prediction) -> Sequence[int]:
@@ -230,6 +232,7 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
         failures_named=partial(GUIDANCE_METHODS.failures_named, method.id),
         corrects_prediction=method.corrects_prediction,
         reads_decoder=method.reads_decoder,
+        guides_depth=method.guides_depth,
     )
 
 

@@ -44,6 +44,7 @@ class Guidance:
         corrects_prediction: True if the updates are added to the predicted noise, False if
             they are subtracted from the latents.
         reads_decoder: Whether the loss reads the decoder's levels.
+        guides_depth: Whether the loss reads relations in depth.
         failures_named: Returns a context that names the plugin of the loss in errors.
     """
 
@@ -52,6 +53,7 @@ class Guidance:
     refined: RefinedLoss | None = None
     corrects_prediction: bool = False
     reads_decoder: bool = False
+    guides_depth: bool = False
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property

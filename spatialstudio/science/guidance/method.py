@@ -42,6 +42,7 @@ class GuidanceMethod(MethodCard):
         order: Position among the built-in methods, ascending; plugin methods follow.
         needs_relations: False for a method that uses only mentions, so that it also applies to a
             scene without relations and is independent of the relations.
+        guides_depth: Whether it also guides relations in depth, by cues in the picture plane.
         uses_model_strength: Whether the recommended step size comes from the model's card.
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
             is subtracted from the latents.
@@ -53,6 +54,7 @@ class GuidanceMethod(MethodCard):
     make_refined: "Callable[[GuidanceSettings], RefinedLoss] | None" = None
     order: int = 0
     needs_relations: bool = True
+    guides_depth: bool = False
     uses_model_strength: bool = False
     corrects_prediction: bool = False
     reads_decoder: bool = False

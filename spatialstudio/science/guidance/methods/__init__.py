@@ -94,8 +94,13 @@ def unusual_options(method_id: str, options: Mapping[str, object]) -> Mapping[st
 
 def has_work(scene: SceneGraph, method_id: str) -> bool:
     """Return True if a method can guide a scene with mentions."""
-    needs_none = method_id in GUIDANCE_METHODS and not GUIDANCE_METHODS[method_id].needs_relations
-    return needs_none or any(relation.is_guided for relation in scene.relations)
+    if method_id not in GUIDANCE_METHODS:
+        return any(relation.is_guided for relation in scene.relations)
+    method = GUIDANCE_METHODS[method_id]
+    return not method.needs_relations or any(
+        relation.is_guided or (method.guides_depth and not relation.is_muted)
+        for relation in scene.relations
+    )
 
 
 def reads_after(settings: GuidanceSettings) -> bool:

@@ -13,16 +13,14 @@ the coarsest maps too; denoisers without levels use the same maps for all terms;
 which they do not define; relations are summed, each times its weight.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import (
-    Axis,
     AxisClaim,
-    MentionId,
     Relation,
     Shape,
 )
@@ -32,28 +30,13 @@ from spatialstudio.science.guidance.method import (
     STABLE_DIFFUSION,
     GuidanceMethod,
 )
-from spatialstudio.science.pos.superiority import PICTURE_AXES, can_guide, marginal
+from spatialstudio.science.pos.superiority import PICTURE_AXES, can_guide
 
 if TYPE_CHECKING:
     import torch
 
     from spatialstudio.science.pos.attention_maps import WordAttention
-
-
-@frozen(kw_only=False)
-class Spread:
-    """Centroid and variance of a map.
-
-    Attributes:
-        centroid: Axis to () coordinate in [0, 1].
-        variance: () mean squared distance from the centroid, both axes.
-    """
-
-    centroid: "Mapping[Axis, torch.Tensor]"
-    variance: "torch.Tensor"
-
-
-Spreads: TypeAlias = Mapping[MentionId, Spread]
+    from spatialstudio.science.pos.map_shape import Spread, Spreads
 
 
 @frozen(kw_only=False)
@@ -76,6 +59,8 @@ class InfSplignLoss:
 
     def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
         """Return the () sum of the three terms over all relations except depth relations."""
+        from spatialstudio.science.pos.map_shape import spread_of
+
         levels = [
             {mention: spread_of(weights) for mention, weights in maps.items()}
             for maps in attention.decoder_maps()
@@ -83,7 +68,7 @@ class InfSplignLoss:
         guided = [relation for relation in relations if can_guide(relation.type)]
         return _stack([self._of(each, levels[0], levels[-1]) for each in guided]).sum()
 
-    def _of(self, relation: Relation, coarse: Spreads, fine: Spreads) -> "torch.Tensor":
+    def _of(self, relation: Relation, coarse: "Spreads", fine: "Spreads") -> "torch.Tensor":
         ends = [coarse[end] for end in relation.ends]
         variances = _stack([end.variance for end in ends])
         subject, *others = (fine[end].variance for end in relation.ends)
@@ -92,7 +77,7 @@ class InfSplignLoss:
         lack = spatial + self.presence * variances.sum() + self.balance * unlike.sum()
         return relation.weight * lack
 
-    def _spatial(self, relation: Relation, ends: Sequence[Spread]) -> "torch.Tensor":
+    def _spatial(self, relation: Relation, ends: "Sequence[Spread]") -> "torch.Tensor":
         subject, other, *flank = ends
         apart = [(subject.centroid[axis] - other.centroid[axis]).abs() for axis in PICTURE_AXES]
         match relation.type.shape:
@@ -106,7 +91,7 @@ class InfSplignLoss:
             case Shape.BETWEEN:
                 return self._between(subject, other, flank[0])
 
-    def _between(self, subject: Spread, one: Spread, other: Spread) -> "torch.Tensor":
+    def _between(self, subject: "Spread", one: "Spread", other: "Spread") -> "torch.Tensor":
         arrangements = [
             self._claim(AxisClaim(axis, is_first), subject, one)
             + self._claim(AxisClaim(axis, not is_first), subject, other)
@@ -115,7 +100,7 @@ class InfSplignLoss:
         ]
         return _stack(arrangements).amin()
 
-    def _claim(self, claim: AxisClaim, subject: Spread, other: Spread) -> "torch.Tensor":
+    def _claim(self, claim: AxisClaim, subject: "Spread", other: "Spread") -> "torch.Tensor":
         ahead = other.centroid[claim.axis] - subject.centroid[claim.axis]
         return self._lacking(ahead if claim.subject_first else -ahead)
 
@@ -123,26 +108,6 @@ class InfSplignLoss:
         from torch.nn.functional import gelu
 
         return gelu(self.slope * (self.margin - delta))
-
-
-def spread_of(weights: "torch.Tensor") -> Spread:
-    """Compute centroid and variance of a map.
-
-    Args:
-        weights: (h, w), not negative.
-
-    Raises:
-        EmptyMapError: The map sums to 0.
-    """
-    import torch
-
-    centroid, variance = {}, weights.new_zeros(())
-    for axis in PICTURE_AXES:
-        profile = marginal(weights, axis)
-        places = (torch.arange(profile.shape[-1]).to(profile) + 0.5) / profile.shape[-1]
-        centroid[axis] = (profile * places).sum()
-        variance = variance + (profile * (places - centroid[axis]).square()).sum()
-    return Spread(centroid, variance)
 
 
 def _stack(values: "Sequence[torch.Tensor]") -> "torch.Tensor":

@@ -42,23 +42,11 @@ class PsgPresenceLoss:
         """Return the () PSG loss plus ``presence`` times the sum over mentions, each in [0, 1]."""
         import torch
 
+        from spatialstudio.science.pos.map_shape import compactness
+
         maps = attention.loss_maps()
         lacks = [(1 - compactness(weights)).square() for weights in maps.values()]
         return self.placement(relations, attention) + self.presence * torch.stack(lacks).sum()
-
-
-def compactness(weights: "torch.Tensor") -> "torch.Tensor":
-    """Compute the fraction of a map's mass above its mean.
-
-    Args:
-        weights: (..., h, w), not negative, with a positive sum.
-
-    Returns:
-        (...) in [0, 1): 0 for a constant map, 1 - c for one constant on a fraction c of positions.
-    """
-    flat = weights.flatten(-2)
-    above = (flat - flat.mean(-1, keepdim=True)).clamp_min(0)
-    return above.sum(-1) / flat.sum(-1)
 
 
 def _make_loss(settings: GuidanceSettings) -> PsgPresenceLoss:

@@ -12,8 +12,9 @@ from spatialstudio.domain.scene import (
     Axis,
     Relation,
 )
-from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss, spread_of
+from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 from spatialstudio.science.pos.attention_maps import WordAttention
+from spatialstudio.science.pos.map_shape import spread_of
 
 SPATIAL_ONLY = InfSplignLoss(presence=0, balance=0)
 PLACES = {"a": [0], "b": [1], "c": [2]}

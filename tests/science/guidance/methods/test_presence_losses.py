@@ -4,9 +4,10 @@ import torch
 from spatialstudio.domain.scene import LEFT_OF, Relation
 from spatialstudio.science.guidance.losses import PsgLoss, scene_loss
 from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
-from spatialstudio.science.guidance.methods.psg_presence import PsgPresenceLoss, compactness
+from spatialstudio.science.guidance.methods.psg_presence import PsgPresenceLoss
 from spatialstudio.science.guidance.methods.weighted_presence import WeightedPresenceLoss
 from spatialstudio.science.pos.attention_maps import WordAttention
+from spatialstudio.science.pos.map_shape import compactness
 
 RELATIONS = [Relation(id="r", type=LEFT_OF, subject="a", object="b")]
 PLACES = {"a": [0], "b": [2]}

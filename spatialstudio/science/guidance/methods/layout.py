@@ -1,0 +1,196 @@
+"""Layout guidance: holds the relations and keeps every object.
+
+    L = sum_r w_r L_r + e sum_i (1 - X_i)^2
+
+with the exclusivity X_i of each word's map (``science/pos/map_shape.py``), which falls when an
+object is lost or merges with another. The losses of the relations:
+
+    order, between   (1 - P(u + g < v))^2, the PSG loss with a margin of g
+    far              4 max(0, f - d)^2 with the distance d of the centroids
+    near             4 max(0, d - k (s_a + s_b))^2 with the spreads s
+    in front, behind the nearer object stands lower in the picture, by a margin
+
+Near does not pull two maps onto each other, unlike +PoS^dist, and far does not reward the corners.
+Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
+ordered vertically, or placed by the sketch, is left to steering and search.
+
+Updates are long and limited in size: on the first steps, which decide the layout, the gradient of
+PoS is too small to change anything by itself.
+
+Source: PSG, Rezaei et al. 2025, arXiv:2506.23418, for the order; all else is ours.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import LAYOUT, GuidanceSettings
+from spatialstudio.domain.options import Option, OptionKind
+from spatialstudio.domain.run_settings import Preset
+from spatialstudio.domain.scene import Axis, AxisClaim, MentionId, Relation, Shape
+from spatialstudio.science.guidance.method import ANY_FAMILY, GuidanceMethod
+from spatialstudio.science.pos.superiority import PICTURE_AXES, marginal, pos_beyond
+
+if TYPE_CHECKING:
+    import torch
+
+    from spatialstudio.science.pos.attention_maps import MentionMaps, WordAttention
+
+FAR = 0.8
+"""Distance of far objects, fraction of the side."""
+REACH = 1.6
+"""Distance at which near objects touch, in spreads of their maps."""
+DISTANCE_WEIGHT = 4.0
+"""Weight of squared distances, so that they compare with squared probabilities."""
+DEPTH_STEP = 0.2
+"""How much lower the nearer object stands, fraction of the side."""
+
+
+@frozen(kw_only=False)
+class LayoutLoss:
+    """Layout guidance, a ``GuidanceLoss``.
+
+    Attributes:
+        exclusivity: Weight of the exclusivity term, >= 0.
+        margin: g, fraction of the side by which ordered objects are apart, >= 0.
+        placed: Objects that the sketch places.
+    """
+
+    exclusivity: float = 0.5
+    margin: float = 0.05
+    placed: frozenset[MentionId] = frozenset()
+
+    reads_whole_text = False
+
+    def __call__(self, relations: Sequence[Relation], attention: "WordAttention") -> "torch.Tensor":
+        """Return the () weighted sum of the terms, each >= 0."""
+        import torch
+
+        from spatialstudio.science.pos.map_shape import exclusivity
+
+        maps = attention.loss_maps()
+        losses = [
+            relation.weight * self._loss(relation, maps)
+            for relation in relations
+            if not relation.type.needs_depth or self._has_free_height(relation, relations)
+        ]
+        lacks = (1 - exclusivity(tuple(maps.values()))).square()
+        return torch.stack([*losses, self.exclusivity * lacks.sum()]).sum()
+
+    def _has_free_height(self, relation: Relation, relations: Sequence[Relation]) -> bool:
+        """Return True if neither another relation of the pair nor the sketch sets its heights."""
+        ends = set(relation.ends)
+        is_ordered = any(
+            ends <= set(other.ends) and any(claim.axis is Axis.Y for claim in other.type.claims)
+            for other in relations
+        )
+        return not (is_ordered or ends <= self.placed)
+
+    def _loss(self, relation: Relation, maps: "MentionMaps") -> "torch.Tensor":
+        ends = [maps[end] for end in relation.ends]
+        match relation.type.shape:
+            case Shape.ORDER:
+                return _sum([self._claim(claim, *ends) for claim in relation.type.claims])
+            case Shape.NEAR:
+                distance, reach = _distance(*ends)
+                return DISTANCE_WEIGHT * (distance - REACH * reach).clamp_min(0).square()
+            case Shape.FAR:
+                distance, _ = _distance(*ends)
+                return DISTANCE_WEIGHT * (FAR - distance).clamp_min(0).square()
+            case Shape.BETWEEN:
+                return self._between(*ends)
+
+    def _claim(
+        self, claim: AxisClaim, subject: "torch.Tensor", other: "torch.Tensor"
+    ) -> "torch.Tensor":
+        first, second = (subject, other) if claim.subject_first else (other, subject)
+        if claim.axis is Axis.DEPTH:
+            return _disorder(second, first, Axis.Y, DEPTH_STEP)
+        return _disorder(first, second, claim.axis, self.margin)
+
+    def _between(
+        self, subject: "torch.Tensor", one: "torch.Tensor", other: "torch.Tensor"
+    ) -> "torch.Tensor":
+        import torch
+
+        arrangements = [
+            _disorder(before, subject, axis, self.margin)
+            + _disorder(subject, after, axis, self.margin)
+            for axis in PICTURE_AXES
+            for before, after in ((one, other), (other, one))
+        ]
+        return torch.stack(arrangements).amin()
+
+
+def _disorder(
+    first: "torch.Tensor", second: "torch.Tensor", axis: Axis, margin: float
+) -> "torch.Tensor":
+    """Return the () squared probability that ``first`` is not ``margin`` before ``second``."""
+    before, after = marginal(first, axis), marginal(second, axis)
+    gap = margin * before.shape[-1]
+    whole = int(gap)
+    part = gap - whole
+    clear = (1 - part) * pos_beyond(before, after, whole)
+    if part:
+        clear = clear + part * pos_beyond(before, after, whole + 1)
+    return (1 - clear).square()
+
+
+def _distance(first: "torch.Tensor", second: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
+    """Return the () distance of two centroids and the () sum of the spreads, without gradient."""
+    from spatialstudio.science.pos.map_shape import peaks, spread_of
+
+    one, other = spread_of(peaks(first)), spread_of(peaks(second))
+    squared = _sum([(one.centroid[axis] - other.centroid[axis]).square() for axis in PICTURE_AXES])
+    reach = one.variance.detach().sqrt() + other.variance.detach().sqrt()
+    return (squared + 1e-6).sqrt(), reach
+
+
+def _sum(values: "Sequence[torch.Tensor]") -> "torch.Tensor":
+    import torch
+
+    return torch.stack(tuple(values)).sum()
+
+
+EXCLUSIVITY_WEIGHT = Option(
+    id="exclusivity_weight",
+    label="Exclusivity weight",
+    help="Weight of the term that gives every object places of its own; 0 holds relations only.",
+    kind=OptionKind.FLOAT,
+    default=0.5,
+    minimum=0,
+    step=0.1,
+)
+MARGIN = Option(
+    id="margin",
+    label="Margin",
+    help="How far apart ordered objects should be, as a fraction of the side.",
+    kind=OptionKind.FLOAT,
+    default=0.05,
+    minimum=0,
+    maximum=0.5,
+    step=0.01,
+)
+
+
+def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
+    placed = frozenset(target.mention_id for target in settings.targets)
+    return LayoutLoss(
+        exclusivity=float(EXCLUSIVITY_WEIGHT.value_in(settings.options)),
+        margin=float(MARGIN.value_in(settings.options)),
+        placed=placed if settings.target_weight > 0 else frozenset(),
+    )
+
+
+METHOD = GuidanceMethod(
+    id=LAYOUT,
+    label="Layout guidance",
+    description="Holds relations, depth and sketched places, and keeps every object.",
+    order=0,
+    options=(EXCLUSIVITY_WEIGHT, MARGIN),
+    presets={
+        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=100, step_limit=0.1)},
+    },
+    guides_depth=True,
+    make_loss=_make_loss,
+)
