@@ -47,7 +47,10 @@ def _taking(name: str) -> Callable[[GenerationRequest], Mapping[str, object]]:
 
 OURS: Mapping[str, Callable[[GenerationRequest], Mapping[str, object]]] = {
     "sampler": lambda request: {"scheduler_id": request.sampling.scheduler_id},
-    "search": lambda request: {"candidates": request.search.candidates},
+    "search": lambda request: {
+        "candidates": request.search.candidates,
+        "steering": request.steering if request.steering.is_on else None,
+    },
     "savings": lambda request: {"savings": request.sampling.savings},
     **{option.id: _taking(option.id) for option in SAMPLING_OPTIONS},
 }

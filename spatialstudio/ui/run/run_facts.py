@@ -36,6 +36,9 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), _guidance_in_words(guidance.strength)),
         ]
+        if request.steering.is_on:
+            text = tr("{count} particles").format(count=request.steering.particles)
+            facts.append((tr("Steering"), text))
     if run.candidates:
         facts.append((tr("Noise search"), _search_in_words(run.candidates)))
     if run.image is not None:

@@ -8,6 +8,7 @@ from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.scene import RIGHT_OF
+from spatialstudio.domain.steering import Steering
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations
 from spatialstudio.ui.run.run_facts import facts_of
@@ -98,6 +99,12 @@ def test_the_facts_suffice_to_draw_it_again(done):
     assert facts["Guidance"] == "step size 5"
     assert facts["Time"] == "2.5 s on cpu"
     assert facts["Folder"] == "runs"
+
+
+def test_a_steered_run_tells_how_many_particles_it_had(done):
+    assert "Steering" not in dict(facts_of(done))
+    steered = replace(done, request=replace(done.request, steering=Steering(particles=12)))
+    assert dict(facts_of(steered))["Steering"] == "12 particles"
 
 
 def test_a_search_tells_how_many_it_compared_and_what_did_not_choose(done):

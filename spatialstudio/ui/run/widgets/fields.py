@@ -100,7 +100,8 @@ PLAIN_NUMBER = {
 
 def count_field(name: str, most: int, **properties: Any) -> NumberBox:
     """Return a field for 1 to ``most`` items, with further Qt properties."""
-    return NumberBox(accessibleName=name, minimum=1, maximum=most, **PLAIN_NUMBER, **properties)
+    usual = {"minimum": 1, "maximum": most}
+    return NumberBox(accessibleName=name, **PLAIN_NUMBER, **(usual | properties))
 
 
 def share_field(name: str, largest: float, **properties: Any) -> DecimalBox:

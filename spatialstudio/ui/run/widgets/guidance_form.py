@@ -13,6 +13,7 @@ from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import SAMPLING_OPTIONS, UNGUIDED, GuidanceSettings
 from spatialstudio.domain.options import MethodCard, Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
+from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
 from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.theme import em
@@ -112,6 +113,16 @@ class GuidanceForm(QWidget):
             prefix=tr("best of "),
             toolTip=tr("Keeps the best of consecutive seeds; supports depth relations"),
         )
+        self._particles = count_field(
+            tr("Particles"),
+            MOST_CANDIDATES,
+            minimum=0,
+            specialValueText=tr("automatic"),
+            toolTip=tr(
+                "Noises that are denoised side by side; those with a low PoS are dropped on the "
+                "way. Automatic is for depth relations; 1 is off"
+            ),
+        )
         self._goal = share_field(
             tr("Pause at PoS"),
             NEVER,
@@ -166,7 +177,14 @@ class GuidanceForm(QWidget):
         self._settings = settings
         guidance = settings.sampling.guidance
         fields = (self._method, self._preset, self._strength, self._last, self._updates)
-        others = (self._candidates, self._goal, self._scale, self._detail, self._memory)
+        others = (
+            self._candidates,
+            self._particles,
+            self._goal,
+            self._scale,
+            self._detail,
+            self._memory,
+        )
         blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
         self._show_method(guidance)
         self._preset.clear()
@@ -180,6 +198,7 @@ class GuidanceForm(QWidget):
         self._last.setSuffix(tr(" of {steps}").format(steps=settings.sampling.steps))
         self._updates.setValue(guidance.inner_updates)
         self._candidates.setValue(settings.candidates)
+        self._particles.setValue(settings.steering.particles if settings.steering else 0)
         self._goal.setValue(guidance.goal)
         self._scale.setValue(settings.guidance_scale or 0.0)
         self._preview.setValue(settings.preview_every)
@@ -273,6 +292,7 @@ class GuidanceForm(QWidget):
         self._candidates.valueChanged.connect(
             lambda count: self._edit(tr("change search"), candidates=count)
         )
+        self._particles.valueChanged.connect(self._steer)
         self._scale.valueChanged.connect(
             lambda scale: self._edit(tr("change CFG scale"), guidance_scale=scale or None)
         )
@@ -304,6 +324,11 @@ class GuidanceForm(QWidget):
         if self._settings is not None:
             self._edit(name, guidance=replace(self._settings.sampling.guidance, **changes))
 
+    def _steer(self, count: int) -> None:
+        if self._settings is not None:
+            chosen = replace(self._settings.steering or ONE_PARTICLE, particles=count)
+            self._edit(tr("change particles"), steering=chosen if count else None)
+
     def _edit(self, name: str, **changes: Any) -> None:
         if self._settings is not None:
             self.settings_edited.emit(name, with_values(self._settings, **changes))
@@ -323,6 +348,7 @@ class GuidanceForm(QWidget):
             (tr("Inner updates"), self._updates),
             (tr("Pause at PoS"), self._goal),
             (tr("Noise search"), self._candidates),
+            (tr("Particles"), self._particles),
             (tr("CFG scale"), self._scale),
             (tr("Preview"), self._preview),
             (tr("Device"), self._device),

@@ -20,6 +20,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.options import MethodCard, Option, OptionKind
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
+from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
 from spatialstudio.ui.widgets.disclosure import Disclosure
@@ -81,6 +82,20 @@ def test_how_many_pictures_are_searched_is_told(qtbot, form):
         qtbot.keyClick(box, Qt.Key.Key_Up)
     assert edited.args[1] == replace(SETTINGS, candidates=2)
     assert box.text() == "best of 2"
+
+
+def test_particles_are_automatic_until_their_number_is_set(qtbot, form):
+    form.findChild(Disclosure).show_open(True)
+    box = named(form, QAbstractSpinBox, "Particles")
+    assert box.text() == "automatic"
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        qtbot.keyClick(box, Qt.Key.Key_Up)
+    assert edited.args[1] == replace(SETTINGS, steering=Steering(particles=1))
+    form.show_settings(replace(SETTINGS, steering=Steering(particles=4)), tuple(Preset), 7)
+    assert box.text() == "4"
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        box.setValue(0)
+    assert edited.args[1] == SETTINGS
 
 
 def test_another_method_is_told_with_whose_settings(qtbot, form):
