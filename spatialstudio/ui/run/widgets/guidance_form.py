@@ -106,23 +106,7 @@ class GuidanceForm(QWidget):
         self._updates = count_field(
             tr("Inner updates"), MOST_UPDATES, toolTip=tr("Latent updates per guided step")
         )
-        self._candidates = count_field(
-            tr("Noise search"),
-            MOST_CANDIDATES,
-            specialValueText=tr("off"),
-            prefix=tr("best of "),
-            toolTip=tr("Keeps the best of consecutive seeds; supports depth relations"),
-        )
-        self._particles = count_field(
-            tr("Particles"),
-            MOST_CANDIDATES,
-            minimum=0,
-            specialValueText=tr("automatic"),
-            toolTip=tr(
-                "Noises that are denoised side by side; those with a low PoS are dropped on the "
-                "way. Automatic is for depth relations; 1 is off"
-            ),
-        )
+        self._make_search_fields()
         self._goal = share_field(
             tr("Pause at PoS"),
             NEVER,
@@ -140,6 +124,25 @@ class GuidanceForm(QWidget):
         self._disclosure = Disclosure(tr("Method parameters"), self._fields)
         self._lay_out()
         self._connect()
+
+    def _make_search_fields(self) -> None:
+        self._candidates = count_field(
+            tr("Noise search"),
+            MOST_CANDIDATES,
+            specialValueText=tr("off"),
+            prefix=tr("best of "),
+            toolTip=tr("Keeps the best of consecutive seeds; supports depth relations"),
+        )
+        self._particles = count_field(
+            tr("Particles"),
+            MOST_CANDIDATES,
+            minimum=0,
+            specialValueText=tr("automatic"),
+            toolTip=tr(
+                "Noises that are denoised side by side; those with a low PoS are dropped on the "
+                "way. Automatic is for depth relations; 1 is off"
+            ),
+        )
 
     def _make_capture_fields(self) -> None:
         self._detail = ChoiceBox(tr("Recorded maps"))
