@@ -35,6 +35,7 @@ from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scenes.consistency import Contradiction, contradictions_of
+from spatialstudio.science.scenes.layout import still_held
 
 
 class RunState(Enum):
@@ -257,18 +258,16 @@ class Session:
     ) -> None:
         """Set the current scene; ``last_scene`` keeps the last valid one.
 
-        Sketched places follow a valid scene: those of objects that it does not mention are dropped,
-        and a prompt of earlier, as after an undo, has the places of earlier.
+        Sketched places follow a valid scene: those of objects that it does not mention, or that a
+        changed relation contradicts, are dropped; a prompt of earlier, as after an undo, has the
+        places of earlier.
         """
         before, self.scene = self.last_scene, scene
         self.last_scene = scene or self.last_scene
+        had, self.places = self.places, self._places_in(scene, before)
         self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))
-        if scene is not None:
-            if before is not None:
-                self._keep_earlier(before.prompt.text, before, self.places)
-            known, places = self._earlier_places.get(scene.prompt.text, (None, self.places))
-            is_same = known is None or known.mentions == scene.mentions
-            self.set_places(places if is_same else self.places)
+        if self.places != had:
+            self._publish(PlacesChanged(places=self.places))
 
     def set_places(self, places: SketchedPlaces) -> None:
         """Set the places of the layout sketch; only objects of the last scene have one."""
@@ -282,6 +281,19 @@ class Session:
         self._keep_earlier(prompt, None, SketchedPlaces())
         if self.scene is not None and self.scene.prompt.text == prompt:
             self.set_places(SketchedPlaces())
+
+    def _places_in(self, scene: SceneGraph | None, before: SceneGraph | None) -> SketchedPlaces:
+        """Return the places for a scene that follows another one."""
+        if scene is None:
+            return self.places
+        if before is None:
+            return self.places.within(scene)
+        self._keep_earlier(before.prompt.text, before, self.places)
+        if (earlier := self._earlier_places.get(scene.prompt.text)) is not None:
+            known, places = earlier
+            if known is None or known.mentions == scene.mentions:
+                return places.within(scene)
+        return still_held(self.places.within(scene), scene, before)
 
     def _keep_earlier(self, prompt: str, scene: SceneGraph | None, places: SketchedPlaces) -> None:
         self._earlier_places.pop(prompt, None)

@@ -374,6 +374,11 @@ class Studio:
         self.session.set_places(places)
         self.storage.drafts.keep_places(self.session.places)
 
+    def forget_places(self, prompt: str) -> None:
+        """Free all objects of a prompt, which is the current one or will be."""
+        self.session.forget_places(prompt)
+        self.storage.drafts.keep_places(self.session.places)
+
     def places_from(self, request: GenerationRequest) -> SketchedPlaces:
         """Return the sketched places of a request, for the objects of the current scene."""
         scene = self.session.scene

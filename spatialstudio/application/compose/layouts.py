@@ -128,9 +128,20 @@ __all__ = [
 ]
 
 
-def arranged(scene: SceneGraph, kept: Places) -> Places:
-    """Return positions that satisfy the relations; see ``arrange``."""
-    return arrange(scene, kept)
+def arranged(scene: SceneGraph, kept: Places, places: SketchedPlaces | None = None) -> Places:
+    """Return positions that satisfy the relations, sketched places unchanged; see ``arrange``."""
+    held = {each.mention_id: each.place for each in places.targets} if places else {}
+    return {**arrange(scene, {**kept, **held}, held=held.keys()), **held}
+
+
+def hold_at(scene: SceneGraph, where: Places, places: SketchedPlaces) -> SketchedPlaces:
+    """Return sketched places with every object of a scene held where it is; sizes stay."""
+    for mention in scene.mentions:
+        x, y = where[mention.id]
+        held = places.target_of(mention.id)
+        size = held.size if held else None
+        places = places.with_target(PlaceTarget(mention_id=mention.id, x=x, y=y, size=size))
+    return places.within(scene)
 
 
 def graph_places(scene: SceneGraph) -> Places:

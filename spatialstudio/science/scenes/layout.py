@@ -4,12 +4,13 @@ Each object is a blob around a point. Relations of blobs are measured with the c
 boxes, so that a sketch and an evaluation agree. The method is ours.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import atan2, cos, dist, sin, tau
 from typing import TypeAlias
 
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import (
     BY_HAND,
     NEAR,
@@ -54,13 +55,19 @@ PAIR = 2
 SURFACE = Perception(image_sha256="", height=PIXELS, width=PIXELS, detections=(), masks=())
 
 
-def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODUCE) -> Places:
+def arrange(
+    scene: SceneGraph,
+    kept: Places,
+    settings: CheckerSettings = REPRODUCE,
+    held: Collection[MentionId] = (),
+) -> Places:
     """Place all objects of a scene so that its relations hold.
 
     Args:
         scene: The scene graph; depth relations are ignored.
         kept: Existing places; they change only if a relation requires it.
         settings: Margins and distances.
+        held: Objects that do not move, even if a relation requires it.
     """
     claims = [each for each in scene.relations if can_sketch(each.type)]
     known = {mention.id for mention in scene.mentions}
@@ -71,6 +78,8 @@ def arrange(scene: SceneGraph, kept: Places, settings: CheckerSettings = REPRODU
     for _ in range(SWEEPS):
         wrong = [each for each in claims if not is_shown(each, places, settings)]
         for end in dict.fromkeys(end for relation in wrong for end in relation.ends):
+            if end in held:
+                continue
             places[end] = _best_place(end, claims, places, settings)
     return _unstacked(places, kept, claims, settings)
 
@@ -143,6 +152,25 @@ def is_shown(relation: Relation, places: Places, settings: CheckerSettings = REP
     """Return True if a relation holds beyond its margin in a layout."""
     reading = _reading(relation.type, [places[end] for end in relation.ends], settings)
     return reading.is_clear and reading.offset > 0
+
+
+def still_held(places: SketchedPlaces, scene: SceneGraph, before: SceneGraph) -> SketchedPlaces:
+    """Return sketched places without those that a new or changed relation contradicts.
+
+    Args:
+        places: Places of objects.
+        scene: The scene.
+        before: The scene before, to which the places belonged.
+    """
+    where = {each.mention_id: each.place for each in places.targets}
+    known = {(each.type, each.ends) for each in before.relations}
+    new = [each for each in scene.relations if (each.type, each.ends) not in known]
+    for relation in new:
+        is_placed = can_sketch(relation.type) and where.keys() >= set(relation.ends)
+        if is_placed and not is_shown(relation, where):
+            for end in relation.ends:
+                places = places.without(end)
+    return places
 
 
 def relations_after(

@@ -58,10 +58,24 @@ REMOVE_THING = Command(
     scope=Scope.SKETCH,
 )
 
+HOLD_PLACE = Command(
+    *("hold_place", Menu.COMPOSE, "Hold or free the object's place", "H"),
+    tip="The picture should have the selected object where the sketch shows it, or anywhere",
+    scope=Scope.SKETCH,
+)
+HOLD_PLACES = Command(
+    *("hold_places", Menu.COMPOSE, "Hold all places of the sketch"),
+    tip="The picture should have every object where the sketch shows it",
+)
+FREE_PLACES = Command(
+    *("free_places", Menu.COMPOSE, "Free all places of the sketch"),
+    tip="Only the relations count, not the places of the sketch",
+)
+
 COMMANDS = (
     *(CHANGE_RELATION, SWAP, MUTE, COUNTERFACTUAL),
     *(HEAVIER, LIGHTER, EARLIER_PROMPT, LATER_PROMPT),
-    *(SKETCH, ADD_THING, REMOVE_THING),
+    *(SKETCH, ADD_THING, REMOVE_THING, HOLD_PLACE, HOLD_PLACES, FREE_PLACES),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QWidget
 
 from spatialstudio.application.compose.layouts import (
     LAYOUTS,
@@ -39,7 +39,7 @@ class LayoutsPanel(Panel):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._session = context.studio.session
-        self._prompt_offered = context.window_signals.prompt_offered
+        self._signals = context.window_signals
         self._tiles = {
             layout: _tile(context.theme, layout, self._pick, size_em=TILE_EM) for layout in FEW
         }
@@ -63,11 +63,15 @@ class LayoutsPanel(Panel):
         self.setVisible(density is Density.SIMPLE)
 
     def _pick(self, layout: LayoutTemplate, _checked: bool = False) -> None:
-        self._prompt_offered.emit(layout.prompt(things_of(self._session.scene)))
+        self._signals.prompt_offered.emit(layout.prompt(things_of(self._session.scene)))
+        self._signals.spots_offered.emit(layout.spots, False)
 
 
 class LayoutDialog(QDialog):
     """Lets the user pick a layout; emits ``prompt_picked`` with its prompt and closes.
+
+    Then it emits ``spots_picked`` with its ``Spot`` per object and whether the picture should have
+    the objects there.
 
     All tiles share one tab stop; arrows move between tiles.
 
@@ -78,6 +82,7 @@ class LayoutDialog(QDialog):
     """
 
     prompt_picked = Signal(str)
+    spots_picked = Signal(object, bool)
 
     def __init__(self, theme: Theme, things: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -95,8 +100,9 @@ class LayoutDialog(QDialog):
         words = tr(
             "The prompt is rewritten for this layout with its current objects; Undo restores it."
         )
+        self._holds = QCheckBox(tr("Hold the places of the layout, not only its relations"))
         column(
-            *(TextLabel(words, Tone.MUTED), grow(DockRoom(sheet))),
+            *(TextLabel(words, Tone.MUTED), self._holds, grow(DockRoom(sheet))),
             within=self,
             gap=0.8,
             edges=(1.2, 1, 1.2, 1.2),
@@ -105,6 +111,7 @@ class LayoutDialog(QDialog):
 
     def _pick(self, layout: LayoutTemplate, _checked: bool = False) -> None:
         self.prompt_picked.emit(layout.prompt(self._things))
+        self.spots_picked.emit(layout.spots, self._holds.isChecked())
         self.accept()
 
 

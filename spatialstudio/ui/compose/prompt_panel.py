@@ -118,6 +118,7 @@ class PromptPanel(Panel):
         kept = self._studio.storage.drafts.newest
         if kept.prompt and not self._asked:
             self._apply_draft(Draft(kept.prompt, kept.scene))
+            self._studio.use_places(kept.places)
 
     def read(self, text: str) -> None:
         """Parse a prompt that the user wrote."""

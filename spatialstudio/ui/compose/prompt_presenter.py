@@ -7,6 +7,7 @@ from spatialstudio.application.compose.scene_advice import (
     AdviceKind,
     advice_on,
 )
+from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import (
     Axis,
     RelationId,
@@ -74,11 +75,18 @@ def chip_rows(scene: SceneGraph) -> tuple[ChipRow, ...]:
     )
 
 
-def sketch_blobs(scene: SceneGraph, places: Places) -> tuple[Blob, ...]:
-    """Return the objects of a scene as blobs at their positions."""
+def sketch_blobs(
+    scene: SceneGraph, places: Places, held: SketchedPlaces | None = None
+) -> tuple[Blob, ...]:
+    """Return the objects of a scene as blobs at their positions; those with a target are held."""
     hues = scene.hues
+    targets = {each.mention_id: each for each in held.targets} if held else {}
     return tuple(
-        Blob(mention.id, mention.phrase, hues[mention.id], *places[mention.id])
+        Blob(
+            *(mention.id, mention.phrase, hues[mention.id], *places[mention.id]),
+            is_held=(target := targets.get(mention.id)) is not None,
+            size=target.size if target else None,
+        )
         for mention in scene.mentions
     )
 

@@ -30,6 +30,9 @@ class WindowSignals(QObject):
 
     Attributes:
         prompt_offered: A prompt to use, as text.
+        spots_offered: Positions of the current prompt's objects in text order, as a tuple of
+            ``Spot``, and whether the picture should have the objects there.
+        settings_changed: The settings of the next picture changed, as ``RunSettings``.
         seed_offered: The seed of the next picture.
         prompt_wanted: Parse the prompt's pending text now.
         path_offered: A run's folder or a picture to open, as ``Path``.
@@ -49,6 +52,8 @@ class WindowSignals(QObject):
     """
 
     prompt_offered = Signal(str)
+    spots_offered = Signal(object, bool)
+    settings_changed = Signal(object)
     seed_offered = Signal(int)
     prompt_wanted = Signal()
     path_offered = Signal(object)

@@ -292,6 +292,7 @@ class GenerationPanel(Panel):
         settings = self._drawable(settings)
         before, self._settings = self._settings, settings
         self._studio.storage.drafts.keep_settings(settings)
+        self._context.window_signals.settings_changed.emit(settings)
         self._keep_prediction(settings)
         self._show()
         if before is None or before.model_id != settings.model_id:
@@ -346,6 +347,7 @@ class GenerationPanel(Panel):
         dialog = LayoutDialog(self._context.theme, things, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.prompt_picked.connect(self._context.window_signals.prompt_offered)
+        dialog.spots_picked.connect(self._context.window_signals.spots_offered)
         dialog.open()
 
     def _show_models(self) -> None:

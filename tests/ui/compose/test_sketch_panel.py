@@ -3,14 +3,25 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
+from spatialstudio.application.compose.layouts import LAYOUTS
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BY_HAND
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
+    FREE_PLACES,
+    HOLD_PLACE,
+    HOLD_PLACES,
     REMOVE_THING,
     SKETCH,
+    SWAP,
 )
-from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch, ThingField
+from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
+from spatialstudio.ui.compose.widgets.thing_field import ThingField
+from spatialstudio.ui.run.commands import TAKE_SETTINGS
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
+from spatialstudio.ui.widgets.fields import Slider
+from spatialstudio.ui.widgets.texts import TextLabel
 from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT
 
@@ -157,7 +168,7 @@ def remove_by_button(qtbot, sketch):
 
 def remove_by_menu(_qtbot, sketch):
     place = sketch.place_of("m1").toPoint()
-    (action,) = menu_at(sketch, place).actions()
+    *_, action = menu_at(sketch, place).actions()
     assert action.text() == "Remove dog"
     action.trigger()
 
@@ -254,3 +265,129 @@ def test_a_thing_keeps_its_colour_where_the_prompt_changes_its_order(qtbot, sket
         for mention in studio.session.scene.mentions
     }
     assert hues == {"dog": 0, "car": 1, "cat": 2}
+
+
+def held(studio):
+    return {each.mention_id: each for each in studio.session.places.targets}
+
+
+def test_only_what_is_dragged_is_held_until_it_is_undone(qtbot, sketch, studio, window):
+    assert "The place is held" not in sketch.accessibleDescription()
+    push(qtbot, sketch, "m1", 0.1)
+    (target,) = held(studio).values()
+    assert target.mention_id == "m1"
+    assert (sketch.point_of(QPointF(*target.place)) - sketch.place_of("m1")).manhattanLength() < 1
+    assert sketch.accessibleDescription().count("The place is held, at any size.") == 1
+    (request,) = studio.requests(window.generation.settings)
+    assert request.sampling.guidance.targets == (target,)
+    window.context.edits.undo()
+    assert held(studio) == {}
+
+
+def test_a_relation_that_contradicts_held_places_frees_them_and_undo_holds_them_again(
+    qtbot, sketch, studio, window
+):
+    window.context.actions[HOLD_PLACES].trigger()
+    before = held(studio)
+    assert set(before) == {"m1", "m2"}
+    studio.session.pick_relation(studio.session.scene.relations[0].id)
+    window.context.actions[SWAP].trigger()
+    assert held(studio) == {}
+    window.context.edits.undo()
+    assert held(studio) == before
+    where = sketch.place_of("m1").x() < sketch.place_of("m2").x()
+    qtbot.waitUntil(lambda: where)
+
+
+@pytest.mark.parametrize("way", ["key", "menu", "button"])
+def test_a_place_is_held_and_freed(qtbot, sketch, studio, window, way):
+    studio.session.pick_mention("m1")
+    qtbot.waitUntil(window.context.actions[HOLD_PLACE].isEnabled)
+    sketch.setFocus()
+    for is_held in (True, False):
+        if way == "key":
+            qtbot.keyClick(sketch, Qt.Key.Key_H)
+        elif way == "menu":
+            menu_at(sketch, sketch.place_of("m1").toPoint()).actions()[0].trigger()
+        else:
+            button = named(sketch.window(), QPushButton, "Hold or free the object's place")
+            qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert ("m1" in held(studio)) is is_held
+        words = "The place is held" if is_held else "dog: 26 % across, 50 % down. The place is free"
+        qtbot.waitUntil(lambda words=words: words in sketch.accessibleDescription())
+
+
+def test_keys_size_an_object_and_the_size_stays_while_it_moves(qtbot, sketch, studio, window):
+    studio.session.pick_mention("m1")
+    qtbot.waitUntil(window.context.actions[HOLD_PLACE].isEnabled)
+    sketch.setFocus()
+    for _ in range(3):
+        qtbot.keyClick(sketch, Qt.Key.Key_Plus)
+    assert held(studio)["m1"].size == pytest.approx(0.3)
+    push(qtbot, sketch, "m1", 0.1)
+    assert held(studio)["m1"].size == pytest.approx(0.3)
+    assert "with a size of 30 %" in sketch.accessibleDescription()
+    qtbot.keyClick(sketch, Qt.Key.Key_0)
+    assert held(studio)["m1"].size is None
+    for _ in range(3):  # any size, the move, and all steps of the size, which merge
+        window.context.edits.undo()
+    assert held(studio) == {}
+
+
+def test_the_weight_goes_from_the_relations_to_the_sketch(qtbot, sketch, studio, window):
+    slider = named(sketch.window(), Slider, "Weight of the places")
+    assert not slider.isEnabled()
+    window.context.actions[HOLD_PLACES].trigger()
+    qtbot.waitUntil(slider.isEnabled)
+    slider.setValue(30)
+    (request,) = studio.requests(window.generation.settings)
+    assert request.sampling.guidance.target_weight == 0.3
+    window.context.actions[FREE_PLACES].trigger()
+    (request,) = studio.requests(window.generation.settings)
+    assert request.sampling.guidance.targets == ()
+    assert request.sampling.guidance.target_weight == 1
+
+
+def test_the_sketch_says_that_its_places_are_not_used_without_guidance(qtbot, sketch, window):
+    def says_off():
+        labels = window.stage.findChildren(TextLabel)
+        return any("Guidance is off" in each.text() and each.isVisible() for each in labels)
+
+    window.context.actions[HOLD_PLACES].trigger()
+    assert not says_off()
+    idle = with_values(window.generation.settings, guidance=GuidanceSettings())
+    window.context.window_signals.settings_changed.emit(idle)
+    qtbot.waitUntil(says_off)
+
+
+def test_settings_of_a_run_bring_its_places_back(qtbot, sketch, studio, window):
+    window.context.actions[HOLD_PLACES].trigger()
+    before = held(studio)
+    window.generation.generate()
+    qtbot.waitUntil(lambda: studio.session.run is not None)
+    window.context.actions[FREE_PLACES].trigger()
+    assert held(studio) == {}
+    window.context.actions[TAKE_SETTINGS].trigger()
+    assert held(studio) == before
+    window.context.edits.undo()
+    assert held(studio) == {}
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_template_shows_and_may_hold_its_places(qtbot, sketch, studio, window, is_held):
+    push(qtbot, sketch, "m1", 0.1)
+    layout = next(each for each in LAYOUTS if each.name == "Row of three")
+    signals = window.context.window_signals
+    signals.prompt_offered.emit(layout.prompt(("dog", "car")))
+    signals.spots_offered.emit(layout.spots, is_held)
+    qtbot.waitUntil(lambda: "clock" in sketch.accessibleDescription())
+    names = {mention.phrase: mention.id for mention in studio.session.scene.mentions}
+    for name, spot in zip(("dog", "car", "clock"), layout.spots, strict=True):
+        place = sketch.point_of(QPointF(spot.x, spot.y))
+        assert (sketch.place_of(names[name]) - place).manhattanLength() < 3
+    assert len(held(studio)) == (3 if is_held else 0)
+
+
+def test_places_are_there_again_after_a_restart(qtbot, sketch, studio, window):
+    push(qtbot, sketch, "m1", 0.1)
+    assert studio.storage.drafts.newest.places == studio.session.places

@@ -1,8 +1,8 @@
-"""A sketch of objects as blobs that can be moved to their intended positions, and named."""
+"""A sketch of objects as blobs that can be moved to their intended positions and sized."""
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, QStringListModel, Qt, Signal
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -13,8 +13,9 @@ from PySide6.QtGui import (
     QPainterPath,
     QPen,
     QRadialGradient,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QCompleter, QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import (
@@ -23,7 +24,6 @@ from spatialstudio.ui.theme.theme import (
     em,
     font,
 )
-from spatialstudio.ui.widgets.fields import TextLine
 from spatialstudio.ui.widgets.painting import (
     EXPANDING,
     PaintedWidget,
@@ -39,12 +39,29 @@ LEAP = 10
 """Factor on the distance with Shift."""
 EDGE = 0.06
 """Minimum distance of objects from the edges."""
+SMALLEST, LARGEST = 0.06, 1.0
+"""Range of a size that is set here, fractions of the side."""
+SIZE_STEP = 0.02
+"""Change of a size by a key or a notch of the wheel."""
+NOTCH = 120
+"""Angle of a notch of the wheel, in eighths of a degree."""
+HANDLE_EM = 0.42
+"""Radius of the handle on a rim."""
+DIAGONAL = 0.5**0.5
+"""Cosine and sine of the handle's angle."""
 CORE = 0.45
-SOLID, SOFT = 0.6, 0.28
+SOLID, SOFT, HOLLOW = 0.6, 0.28, 0.1
+RING_ALPHA = 0.75
 ROUNDING_EM = 0.6
 LEAST_EM = 6
 LINK_ALPHA = 0.9
 THIRDS = 3
+
+GROWTHS = {
+    Qt.Key.Key_Plus: SIZE_STEP,
+    Qt.Key.Key_Equal: SIZE_STEP,
+    Qt.Key.Key_Minus: -SIZE_STEP,
+}
 
 PUSHES = {
     Qt.Key.Key_Left: QPointF(-NUDGE, 0),
@@ -56,13 +73,26 @@ PUSHES = {
 
 @frozen(kw_only=False)
 class Blob:
-    """An object on the sketch; x and y are fractions of its sides, y grows down."""
+    """An object on the sketch.
+
+    Attributes:
+        key: Its id.
+        phrase: Its name.
+        hue: Index of its colour.
+        x: Centre, fraction of the width.
+        y: Centre, fraction of the height, grows down.
+        is_held: Whether the picture should have it there; otherwise it is free, and the position
+            is only where it is displayed.
+        size: Diameter that it should have, fraction of the side; None for any.
+    """
 
     key: Hashable
     phrase: str
     hue: int
     x: float
     y: float
+    is_held: bool = False
+    size: float | None = None
 
 
 @frozen(kw_only=False)
@@ -89,19 +119,29 @@ class Link:
 class LayoutSketch(PaintedWidget):
     """Shows objects and the relations that follow from their positions.
 
+    Objects whose place is held are filled; free ones are hollow with a dashed rim. A dotted rim
+    means any size.
+
     Emits ``blob_moved`` with an object's key and position during a move, ``blob_dropped`` with them
-    at its end, ``blob_picked`` with a key when an object is grabbed, ``place_asked`` with an empty
-    position on a double click, and ``removal_asked`` with a key; the context menu offers both.
-    Keys: Tab moves between objects, arrows move an object, Shift moves it ten times as far.
+    at its end, ``size_moved`` and ``size_picked`` likewise with its size, None for any,
+    ``hold_picked`` with a key and whether its place is held, ``blob_picked`` with a key when an
+    object is grabbed, ``place_asked`` with an empty position on a double click, and
+    ``removal_asked`` with a key; the context menu offers these as well. A size is changed by the
+    handle on the rim or the wheel.
+    Keys: Tab moves between objects, arrows move an object, Shift moves it ten times as far, + and -
+    change its size, 0 allows any size.
 
     Args:
         theme: Colours and icons.
-        blob_side: Side of a blob, as a fraction of the sketch.
+        blob_side: Side of a blob of any size, as a fraction of the sketch.
         placeholder: Text shown while there are no objects.
     """
 
     blob_moved = Signal(object, QPointF)
     blob_dropped = Signal(object, QPointF)
+    size_moved = Signal(object, float)
+    size_picked = Signal(object, object)
+    hold_picked = Signal(object, bool)
     blob_picked = Signal(object)
     place_asked = Signal(QPointF)
     removal_asked = Signal(object)
@@ -122,7 +162,9 @@ class LayoutSketch(PaintedWidget):
         self._links: tuple[Link, ...] = ()
         self._picked: Hashable = None
         self._held: Blob | None = None
+        self._is_sizing = False
         self._grip = QPointF()
+        self._pressed = QPointF()
 
     def sizeHint(self) -> QSize:
         return QSize(em(26), em(26))
@@ -131,12 +173,7 @@ class LayoutSketch(PaintedWidget):
         """Show objects at their positions, and their relations."""
         self._blobs, self._links = blobs, links
         said = [f"{link.sentence}." for link in links]
-        places = [
-            tr("{thing}: {x} % across, {y} % down.").format(
-                thing=blob.phrase, x=f"{blob.x:.0%}"[:-1], y=f"{blob.y:.0%}"[:-1]
-            )
-            for blob in blobs
-        ]
+        places = [_in_words(blob) for blob in blobs]
         self.setAccessibleDescription(" ".join([*said, *places]) or self._placeholder)
         self.update()
 
@@ -174,37 +211,61 @@ class LayoutSketch(PaintedWidget):
         painter.setClipPath(shape)
         if not self._blobs:
             self._draw_placeholder(painter, frame)
-        for blob in self._blobs:
+        for blob in sorted(self._blobs, key=self._radius, reverse=True):
             self._draw_blob(painter, blob)
         for link in self._links:
             self._draw_link(painter, link)
         for blob in self._blobs:
             self._draw_name(painter, blob)
+        if (picked := self._picked_blob()) is not None:
+            self._draw_handle(painter, picked)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        blob = self._blob_at(event.position())
+        sized = self._handle_at(event.position())
+        blob = sized or self._blob_at(event.position())
         if blob is not None and event.button() is Qt.MouseButton.LeftButton:
-            self._held = blob
+            self._held, self._is_sizing = blob, sized is not None
             self._grip = event.position() - self.place_of(blob.key)
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            self._pressed = event.position()
+            sizing, moving = Qt.CursorShape.SizeFDiagCursor, Qt.CursorShape.ClosedHandCursor
+            self.setCursor(sizing if self._is_sizing else moving)
             self.blob_picked.emit(blob.key)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move the grabbed object; show a hand cursor over objects."""
-        if self._held is not None:
+        """Move or size the grabbed object; show a hand cursor over objects."""
+        if self._held is not None and self._is_sizing:
+            self.size_moved.emit(self._held.key, self._size_to(event.position()))
+        elif self._held is not None:
             self.blob_moved.emit(self._held.key, self._share(event.position() - self._grip))
+        elif self._handle_at(event.position()) is not None:
+            self.setCursor(Qt.CursorShape.SizeFDiagCursor)
         elif self._blob_at(event.position()) is not None:
             self.setCursor(Qt.CursorShape.OpenHandCursor)
         else:
             self.unsetCursor()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            self.unsetCursor()
-            place = self._share(event.position() - self._grip)
-            if place != QPointF(held.x, held.y):
-                self.blob_dropped.emit(held.key, place)
+        if (held := self._held) is None:
+            return
+        size = self._size_to(event.position())
+        self._held = None
+        self.unsetCursor()
+        if event.position() == self._pressed:
+            return
+        if self._is_sizing:
+            self.size_picked.emit(held.key, size)
+        else:
+            self.blob_dropped.emit(held.key, self._share(event.position() - self._grip))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the size of the object at the pointer."""
+        blob = self._blob_at(event.position())
+        notches = event.angleDelta().y() / NOTCH
+        if blob is None or not notches:
+            event.ignore()
+            return
+        self.blob_picked.emit(blob.key)
+        self._grow(blob, notches * SIZE_STEP)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Request an object at an empty position."""
@@ -215,7 +276,7 @@ class LayoutSketch(PaintedWidget):
             self.mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to remove the object at the pointer, or to add one at an empty position."""
+        """Offer what can be done with the object at the pointer, or to add one there."""
         place, at = QPointF(event.pos()), event.globalPos()
         blob = self._blob_at(place)
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
@@ -225,6 +286,7 @@ class LayoutSketch(PaintedWidget):
         menu.aboutToHide.connect(menu.deleteLater)
         if blob is not None:
             self.blob_picked.emit(blob.key)
+            self._offer_place(menu, blob)
             remove = menu.addAction(tr("Remove {thing}").format(thing=blob.phrase))
             remove.triggered.connect(lambda: self.removal_asked.emit(blob.key))
         else:
@@ -233,8 +295,14 @@ class LayoutSketch(PaintedWidget):
         menu.popup(at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        push = PUSHES.get(Qt.Key(event.key()))
-        blob = self._picked_blob()
+        key, blob = Qt.Key(event.key()), self._picked_blob()
+        push = PUSHES.get(key)
+        if blob is not None and key in GROWTHS:
+            self._grow(blob, GROWTHS[key])
+            return
+        if blob is not None and key is Qt.Key.Key_0:
+            self.size_picked.emit(blob.key, None)
+            return
         if push is None or blob is None:
             super().keyPressEvent(event)
             return
@@ -262,18 +330,53 @@ class LayoutSketch(PaintedWidget):
     def _picked_blob(self) -> Blob | None:
         return next((each for each in self._blobs if each.key == self._picked), None)
 
-    def _blob_at(self, place: QPointF) -> Blob | None:
-        reach = self._radius()
-        found = [
-            (distance.x() ** 2 + distance.y() ** 2, blob)
-            for blob in self._blobs
-            if (distance := self.place_of(blob.key) - place).manhattanLength() < 2 * reach
-        ]
-        near = [each for each in found if each[0] <= reach**2]
-        return min(near, key=lambda each: each[0])[1] if near else None
+    def handle_of(self, blob: Blob) -> QPointF:
+        """Return the handle on an object's rim, in widget coordinates; it stays in the sketch."""
+        reach = self._radius(blob) * DIAGONAL
+        corner = self.frame().bottomRight() - QPointF(em(HANDLE_EM), em(HANDLE_EM))
+        place = self.place_of(blob.key) + QPointF(reach, reach)
+        return QPointF(min(place.x(), corner.x()), min(place.y(), corner.y()))
 
-    def _radius(self) -> float:
-        return self.frame().width() * self._blob_side / 2
+    def _handle_at(self, place: QPointF) -> Blob | None:
+        """Return the selected object if its handle is at a place."""
+        blob = self._picked_blob()
+        if blob is None or QLineF(self.handle_of(blob), place).length() > 2 * em(HANDLE_EM):
+            return None
+        return blob
+
+    def _size_to(self, place: QPointF) -> float:
+        """Return the diameter whose handle would be at a place."""
+        assert self._held is not None
+        away = QLineF(self.place_of(self._held.key), place).length()
+        return _possible_size(2 * away / self.frame().width())
+
+    def _grow(self, blob: Blob, by: float) -> None:
+        size = self._blob_side if blob.size is None else blob.size
+        self.size_picked.emit(blob.key, _possible_size(size + by))
+
+    def _offer_place(self, menu: QMenu, blob: Blob) -> None:
+        hold = menu.addAction(tr("Hold this place"))
+        hold.setCheckable(True)
+        hold.setChecked(blob.is_held)
+        hold.triggered.connect(lambda on: self.hold_picked.emit(blob.key, on))
+        any_size = menu.addAction(tr("Any size"))
+        any_size.setCheckable(True)
+        any_size.setChecked(blob.size is None)
+        usual = self._blob_side
+        any_size.triggered.connect(
+            lambda on: self.size_picked.emit(blob.key, None if on else usual)
+        )
+        menu.addSeparator()
+
+    def _blob_at(self, place: QPointF) -> Blob | None:
+        """Return the object at a place; of several, the one whose centre is nearest."""
+        away = {blob: QLineF(self.place_of(blob.key), place).length() for blob in self._blobs}
+        near = [blob for blob in self._blobs if away[blob] <= self._radius(blob)]
+        return min(near, key=lambda blob: away[blob] / self._radius(blob), default=None)
+
+    def _radius(self, blob: Blob) -> float:
+        side = self._blob_side if blob.size is None else blob.size
+        return self.frame().width() * side / 2
 
     def _share(self, place: QPointF) -> QPointF:
         frame = self.frame()
@@ -298,28 +401,47 @@ class LayoutSketch(PaintedWidget):
         painter.drawText(frame.adjusted(em(2), 0, -em(2), 0), words, self._placeholder)
 
     def _draw_blob(self, painter: QPainter, blob: Blob) -> None:
-        middle, radius = self.place_of(blob.key), self._radius()
-        glow = QRadialGradient(middle, radius * 1.25)
-        glow.setColorAt(0, self._theme.mention(blob.hue, SOLID))
-        glow.setColorAt(CORE, self._theme.mention(blob.hue, SOFT))
-        glow.setColorAt(1, self._theme.mention(blob.hue, 0))
+        middle, radius = self.place_of(blob.key), self._radius(blob)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(glow)
-        painter.drawEllipse(middle, radius * 1.25, radius * 1.25)
-        if blob.key == self._picked:
-            pen = QPen(self._theme.mention(blob.hue), 2)
-            pen.setStyle(Qt.PenStyle.SolidLine if self.hasFocus() else Qt.PenStyle.DashLine)
-            painter.setPen(pen)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(middle, radius, radius)
+        if blob.is_held:
+            glow = QRadialGradient(middle, radius * 1.25)
+            glow.setColorAt(0, self._theme.mention(blob.hue, SOLID))
+            glow.setColorAt(CORE, self._theme.mention(blob.hue, SOFT))
+            glow.setColorAt(1, self._theme.mention(blob.hue, 0))
+            painter.setBrush(glow)
+            painter.drawEllipse(middle, radius * 1.25, radius * 1.25)
+        painter.setBrush(self._theme.mention(blob.hue, 0 if blob.is_held else HOLLOW))
+        painter.setPen(self._rim(blob))
+        painter.drawEllipse(middle, radius, radius)
+
+    def _rim(self, blob: Blob) -> QPen:
+        """Return the pen of a rim: solid for a size, dotted for any, dashed for a free object."""
+        is_picked = blob.key == self._picked
+        pen = QPen(self._theme.mention(blob.hue, 1 if is_picked else RING_ALPHA), 1.5)
+        if is_picked and self.hasFocus():
+            pen.setWidthF(3)
+        if not blob.is_held:
+            pen.setDashPattern([4, 4])
+        elif blob.size is None:
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+            pen.setDashPattern([0.1, 3])
+        return pen
+
+    def _draw_handle(self, painter: QPainter, blob: Blob) -> None:
+        painter.setPen(QPen(self._theme.mention(blob.hue), 2))
+        painter.setBrush(self._theme.colour("raised"))
+        painter.drawEllipse(self.handle_of(blob), em(HANDLE_EM), em(HANDLE_EM))
 
     def _draw_name(self, painter: QPainter, blob: Blob) -> None:
-        middle, radius = self.place_of(blob.key), self._radius()
+        middle, radius = self.place_of(blob.key), max(self._radius(blob), em(2))
         letters = font(bold=True)
         shown, words = elided(blob.phrase, letters, 2.6 * radius), QFontMetricsF(letters)
         box = QRectF(0, 0, words.horizontalAdvance(shown) + em(0.4), words.height())
         box.moveCenter(middle)
         draw_text(painter, box, shown, (letters, self._theme.colour("text")))
+        note = font(SMALL)
+        below = QRectF(box.left() - em(3), box.bottom(), box.width() + em(6), em(1.2))
+        draw_text(painter, below, _note_on(blob), (note, self._theme.colour("muted")))
 
     def _draw_link(self, painter: QPainter, link: Link) -> None:
         """Draw a line from the subject to the object, with the relation phrase."""
@@ -350,81 +472,32 @@ class LayoutSketch(PaintedWidget):
         draw_text(painter, box, link.phrase, (letters, self._theme.colour(role)))
 
 
+def _note_on(blob: Blob) -> str:
+    """Return what is shown under a name: "free", "held", or the size."""
+    if not blob.is_held:
+        return tr("free")
+    return tr("held") if blob.size is None else f"{blob.size * 100:.0f} %"
+
+
+def _in_words(blob: Blob) -> str:
+    """Describe an object for screen readers."""
+    place = tr("{thing}: {x} % across, {y} % down.").format(
+        thing=blob.phrase, x=f"{blob.x:.0%}"[:-1], y=f"{blob.y:.0%}"[:-1]
+    )
+    if not blob.is_held:
+        return f"{place} {tr('The place is free.')}"
+    if blob.size is None:
+        return f"{place} {tr('The place is held, at any size.')}"
+    held = tr("The place is held, with a size of {size} %.")
+    return f"{place} {held.format(size=f'{blob.size * 100:.0f}')}"
+
+
+def _possible_size(size: float) -> float:
+    return round(min(max(size, SMALLEST), LARGEST), 3)
+
+
 def _kept_inside(place: QPointF) -> QPointF:
     return QPointF(
         min(max(place.x(), EDGE), 1 - EDGE),
         min(max(place.y(), EDGE), 1 - EDGE),
     )
-
-
-WIDTH_EM = 11
-MOST_OFFERED = 6
-
-
-class ThingField(TextLine):
-    """A field over another widget; hidden until it is opened.
-
-    Emits ``name_entered`` with the text on Enter and stays open until closed; Esc or a click
-    elsewhere closes it.
-
-    Args:
-        parent: Widget below it; gets the focus back.
-    """
-
-    name_entered = Signal(str)
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, placeholderText=tr("Name, for example: red cup"))
-        self._beneath = parent
-        self._names = QStringListModel(self)
-        self.setCompleter(
-            QCompleter(
-                *(self._names, self),
-                caseSensitivity=Qt.CaseSensitivity.CaseInsensitive,
-                maxVisibleItems=MOST_OFFERED,
-            )
-        )
-        self.setAccessibleName(tr("Name of the object"))
-        self.setFixedWidth(em(WIDTH_EM))
-        self.returnPressed.connect(self._tell)
-        self.hide()
-
-    def open_at(self, place: QPoint, names: tuple[str, ...]) -> None:
-        """Ask for a name.
-
-        Args:
-            place: Its centre in the parent's coordinates; kept inside the parent.
-            names: Completions.
-        """
-        self._names.setStringList(list(names))
-        self.clear()
-        room = self._beneath.rect()
-        own = self.sizeHint().expandedTo(self.minimumSize())
-        left = min(max(place.x() - own.width() // 2, 0), max(room.width() - own.width(), 0))
-        top = min(max(place.y() - own.height() // 2, 0), max(room.height() - own.height(), 0))
-        self.move(left, top)
-        self.show()
-        self.raise_()
-        self.setFocus()
-
-    def give_back(self) -> None:
-        """Close the field and return the focus to the parent."""
-        self.hide()
-        self._beneath.setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close on Esc."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.give_back()
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Close when the focus moves elsewhere, except to the list of completions."""
-        super().focusOutEvent(event)
-        if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self.hide()
-
-    def _tell(self) -> None:
-        if name := self.text().strip():
-            self.name_entered.emit(name)

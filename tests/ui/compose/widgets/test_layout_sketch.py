@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from spatialstudio.ui.compose.widgets.layout_sketch import (
     LEAP,
@@ -97,3 +100,83 @@ def test_a_thing_is_drawn_in_its_hue(sketch, theme):
     blank = sketch.rect().center() + QPoint(0, 60)
     assert image.pixelColor(blank).name() == theme.colour("raised").name()
     assert image.pixelColor(inside).name() != theme.colour("raised").name()
+
+
+def drag_handle(qtbot, sketch, blob, by):
+    start = sketch.handle_of(blob).toPoint()
+    qtbot.mousePress(sketch, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(sketch, start + by)
+    qtbot.mouseRelease(sketch, Qt.MouseButton.LeftButton, pos=start + by)
+
+
+def test_the_handle_on_the_rim_sizes_an_object(qtbot, sketch):
+    sketch.show_picked("m1")
+    side = sketch.frame().width()
+    with qtbot.waitSignal(sketch.size_moved), qtbot.waitSignal(sketch.size_picked) as sized:
+        drag_handle(qtbot, sketch, DOG, QPoint(round(0.05 * side), round(0.05 * side)))
+    assert sized.args == ["m1", pytest.approx(0.24 + 2 * 0.05 * 2**0.5, abs=0.02)]
+
+
+def test_a_click_on_the_handle_changes_nothing(qtbot, sketch):
+    sketch.show_picked("m1")
+    with qtbot.assertNotEmitted(sketch.size_picked), qtbot.assertNotEmitted(sketch.blob_dropped):
+        drag_handle(qtbot, sketch, DOG, QPoint())
+
+
+@pytest.mark.parametrize(("delta", "size"), [(120, 0.26), (-240, 0.2)])
+def test_the_wheel_sizes_the_object_at_the_pointer(qtbot, sketch, delta, size):
+    with qtbot.waitSignal(sketch.size_picked) as sized:
+        turn_wheel(sketch, sketch.place_of("m2"), delta)
+    assert sized.args == ["m2", pytest.approx(size)]
+
+
+def test_the_wheel_beside_objects_is_left_to_others(qtbot, sketch):
+    with qtbot.assertNotEmitted(sketch.size_picked):
+        assert not turn_wheel(sketch, sketch.point_of(QPointF(0.5, 0.9)), 120).isAccepted()
+
+
+def turn_wheel(sketch, place, delta):
+    event = QWheelEvent(
+        place,
+        sketch.mapToGlobal(place),
+        QPoint(),
+        QPoint(0, delta),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(sketch, event)
+    return event
+
+
+@pytest.mark.parametrize(
+    ("blob", "words"),
+    [
+        (DOG, "dog: 20 % across, 50 % down. The place is free."),
+        (replace(DOG, is_held=True), "The place is held, at any size."),
+        (replace(DOG, is_held=True, size=0.25), "The place is held, with a size of 25 %."),
+    ],
+)
+def test_words_say_whether_a_place_is_held(sketch, blob, words):
+    sketch.show_sketch((blob,), ())
+    assert words in sketch.accessibleDescription()
+
+
+def test_a_free_object_is_hollow(sketch):
+    beside = QPoint(round(sketch.frame().width() * 0.07), 0)
+    colours = []
+    for blob in (DOG, replace(DOG, is_held=True)):
+        sketch.show_sketch((blob,), ())
+        image = sketch.grab().toImage()
+        colours.append(image.pixelColor(sketch.place_of("m1").toPoint() + beside).lightnessF())
+    assert abs(colours[0] - colours[1]) > 0.05
+
+
+def test_of_two_objects_the_small_one_inside_is_grabbed(qtbot, sketch):
+    large = replace(DOG, x=0.5, size=0.9)
+    small = replace(CAR, x=0.6, size=0.1)
+    sketch.show_sketch((large, small), ())
+    with qtbot.waitSignal(sketch.blob_picked) as picked:
+        qtbot.mouseClick(sketch, Qt.MouseButton.LeftButton, pos=sketch.place_of("m2").toPoint())
+    assert picked.args == ["m2"]
