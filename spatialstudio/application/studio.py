@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from spatialstudio.application.compose.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.compose.edit_relations import keep_hand
 from spatialstudio.application.compose.language_model import LanguageModel, SecondReader
-from spatialstudio.application.compose.layouts import places_for
 from spatialstudio.application.compose.read_prompt import (
     only_known,
     read_prompt,
@@ -378,12 +377,6 @@ class Studio:
         """Free all objects of a prompt, which is the current one or will be."""
         self.session.forget_places(prompt)
         self.storage.drafts.keep_places(self.session.places)
-
-    def places_from(self, request: GenerationRequest) -> SketchedPlaces:
-        """Return the sketched places of a request, for the objects of the current scene."""
-        scene = self.session.scene
-        places = places_of(request)
-        return places if scene is None else places_for(scene, places, request.scene).within(scene)
 
     def new_request(
         self,

@@ -17,6 +17,7 @@ from spatialstudio.application.inspect.inspection import (
     attention_at_the_end,
     evidence_of,
     explain,
+    places_in_words,
     run_placements,
 )
 from spatialstudio.application.session import OpenRun
@@ -24,7 +25,6 @@ from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.judge_choice import UsedJudgeSet
-from spatialstudio.domain.picture_settings import place_in_words
 from spatialstudio.domain.scene import (
     Basis,
     Relation,
@@ -36,7 +36,6 @@ from spatialstudio.domain.scene import (
 from spatialstudio.domain.verdict import Box, Evaluation, Verdict
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
-from spatialstudio.science.scenes.placement import offset_in_words
 
 NO_ATTENTION: Mapping[RelationId, float] = MappingProxyType({})
 
@@ -269,15 +268,6 @@ def _places_answer(run: OpenRun) -> Answer:
     return {"places": rows, "place_weight": guidance.target_weight} if rows else {}
 
 
-def _place_lines(run: OpenRun) -> Iterator[str]:
-    for placement in run_placements(run):
-        phrase = run.scene.mention(placement.target.mention_id).phrase
-        if run.evaluation is not None:
-            yield f"{phrase}: {offset_in_words(placement)}"
-        else:
-            yield f"{phrase}: placed at {place_in_words(placement.target)}"
-
-
 def run_lines(run: OpenRun) -> Iterator[str]:
     """Return a run as lines of text."""
     if run.evaluation is not None:
@@ -286,7 +276,7 @@ def run_lines(run: OpenRun) -> Iterator[str]:
         yield "There is no relation to judge."
     elif run.evaluation is not None and run.evaluation.judge_set is not None:
         yield from judge_set_lines(run.evaluation.judge_set)
-    yield from _place_lines(run)
+    yield from places_in_words(run)
     if (asked := run.request) is not None:
         model_id, guidance = asked.model.id, asked.sampling.guidance
         yield asked_line(

@@ -11,6 +11,7 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.assertion import DaSettings
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.picture_settings import place_in_words
 from spatialstudio.domain.run_settings import places_of
 from spatialstudio.domain.scene import (
     Axis,
@@ -29,7 +30,7 @@ from spatialstudio.science.checker.evidence import explain as explain_verdict
 from spatialstudio.science.checker.evidence import share_in_words
 from spatialstudio.science.pos.superiority import marginal
 from spatialstudio.science.questions.da_score import score_again
-from spatialstudio.science.scenes.placement import Placement, placements_of
+from spatialstudio.science.scenes.placement import Placement, offset_in_words, placements_of
 
 
 def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -76,6 +77,16 @@ def run_placements(run: OpenRun) -> tuple[Placement, ...]:
     if run.evaluation is None:
         return tuple(Placement(target=target, found=None) for target in targets)
     return placements_of(targets, run.evaluation.perception)
+
+
+def places_in_words(run: OpenRun) -> tuple[str, ...]:
+    """Return the sketched places of a run, and how far off the objects are: "cat: 3 % of ..."."""
+    is_judged = run.evaluation is not None
+    return tuple(
+        f"{run.scene.mention(each.target.mention_id).phrase}: "
+        + (offset_in_words(each) if is_judged else f"at {place_in_words(each.target)}")
+        for each in run_placements(run)
+    )
 
 
 def last_attention(

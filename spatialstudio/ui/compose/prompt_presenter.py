@@ -1,5 +1,8 @@
 """Converts a scene into what the prompt editor, chips, graph and sketch show."""
 
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainterPath, QTransform
+
 from spatialstudio.application.compose.edit_relations import why
 from spatialstudio.application.compose.layouts import Places
 from spatialstudio.application.compose.scene_advice import (
@@ -7,6 +10,8 @@ from spatialstudio.application.compose.scene_advice import (
     AdviceKind,
     advice_on,
 )
+from spatialstudio.application.inspect.inspection import places_in_words, run_placements
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.scene import (
     Axis,
@@ -16,12 +21,15 @@ from spatialstudio.domain.scene import (
     Shape,
     relation_types,
 )
+from spatialstudio.domain.verdict import Mask
+from spatialstudio.ui.compose.widgets.found_marks import FoundMark
 from spatialstudio.ui.compose.widgets.layout_sketch import Blob, Link
 from spatialstudio.ui.compose.widgets.prompt_editor import MarkedWord
 from spatialstudio.ui.compose.widgets.relation_chip import ChipClaim
 from spatialstudio.ui.compose.widgets.relation_chips import ChipRow
 from spatialstudio.ui.compose.widgets.relation_wheel import Choice
 from spatialstudio.ui.compose.widgets.word_handle import ThingWord
+from spatialstudio.ui.widgets.array_images import mask_outline
 
 FLANKED = 3
 """Number of objects in a "between" relation."""
@@ -89,6 +97,42 @@ def sketch_blobs(
         )
         for mention in scene.mentions
     )
+
+
+def found_marks(run: OpenRun | None) -> tuple[FoundMark, ...]:
+    """Return where the objects of an evaluated run with sketched places are; else none."""
+    if run is None or run.evaluation is None:
+        return ()
+    hues, perception = run.scene.hues, run.evaluation.perception
+    marks = []
+    for placement, words in zip(run_placements(run), places_in_words(run), strict=True):
+        target, found, distance = placement.target, placement.found, placement.distance
+        masks = perception.masks_of(target.mention_id)
+        marks.append(
+            FoundMark(
+                key=target.mention_id,
+                phrase=run.scene.mention(target.mention_id).phrase,
+                hue=hues[target.mention_id],
+                target=QPointF(*target.place),
+                found=QPointF(found.x, found.y) if found else None,
+                outline=_outline(masks[0] if masks else None, found.box if found else None),
+                distance="" if distance is None else f"{distance * 100:.0f} %",
+                sentence=f"{words}.",
+            )
+        )
+    return tuple(marks)
+
+
+def _outline(mask: Mask | None, box: tuple[float, float, float, float] | None) -> QPainterPath:
+    """Return the border of a mask, else of a box, in fractions of the sides; empty for neither."""
+    if mask is not None:
+        height, width = mask.pixels.shape
+        return QTransform.fromScale(1 / width, 1 / height).map(mask_outline(mask.pixels))
+    path = QPainterPath()
+    if box is not None:
+        left, top, right, bottom = box
+        path.addRect(left, top, right - left, bottom - top)
+    return path
 
 
 def sketch_links(scene: SceneGraph) -> tuple[Link, ...]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from spatialstudio.application.compose.layouts import (
     BLOB_SIDE,
@@ -17,10 +17,12 @@ from spatialstudio.application.compose.layouts import (
     free_place,
     hold_at,
     named_in,
+    places_for,
 )
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
     MentionPicked,
+    OpenRun,
     PlacesChanged,
     RunChanged,
     SceneChanged,
@@ -28,7 +30,7 @@ from spatialstudio.application.session import (
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, PlaceTarget
-from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces
+from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces, places_of
 from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
@@ -38,7 +40,8 @@ from spatialstudio.ui.compose.commands import (
     REMOVE_THING,
     SKETCH,
 )
-from spatialstudio.ui.compose.prompt_presenter import sketch_blobs, sketch_links
+from spatialstudio.ui.compose.prompt_presenter import found_marks, sketch_blobs, sketch_links
+from spatialstudio.ui.compose.widgets.found_marks import FoundOverlay
 from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
 from spatialstudio.ui.compose.widgets.place_weight import PlaceWeight
 from spatialstudio.ui.compose.widgets.thing_field import ThingField
@@ -49,9 +52,11 @@ from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 LOW_EM = 16
 """Below this height, the text under the sketch is hidden."""
-FLAT = 1.6
-"""Aspect ratio above which a low panel has its buttons at the side."""
-SIDE_EM = 15
+FLAT = 1.4
+"""Aspect ratio above which the controls are at the side."""
+WIDEST = 16777215
+"""Width of a widget without a limit, as in Qt."""
+SIDE_EM = 17
 """Width of the controls at the side."""
 SKETCH_HINT = (
     "Drag objects into place, or double-click to add one; the prompt is updated. A picture follows "
@@ -75,8 +80,9 @@ class Sketched:
 
 def take_places(context: WindowContext, request: GenerationRequest) -> None:
     """Use the sketched places of a picture, for the objects that the current prompt shares."""
-    session, places = context.studio.session, context.studio.places_from(request)
-    if places != session.places:
+    session = context.studio.session
+    if (scene := session.scene) is not None:
+        places = places_for(scene, places_of(request), request.scene).within(scene)
         name = tr("load places from picture")
         context.edits.change(name, session.places, places, context.studio.use_places)
 
@@ -86,6 +92,7 @@ class SketchPanel(Panel):
 
     Attributes:
         places: Displayed positions of the objects.
+        overlay: Shows on the picture how far its objects are from their places.
     """
 
     title = "Layout sketch"
@@ -98,6 +105,7 @@ class SketchPanel(Panel):
         self.places: Places = {}
         self._run_id = run.id if (run := self._studio.session.run) else ""
         self._model_id: str | None = None
+        self._shown_run: OpenRun | None = None
         self._new_place: QPointF | None = None
         self._is_guided = _is_guided(self._studio.storage.drafts.newest.settings)
         self._window_signals = context.window_signals
@@ -114,6 +122,8 @@ class SketchPanel(Panel):
         self._weight.weight_picked.connect(self._take_weight)
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(PLACEHOLDER))
         self._connect_sketch()
+        self.overlay = FoundOverlay(context.theme)
+        self._show_found()
         self._field = ThingField(self._sketch)
         self._field.name_entered.connect(self._add)
         self._bind(context)
@@ -159,18 +169,24 @@ class SketchPanel(Panel):
             close,
             gap=0.5,
         )
-        self._foot = column(self._warning, self._weight, buttons, gap=0.5)
-        self._whole = column(grow(self._sketch), self._hint, self._foot, within=self, gap=0.6)
+        self._side = QWidget()
+        column(
+            *(self._hint, self._warning, self._weight, buttons),
+            within=self._side,
+            gap=0.5,
+            edges=(0.8, 0, 0.8, 0.4),
+        )
+        self._whole = column(grow(self._sketch), self._side, within=self, gap=0.6)
         self.setFocusProxy(self._sketch)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the hint and move the controls to the side where there is little room."""
         super().resizeEvent(event)
-        is_low = self.height() < em(LOW_EM)
-        is_flat = is_low and self.width() > FLAT * self.height()
-        self._hint.setVisible(not is_low)
+        is_flat = self.width() > FLAT * self.height()
+        self._hint.setVisible(self.height() >= em(LOW_EM))
         along, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._whole.setDirection(along if is_flat else down)
+        self._side.setMaximumWidth(em(SIDE_EM) if is_flat else WIDEST)
 
     def use_places(self, places: Places) -> None:
         """Use the positions from another sketch of this scene."""
@@ -190,9 +206,11 @@ class SketchPanel(Panel):
             case MentionPicked(mention_id=mention_id):
                 self._sketch.show_picked(mention_id)
                 self._allow()
-            case RunChanged(run=run) if run.id != self._run_id:
-                self._run_id = run.id
-                self._stage.show_sketch(False)
+            case RunChanged(run=run):
+                if run.id != self._run_id:
+                    self._run_id = run.id
+                    self._stage.show_sketch(False)
+                self._show_found()
 
     @property
     def _scene(self) -> SceneGraph | None:
@@ -208,6 +226,15 @@ class SketchPanel(Panel):
     def _now(self) -> Sketched | None:
         scene = self._scene
         return None if scene is None else Sketched(scene, self.places, self._held)
+
+    def _show_found(self) -> None:
+        """Show where the objects of the open run are, once it is evaluated."""
+        run = self._studio.session.run
+        before, self._shown_run = self._shown_run, run
+        if (run.evaluation if run else None) is not (before.evaluation if before else None):
+            marks = found_marks(run)
+            self._sketch.show_found(marks)
+            self.overlay.show_found(marks)
 
     def _show(self, scene: SceneGraph | None) -> None:
         self._draw(scene, self.places, self._held)

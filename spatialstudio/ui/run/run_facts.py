@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH
+from spatialstudio.application.inspect.inspection import places_in_words
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
     SAMPLING_OPTIONS,
@@ -39,6 +40,8 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
         if request.steering.is_on:
             text = tr("{count} particles").format(count=request.steering.particles)
             facts.append((tr("Steering"), text))
+    if places := places_in_words(run):
+        facts.append((tr("Sketched places"), "; ".join(places)))
     if run.candidates:
         facts.append((tr("Noise search"), _search_in_words(run.candidates)))
     if run.image is not None:

@@ -276,9 +276,12 @@ class MainWindow(QMainWindow):
         self._bridge.panel_disabled.connect(disable_plugin_panel, later)
         self._dock_layout = DockLayout(self, context, self.serve)
         self._layers = {workspace.id: workspace.layers for workspace in self._workspaces}
-        self._overlays = {each.id: each.make_overlays(context) for each in self._workspaces}
         self.words = WordBar(context)
         self.sketch = SketchPanel(context)
+        self._overlays = {
+            each.id: (self.sketch.overlay, *each.make_overlays(context))
+            for each in self._workspaces
+        }
         evidence = EvidenceStage(context)
         parts = StageParts(words=self.words, sketch=self.sketch, evidence=evidence)
         self.stage = StagePanel(context, parts)

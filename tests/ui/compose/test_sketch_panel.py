@@ -4,9 +4,11 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from spatialstudio.application.compose.layouts import LAYOUTS
+from spatialstudio.application.jobs.messages import PictureJudged
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BY_HAND
+from spatialstudio.domain.verdict import Box, Detection, Evaluation, Perception
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
     FREE_PLACES,
@@ -16,6 +18,7 @@ from spatialstudio.ui.compose.commands import (
     SKETCH,
     SWAP,
 )
+from spatialstudio.ui.compose.prompt_presenter import found_marks
 from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
 from spatialstudio.ui.compose.widgets.thing_field import ThingField
 from spatialstudio.ui.run.commands import TAKE_SETTINGS
@@ -391,3 +394,30 @@ def test_a_template_shows_and_may_hold_its_places(qtbot, sketch, studio, window,
 def test_places_are_there_again_after_a_restart(qtbot, sketch, studio, window):
     push(qtbot, sketch, "m1", 0.1)
     assert studio.storage.drafts.newest.places == studio.session.places
+
+
+def judged_at(run, left, top, right, bottom):
+    """Return a verdict-free evaluation of a run with one box for its first object."""
+    box = Box(left=left, top=top, right=right, bottom=bottom)
+    found = Detection(mention_id="m1", label="dog", score=0.9, box=box, detector_id="by hand")
+    perception = Perception(
+        image_sha256="", height=100, width=100, detections=(found,), masks=(), detector_id="by hand"
+    )
+    return PictureJudged(
+        request_id=run.id, evaluation=Evaluation(perception=perception, verdicts=())
+    )
+
+
+def test_the_sketch_and_the_picture_show_where_an_object_ended_up(qtbot, sketch, studio, window):
+    push(qtbot, sketch, "m1", 0.1)
+    x, y = held(studio)["m1"].place
+    window.generation.generate()
+    qtbot.waitUntil(lambda: studio.session.run is not None)
+    left, top = 100 * x + 10, 100 * y - 10
+    studio.bus.publish(judged_at(studio.session.run, left, top, left + 20, top + 20))
+    qtbot.waitUntil(lambda: "In the picture: dog:" in sketch.accessibleDescription())
+    assert "20 % of the side from its place (20 % right)." in sketch.accessibleDescription()
+    assert "20 % of the side" in window.sketch.overlay.words()
+    (mark,) = found_marks(studio.session.run)
+    assert mark.distance == "20 %"
+    assert mark.outline.boundingRect().width() == pytest.approx(0.2)

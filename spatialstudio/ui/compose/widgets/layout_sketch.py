@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.ui.compose.widgets.found_marks import FoundMark, draw_found
 from spatialstudio.ui.theme.theme import (
     SMALL,
     Theme,
@@ -160,6 +161,7 @@ class LayoutSketch(PaintedWidget):
         self._placeholder = placeholder
         self._blobs: tuple[Blob, ...] = ()
         self._links: tuple[Link, ...] = ()
+        self._found: tuple[FoundMark, ...] = ()
         self._picked: Hashable = None
         self._held: Blob | None = None
         self._is_sizing = False
@@ -172,9 +174,20 @@ class LayoutSketch(PaintedWidget):
     def show_sketch(self, blobs: tuple[Blob, ...], links: tuple[Link, ...]) -> None:
         """Show objects at their positions, and their relations."""
         self._blobs, self._links = blobs, links
-        said = [f"{link.sentence}." for link in links]
-        places = [_in_words(blob) for blob in blobs]
-        self.setAccessibleDescription(" ".join([*said, *places]) or self._placeholder)
+        self._describe()
+
+    def show_found(self, marks: tuple[FoundMark, ...]) -> None:
+        """Show where the objects of a finished picture are; none for none."""
+        self._found = marks
+        self._describe()
+
+    def _describe(self) -> None:
+        """Update what screen readers say, and draw."""
+        said = [f"{link.sentence}." for link in self._links]
+        said += [_in_words(blob) for blob in self._blobs]
+        if marks := self._shown_found():
+            said += [tr("In the picture:"), *(mark.sentence for mark in marks)]
+        self.setAccessibleDescription(" ".join(said) or self._placeholder)
         self.update()
 
     def show_picked(self, key: Hashable) -> None:
@@ -213,6 +226,8 @@ class LayoutSketch(PaintedWidget):
             self._draw_placeholder(painter, frame)
         for blob in sorted(self._blobs, key=self._radius, reverse=True):
             self._draw_blob(painter, blob)
+        for mark in self._shown_found():
+            draw_found(painter, self._theme, mark, frame)
         for link in self._links:
             self._draw_link(painter, link)
         for blob in self._blobs:
@@ -329,6 +344,11 @@ class LayoutSketch(PaintedWidget):
 
     def _picked_blob(self) -> Blob | None:
         return next((each for each in self._blobs if each.key == self._picked), None)
+
+    def _shown_found(self) -> tuple[FoundMark, ...]:
+        """Return the marks of objects that the sketch still has."""
+        known = {(blob.key, blob.phrase) for blob in self._blobs}
+        return tuple(mark for mark in self._found if (mark.key, mark.phrase) in known)
 
     def handle_of(self, blob: Blob) -> QPointF:
         """Return the handle on an object's rim, in widget coordinates; it stays in the sketch."""
