@@ -47,11 +47,18 @@ from spatialstudio.ui.compose.widgets.place_weight import PlaceWeight
 from spatialstudio.ui.compose.widgets.thing_field import ThingField
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.builders import action_button, column, flow, grow, push_button
+from spatialstudio.ui.widgets.builders import (
+    SPACE,
+    action_button,
+    column,
+    flow,
+    grow,
+    push_button,
+)
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 LOW_EM = 16
-"""Below this height, the text under the sketch is hidden."""
+"""Below this height, the hint and some buttons are hidden."""
 FLAT = 1.4
 """Aspect ratio above which the controls are at the side."""
 WIDEST = 16777215
@@ -160,18 +167,21 @@ class SketchPanel(Panel):
         close = push_button(
             tr("Close"), lambda: self._stage.show_sketch(False), name=tr("Close the sketch")
         )
-        buttons = flow(
-            action_button(context.actions[ADD_THING], tr("Add an object…")),
-            action_button(self._removing, tr("Remove")),
+        self._holding = flow(
             action_button(hold, tr("Hold or free")),
             action_button(hold_all, tr("Hold all places")),
             action_button(free_all, tr("Free all places")),
+            gap=0.5,
+        )
+        buttons = flow(
+            action_button(context.actions[ADD_THING], tr("Add an object…")),
+            action_button(self._removing, tr("Remove")),
             close,
             gap=0.5,
         )
         self._side = QWidget()
         column(
-            *(self._hint, self._warning, self._weight, buttons),
+            *(self._hint, self._warning, self._weight, self._holding, buttons, SPACE),
             within=self._side,
             gap=0.5,
             edges=(0.8, 0, 0.8, 0.4),
@@ -183,7 +193,8 @@ class SketchPanel(Panel):
         """Hide the hint and move the controls to the side where there is little room."""
         super().resizeEvent(event)
         is_flat = self.width() > FLAT * self.height()
-        self._hint.setVisible(self.height() >= em(LOW_EM))
+        for part in (self._hint, self._holding):  # menus and keys do the same
+            part.setVisible(self.height() >= em(LOW_EM))
         along, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._whole.setDirection(along if is_flat else down)
         self._side.setMaximumWidth(em(SIDE_EM) if is_flat else WIDEST)

@@ -1,9 +1,9 @@
 """A slider between the relations only and the sketched places."""
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.ui.widgets.builders import grow, row
+from spatialstudio.ui.widgets.builders import SPACE, column, grow, row
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
@@ -25,13 +25,19 @@ class PlaceWeight(QWidget):
         self._slider.setRange(0, FULL)
         self._slider.valueChanged.connect(self._slide)
         self._ends = [
-            TextLabel(tr(text), Tone.MUTED, wraps=False)
+            TextLabel(tr(text), Tone.MUTED, small=True, wraps=False)
             for text in ("Relations only", "As sketched")
         ]
         relations, sketched = self._ends
         self._percent = TextLabel(wraps=False)
         self._percent.setFixedWidth(self._percent.fontMetrics().horizontalAdvance("100 %"))
-        row(relations, grow(self._slider), sketched, self._percent, within=self)
+        self._percent.setAlignment(Qt.AlignmentFlag.AlignRight)
+        column(
+            row(grow(self._slider), self._percent),
+            row(relations, SPACE, sketched),
+            within=self,
+            gap=0.1,
+        )
 
     def show_weight(self, weight: float, *, is_used: bool) -> None:
         """Show a weight chosen elsewhere.
