@@ -29,6 +29,7 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 
 STEPS = 20
+APART = 1000  # the seeds of competing pictures
 STRENGTH = 10.0
 """Of losses that update the latents, the sticker model's own for PSG."""
 
@@ -96,13 +97,12 @@ def _long(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, .
 
 
 def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
-    """Share the passes among equal pictures of at most ``STEPS`` steps; their seeds are far."""
+    """Share the passes among equal pictures of at most ``STEPS`` steps."""
     count = -(-passes // STEPS)
     plain = with_values(request, steps=passes // count, guidance=GuidanceSettings())
     seed = request.sampling.seed
-    apart = MAX_SEED // 8
     return tuple(
-        with_values(plain, seed=(seed + number * apart) % (MAX_SEED + 1)) for number in range(count)
+        with_values(plain, seed=(seed + number * APART) % (MAX_SEED + 1)) for number in range(count)
     )
 
 

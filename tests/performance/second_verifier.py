@@ -67,7 +67,9 @@ PICTURE_SIDE = 128
 WINDOW_SIDES = (30, 38, 48, 60, 76)
 """Longer sides of objects that are looked for, pixels."""
 STRIDE = 5  # pixels of crops
-LEAST_CHANCE = 0.5
+AT_ONCE = 64  # windows; more of them leave the processor's cache
+LEAST_CHANCE = 0.4
+"""Of a detection; on the calibration pictures 97 % of visible and 1 % of absent objects have it."""
 MOST_OVERLAP = 0.3
 LEAST_STEP = 2.0
 """Between two feet, pixels."""
@@ -131,7 +133,8 @@ class SecondVerifier:
     def chances(self, image: RgbImage) -> NDArray[np.float32]:
         """Return the chance of each class in each window, (windows, classes + 1)."""
         crops = torch.cat([_window_crops(image, side) for side in WINDOW_SIDES])
-        chances: NDArray[np.float32] = self._net(crops).softmax(-1).numpy()
+        answers = torch.cat([self._net(some) for some in crops.split(AT_ONCE)])
+        chances: NDArray[np.float32] = answers.softmax(-1).numpy()
         return chances
 
     def instances(self, chances: NDArray[np.float32]) -> Iterator[tuple[float, Box]]:
