@@ -46,7 +46,9 @@ from tests.performance.compare_layouts import draw_variant
 from tests.performance.guidance_variants import all_variants, guided, register_ablations
 from tests.performance.intervals import wilson
 from tests.performance.prompt_lists import HALF_OF_SEEDS, Split, chained, listed
+from tests.performance.second_verifier import SecondVerifier
 from tests.performance.shared_rows import (
+    KEY,
     Values,
     add_sharing_options,
     grouped,
@@ -61,6 +63,7 @@ FEWEST, MOST = 2, 4
 MOVED_BY, FOLLOWS, STAYS = 0.3, 0.2, 0.1
 NEAR, STILL_NEAR = 0.1, 0.2
 MOVED = ", moved"
+SECOND = "second_centres"
 DISC_SHARE = 0.8
 """Diameter of the disc of a sprite's area, as a share of its longer side: the median of all."""
 Place = tuple[float, float, float]
@@ -162,8 +165,18 @@ def main() -> int:
         module = "tests.performance.follow_sketches"
         make_rows(options, module, layouts, lambda own: rows_of(own, options))
     if options.worker is None:
-        ids = {layout.id for layout in layouts}
-        show("\n".join(table([row for row in read_rows(options.folder) if row["id"] in ids])))
+        ids = {row_id(layout, options) for layout in layouts}
+        rows = [row for row in read_rows(options.folder) if row["id"] in ids]
+        lines = list(table(rows))
+        if any(SECOND in row for row in rows):
+            judged = [{**row, "centres": row[SECOND]} for row in rows if SECOND in row]
+            lines += [
+                "",
+                "By the second verifier, to the centre of its window:",
+                "",
+                *table(judged),
+            ]
+        show("\n".join(lines))
     return 0
 
 
@@ -174,6 +187,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--variants", nargs="+", default=[UNGUIDED, "ours"])
     parser.add_argument("--variants-file", type=Path, help="Python file with further VARIANTS")
     parser.add_argument("--split", type=Split, choices=Split, default=Split.DEVELOPMENT)
+    parser.add_argument("--second", action="store_true", help="also run the second verifier")
     parser.add_argument("--related", action="store_true", help="state relations in the prompt")
     parser.add_argument("--passes", type=int, default=30, help="of a picture; 20 is a plain one")
     return parser.parse_args()
@@ -185,26 +199,22 @@ def rows_of(layouts: Iterable[Layout], options: argparse.Namespace) -> Iterator[
     torch.set_flush_denormal(True)
     register_ablations()
     variants = {**all_variants(options.variants_file), "any size": guided(_any_size)}
-    done = {key_of(row) for row in read_rows(options.folder)}
-    bench = Bench()
+    done = {key_of(row): row for row in read_rows(options.folder)}
+    bench, second = Bench(), SecondVerifier() if options.second else None
     pictures = options.folder / "pictures"
     pictures.mkdir(exist_ok=True)
     for layout in layouts:
         scene = bench.scene(layout.text(is_related=options.related))
-        for name in options.variants:
-            wanted = {name: layout.places, name + MOVED: layout.moved}
-            if name == UNGUIDED:
-                del wanted[name + MOVED]
-            for variant, places in wanted.items():
-                if (layout.id, variant) in done:
-                    continue
+        for variant, places in wanted_places(layout, options.variants).items():
+            row: Values = {"id": row_id(layout, options), "variant": variant}
+            path = pictures / f"{row['id']}-{variant}.png"
+            known = done.get(key_of(row))
+            if known is None:
                 request = sketched_request(bench, scene, layout.seed, places)
-                drawn = draw_variant(bench, variants[name].requests(request, options.passes), scene)
-                path = pictures / f"{layout.id}-{variant}.png"
+                plan = variants[variant.removesuffix(MOVED)]
+                drawn = draw_variant(bench, plan.requests(request, options.passes), scene)
                 Image.fromarray(drawn.image).save(path, compress_level=1)
-                yield {
-                    "id": layout.id,
-                    "variant": variant,
+                row |= {
                     "seed": layout.seed,
                     "text": scene.prompt.text,
                     "places": places,
@@ -213,6 +223,33 @@ def rows_of(layouts: Iterable[Layout], options: argparse.Namespace) -> Iterator[
                     "passes": drawn.passes,
                     "processor_s": round(drawn.processor_s, 3),
                 }
+            if second is not None and SECOND not in (known or {}):
+                row[SECOND] = second_centres(scene, np.array(Image.open(path)), second)
+            if len(row) > len(KEY):
+                yield row
+
+
+def wanted_places(layout: Layout, variants: Sequence[str]) -> dict[str, tuple[Place, ...]]:
+    """Name the pictures of a layout; the unguided one knows no places and is drawn once."""
+    wanted = {}
+    for name in variants:
+        wanted[name] = layout.places
+        if name != UNGUIDED:
+            wanted[name + MOVED] = layout.moved
+    return wanted
+
+
+def row_id(layout: Layout, options: argparse.Namespace) -> str:
+    return layout.id + "-related" * options.related
+
+
+def second_centres(
+    scene: SceneGraph, image: RgbImage, verifier: SecondVerifier
+) -> list[tuple[float, float] | None]:
+    """Return the centre of each object's best window, shares of the sides."""
+    seen = verifier.perceive(image, scene.mentions)
+    found = [find_object(mention.id, seen) for mention in scene.mentions]
+    return [each and (round(each.x, 4), round(each.y, 4)) for each in found]
 
 
 def _any_size(guidance: GuidanceSettings) -> GuidanceSettings:
