@@ -32,7 +32,7 @@ from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import (
-    PSG,
+    LAYOUT,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
@@ -261,8 +261,8 @@ def _any_size(guidance: GuidanceSettings) -> GuidanceSettings:
 def sketched_request(
     bench: Bench, scene: SceneGraph, seed: int, places: Sequence[Place]
 ) -> GenerationRequest:
-    """Create a request with the recommended guidance and the sketched places."""
-    guidance = choose_guidance(PSG, bench.card, bench.card.steps)
+    """Create a request with layout guidance as recommended and the sketched places."""
+    guidance = choose_guidance(LAYOUT, bench.card, bench.card.steps)
     targets = tuple(
         PlaceTarget(mention_id=mention.id, x=x, y=y, size=size * DISC_SHARE)
         for mention, (x, y, size) in zip(scene.mentions, places, strict=True)

@@ -6,7 +6,7 @@ more: its forward pass of one prediction and its backward pass cost together as 
 passes is asked for, guided variants take 20 steps and the others as guiding passes, "long" takes
 all as steps, "best" draws pictures of at most 20 steps and keeps the one that the studio's noise
 search would keep, and "resampling" steers particles of 20 steps, two at least. "none" and "ours"
-are what the studio does by itself.
+are what the studio does by itself, "layout" is layout guidance as recommended.
 """
 
 import runpy
@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.domain.generation import (
+    LAYOUT,
     MAX_SEED,
     PSG,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
 )
-from spatialstudio.domain.run_settings import with_values
-from spatialstudio.domain.steering import Steering
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.domain.run_settings import Preset, with_values
+from spatialstudio.domain.steering import ONE_PARTICLE, Steering
+from spatialstudio.science.guidance.method import STABLE_DIFFUSION
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guidance_preset
 from spatialstudio.science.guidance.methods.infsplign import InfSplignLoss
 
 STEPS = 20
@@ -51,11 +53,12 @@ class Variant:
     has_budget: bool = True
 
 
-def guided(change: Change) -> Variant:
-    """Draw with other guidance at its own number of passes."""
+def guided(change: Change, *, is_steered: bool = False) -> Variant:
+    """Draw with other guidance at its own number of passes; steered as the studio does or not."""
 
     def requests(request: GenerationRequest, _passes: int) -> tuple[GenerationRequest, ...]:
-        return (with_values(request, guidance=change(request.sampling.guidance)),)
+        changed = with_values(request, guidance=change(request.sampling.guidance))
+        return (changed if is_steered else replace(changed, steering=ONE_PARTICLE),)
 
     return Variant(requests, has_budget=False)
 
@@ -74,7 +77,7 @@ def updating(method_id: str, **values: object) -> Variant:
             target_weight=request.sampling.guidance.target_weight,
         )
         chosen = replace(guidance, **values)  # type: ignore[arg-type]
-        return (with_values(request, steps=STEPS, guidance=chosen),)
+        return (_unsteered(request, STEPS, chosen),)
 
     return Variant(requests)
 
@@ -87,19 +90,31 @@ def correcting(method_id: str) -> Variant:
         guidance = GuidanceSettings(
             method_id=method_id, strength=100.0, decay=1.0, every=every, last_step=999
         )
-        return (with_values(request, steps=STEPS, guidance=guidance),)
+        return (_unsteered(request, STEPS, guidance),)
 
     return Variant(requests)
 
 
+def _unsteered(
+    request: GenerationRequest, steps: int, guidance: GuidanceSettings
+) -> GenerationRequest:
+    return replace(with_values(request, steps=steps, guidance=guidance), steering=ONE_PARTICLE)
+
+
+def _with_layout(guidance: GuidanceSettings) -> GuidanceSettings:
+    """Take layout guidance as it is recommended, with the places of the request."""
+    preset = guidance_preset(LAYOUT, STABLE_DIFFUSION, Preset.RECOMMENDED, STEPS)
+    return replace(preset, targets=guidance.targets, target_weight=guidance.target_weight)
+
+
 def _long(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
-    return (with_values(request, steps=passes, guidance=GuidanceSettings()),)
+    return (_unsteered(request, passes, GuidanceSettings()),)
 
 
 def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
     """Share the passes among equal pictures of at most ``STEPS`` steps."""
     count = -(-passes // STEPS)
-    plain = with_values(request, steps=passes // count, guidance=GuidanceSettings())
+    plain = _unsteered(request, passes // count, GuidanceSettings())
     seed = request.sampling.seed
     return tuple(
         with_values(plain, seed=(seed + number * APART) % (MAX_SEED + 1)) for number in range(count)
@@ -108,7 +123,7 @@ def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, .
 
 def _resampled(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
     """Denoise as many particles as the passes allow, without a gradient."""
-    plain = with_values(request, steps=STEPS, guidance=GuidanceSettings())
+    plain = _unsteered(request, STEPS, GuidanceSettings())
     particles = max(round(passes / STEPS), 2)
     return (replace(plain, steering=Steering(particles=particles)),)
 
@@ -124,7 +139,8 @@ _presence = partial(updating, "psg-presence")
 
 VARIANTS: Mapping[str, Variant] = {
     UNGUIDED: guided(lambda _: GuidanceSettings()),
-    "ours": guided(lambda guidance: guidance),
+    "ours": guided(lambda guidance: guidance, is_steered=True),
+    "layout": guided(_with_layout),
     "long": Variant(_long),
     "best": Variant(_best),
     "resampling": Variant(_resampled),
@@ -157,4 +173,7 @@ def all_variants(file: Path | None) -> Mapping[str, Variant]:
     if file is None:
         return VARIANTS
     changes = runpy.run_path(str(file))["VARIANTS"]
-    return {**VARIANTS, **{name: guided(change) for name, change in changes.items()}}
+    return {
+        **VARIANTS,
+        **{name: guided(change, is_steered=True) for name, change in changes.items()},
+    }

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from tests.fakes import scene_of
 from tests.performance.compare_layouts import harm_table, second_table, table
@@ -100,6 +102,14 @@ def planned_passes(request):
 def test_own_guidance_of_the_studio_is_not_changed():
     request = with_values(REQUEST, guidance=GuidanceSettings(method_id=PSG, strength=3))
     assert VARIANTS["ours"].requests(request, 30) == (request,)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("ours", "resampling")])
+def test_only_the_studio_steers_by_itself(name):
+    steered = replace(REQUEST, steering=Steering(particles=4))
+    planned = VARIANTS[name].requests(steered, 30)
+    assert not any(request.steering.is_on for request in planned)
+    assert VARIANTS["ours"].requests(steered, 30) == (steered,)
 
 
 def test_a_file_adds_variants(tmp_path):
