@@ -17,10 +17,12 @@ from spatialstudio.application.inspect.inspection import (
     attention_at_the_end,
     evidence_of,
     explain,
+    explain_mention,
     places_in_words,
     run_placements,
 )
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.assertion import DaScore
 from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
@@ -33,7 +35,7 @@ from spatialstudio.domain.scene import (
     TextSpan,
     TokenSpan,
 )
-from spatialstudio.domain.verdict import Box, Evaluation, Verdict
+from spatialstudio.domain.verdict import Box, Evaluation, MentionVerdict, Verdict
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
 
@@ -74,6 +76,10 @@ def evaluation_answer(
         | _metric_answer(relation_of(verdict, scene), scene, evaluation, metrics, failed)
         for verdict in evaluation.verdicts
     ]
+    answer["mention_verdicts"] = [
+        _mention_answer(verdict, scene, evaluation) for verdict in evaluation.mention_verdicts
+    ]
+    answer["outcome"] = evaluation.outcome.value if evaluation.outcome else None
     return answer | ({"failed_metrics": failed} if failed else {})
 
 
@@ -108,6 +114,31 @@ def _verdict_answer(
         ],
         "why": evidence.sentence,
         "evidence": _evidence_answer(evidence),
+    }
+
+
+def _mention_answer(
+    verdict: MentionVerdict, scene: SceneGraph, evaluation: Evaluation
+) -> Mapping[str, Any]:
+    return {
+        "mention": verdict.mention_id,
+        "object": scene.detected_name(verdict.mention_id),
+        "kind": verdict.kind.value,
+        "required": verdict.words,
+        "outcome": verdict.outcome.value,
+        "reason": verdict.doubt.value if verdict.doubt else None,
+        "confidence": verdict.confidence,
+        "count": verdict.count,
+        "instances": [
+            {
+                "score": each.score,
+                "box": _edges(each.box),
+                "colours": {colour.term: colour.share for colour in each.colours},
+                "rgb": each.rgb,
+            }
+            for each in verdict.instances
+        ],
+        "why": explain_mention(verdict, scene, evaluation),
     }
 
 
@@ -272,8 +303,8 @@ def run_lines(run: OpenRun) -> Iterator[str]:
     """Return a run as lines of text."""
     if run.evaluation is not None:
         yield from _verdict_lines(run, run.evaluation)
-    if run.evaluation is not None and not run.evaluation.verdicts:
-        yield "There is no relation to judge."
+    if run.evaluation is not None and run.evaluation.outcome is None:
+        yield "There is no relation, count or colour to judge."
     elif run.evaluation is not None and run.evaluation.judge_set is not None:
         yield from judge_set_lines(run.evaluation.judge_set)
     yield from places_in_words(run)
@@ -307,6 +338,24 @@ def _verdict_lines(run: OpenRun, evaluation: Evaluation) -> Iterator[str]:
         yield f"  {explain(verdict, run.scene, evaluation, pos)}"
         if verdict.measurement is not None:
             yield f"  PSE {verdict.measurement.pse:.2f}, confidence {verdict.confidence:.2f}"
+    for judged in evaluation.mention_verdicts:
+        about = run.scene.detected_name(judged.mention_id)
+        yield f"{judged.outcome.value}: {about}: {judged.kind.value}, {judged.words}"
+        yield f"  {explain_mention(judged, run.scene, evaluation)}"
+        if judged.doubt is None:
+            yield f"  confidence {judged.confidence:.2f}"
+    yield from score_lines(evaluation.da_score)
+
+
+def score_lines(score: DaScore | None) -> Iterator[str]:
+    """Return a DA-score with its assertions; nothing if no assertion was answered."""
+    if score is None or score.value is None:
+        return
+    yield f"DA-score {score.value:.2f}"
+    for each in score.scores:
+        chance = each.probability_yes
+        answer = each.note if chance is None else f"{chance:.2f}"
+        yield f"  {each.assertion.text}: {answer}"
 
 
 def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:

@@ -281,6 +281,9 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"  {row['note']}"
         for verdict in row.get("verdicts", ()):
             yield f"  {verdict['outcome']}: {verdict['why']}"
+        for verdict in row.get("mention_verdicts", ()):
+            yield f"  {verdict['outcome']}: {verdict['why']}"
+        yield from _score_lines(row)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in _summary(rows).items())
     yield f"Total: {counts}"
     sets = filter(None, (row.get("judge_set") for row in rows))
@@ -294,13 +297,23 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"Stored as {count} {'run' if count == 1 else 'runs'} in {folder}"
 
 
+def _score_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    if row.get("da_score") is not None:
+        yield f"  DA-score {row['da_score']:.2f}"
+        for each in row["assertions"]:
+            chance = each["probability_yes"]
+            answer = each["note"] if chance is None else f"{chance:.2f}"
+            yield f"    {each['text']}: {answer}"
+
+
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
-    """Count the outcomes of relations; a failed image counts once per relation, at least once."""
+    """Count all outcomes; a failed image counts once per relation, at least once."""
     counts: Counter[str] = Counter()
     for row in rows:
         if row["error"]:
             counts[ERROR] += row["relations"] or 1
-        counts.update(verdict["outcome"] for verdict in row.get("verdicts", ()))
+        verdicts = (*row.get("verdicts", ()), *row.get("mention_verdicts", ()))
+        counts.update(verdict["outcome"] for verdict in verdicts)
     return counts
 
 
@@ -311,10 +324,19 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
     for row in rows:
         failed = {"outcome": ERROR, "reason": row["error"]}
         # NOTE: an image without relations still yields a row
-        verdicts = [failed] if row["error"] else row["verdicts"] or [{}]
+        verdicts = [failed] if row["error"] else _judged_rows(row) or [{}]
         for verdict in verdicts:
             whole = {**row, **verdict}
             yield [whole.get(name) for name in columns]
+
+
+def _judged_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the verdicts of a row, those on counts and colours in the columns of relations."""
+    mentions = (
+        {**each, "relation": f"{each['object']}: {each['kind']}, {each['required']}"}
+        for each in row.get("mention_verdicts", ())
+    )
+    return [*row["verdicts"], *mentions]
 
 
 def _report_answer(report: RunReport, folder: Path) -> Answer:

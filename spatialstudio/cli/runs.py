@@ -386,6 +386,7 @@ class Totals:
         for verdict in evaluation.verdicts:
             self._outcomes[verdict.outcome.value] += 1
             self._pse.append(pse_of(relations[verdict.relation_id], evaluation))
+        self._outcomes.update(each.outcome.value for each in evaluation.mention_verdicts)
 
     @property
     def answer(self) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import field
 from enum import Enum
 from typing import NewType
 
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.scene import MentionId, RelationId
 
 AssertionId = NewType("AssertionId", str)
@@ -14,6 +14,7 @@ class AssertionKind(Enum):
     """Kinds of assertions."""
 
     THING = "thing"
+    COUNT = "count"
     ATTRIBUTE = "attribute"
     RELATION = "relation"
     OTHER = "other"
@@ -31,6 +32,7 @@ class Assertion:
         mention_id: The object that it describes; None for other statements.
         relation_id: The relation that it states; None for other statements.
         attribute: The attribute that it states; empty for other statements.
+        count: The number that it states, in words; empty for other statements.
         weight: Its weight in the score, not negative.
     """
 
@@ -40,6 +42,7 @@ class Assertion:
     mention_id: MentionId | None = None
     relation_id: RelationId | None = None
     attribute: str = ""
+    count: str = field(default="", metadata=SPARSE)
     weight: float = 1.0
 
     @property
@@ -49,6 +52,8 @@ class Assertion:
             return AssertionKind.OTHER
         if self.relation_id is not None:
             return AssertionKind.RELATION
+        if self.count:
+            return AssertionKind.COUNT
         return AssertionKind.ATTRIBUTE if self.attribute else AssertionKind.THING
 
 
@@ -114,6 +119,7 @@ class DaSettings:
         attribute_weight: Weight of "the dog is red", not negative.
         relation_weight: Weight of "the dog is to the left of the car", not negative.
         other_weight: Weight of any other assertion, not negative.
+        count_weight: Weight of "there are two dogs", not negative.
     """
 
     preset: str = "recommended"
@@ -123,6 +129,7 @@ class DaSettings:
     attribute_weight: float = 1.0
     relation_weight: float = 1.0
     other_weight: float = 1.0
+    count_weight: float = field(default=1.0, metadata=SPARSE)
 
 
 DA_RECOMMENDED = DaSettings()

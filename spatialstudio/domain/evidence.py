@@ -8,6 +8,7 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import freeze
 from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import Axis, MentionId, RelationId
 from spatialstudio.domain.verdict import (
     Box,
@@ -32,14 +33,6 @@ class Role(Enum):
     """Chosen from the second detector."""
 
 
-class UncheckedKind(Enum):
-    """Kinds of requirements in a prompt that the verdict does not test."""
-
-    COUNT = "count"
-    COLOUR = "colour"
-    ATTRIBUTE = "attribute"
-
-
 @frozen
 class Unchecked:
     """A requirement of the prompt that no verdict tests.
@@ -51,7 +44,7 @@ class Unchecked:
     """
 
     mention_id: MentionId
-    kind: UncheckedKind
+    kind: RequirementKind
     words: str
 
 

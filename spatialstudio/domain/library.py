@@ -19,12 +19,19 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
 )
+from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import RelationId, TokenSpan
 from spatialstudio.domain.steering import (
     ParticleStep,
 )
 from spatialstudio.domain.sweep import SweepCell
-from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict, joint_outcome
+from spatialstudio.domain.verdict import (
+    Evaluation,
+    MentionVerdict,
+    Outcome,
+    Verdict,
+    joint_outcome,
+)
 
 RunId = NewType("RunId", str)
 
@@ -153,6 +160,11 @@ class RunRecord:
         """Verdicts of the evaluation; empty without one."""
         return self.evaluation.verdicts if self.evaluation else ()
 
+    @property
+    def mention_verdicts(self) -> tuple[MentionVerdict, ...]:
+        """Verdicts of the evaluation on counts and colours; empty without one."""
+        return self.evaluation.mention_verdicts if self.evaluation else ()
+
 
 @frozen
 class Fault:
@@ -218,15 +230,20 @@ class Marks:
             raise ValueError(f"A run has 0 to {MOST_STARS} stars, not {self.stars}.")
 
 
+JUDGED_KINDS = (RequirementKind.COUNT.value, RequirementKind.COLOUR.value)
+"""Kinds of requirements on objects that are judged; listed and filtered like relation types."""
+
+
 @frozen
 class ClaimSummary:
     """One relation of a run by names, with its results.
 
     Attributes:
-        relation_id: Id in the run's scene.
-        type_id: Id of its relation type.
+        relation_id: Id in the run's scene; of a count or colour, of its verdict.
+        type_id: Id of its relation type; of a count or colour, one of ``JUDGED_KINDS``.
         subject: Head of the subject.
-        object: Head of the object; of "between", both objects, joined by " and ".
+        object: Head of the object; of "between", both objects, joined by " and "; of a count or
+            colour, the requirement: "three", "dark blue".
         pos: PoS at the last guided or observed step, before that step's updates, [0, 1]; None if
             not measured.
         outcome: None when the image was not evaluated.
@@ -263,7 +280,7 @@ class RunSummary:
         device: The device it ran on.
         parent_run_id: The run that it was derived from; empty for none.
         objects: Heads of all mentions.
-        claims: One per relation.
+        claims: One per relation, then one per judged count and colour.
         sweep: The cell in a sweep; None outside a sweep.
         setup: Numerical setup of the model.
         source: File name of an imported image; empty for a generated one.
@@ -295,7 +312,7 @@ class RunSummary:
 
     @property
     def outcome(self) -> Outcome | None:
-        """FAIL if any relation fails, else UNDECIDABLE if any is; None without evaluation."""
+        """FAIL if any claim fails, else UNDECIDABLE if any is; None without evaluation."""
         return joint_outcome(claim.outcome for claim in self.claims if claim.outcome)
 
 

@@ -25,7 +25,7 @@ RESERVED_NAMES = frozenset(
         *("objects", "note", "notes", "verdicts", "failed_metrics", "why", "evidence", "found"),
         *("relation_id", "relation", "outcome", "reason", "confidence", "components", "delta"),
         *("margin", "overlap", "gap", "pos", "attention_pos", "not_checked"),
-        *("judge_set", "origin", "run", "store_error"),
+        *("judge_set", "origin", "run", "store_error", "mention_verdicts"),
     )
 )
 """Names of other values in results, which no metric may use."""

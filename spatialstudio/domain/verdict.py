@@ -12,8 +12,9 @@ from spatialstudio.domain.arrays import (
     freeze,
 )
 from spatialstudio.domain.assertion import DaScore
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.judge_choice import UsedJudgeSet
+from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import MentionId, RelationId
 
 
@@ -285,6 +286,87 @@ class Verdict:
             raise ValueError("A verdict has a reason exactly when it is undecidable.")
 
 
+@frozen
+class ColourShare:
+    """The share of an object's pixels, [0, 1], that have a basic colour term."""
+
+    term: str
+    share: float
+
+
+@frozen
+class Instance:
+    """One instance of a mention, double detections merged and touching duplicates separated.
+
+    Attributes:
+        mention_id: The mention that was searched for.
+        box: Bounding box, pixels.
+        score: Score of its detection, [0, 1].
+        area: Share of the picture that its box covers, [0, 1].
+        most: Most objects that it may be; more than 1 where a separation is unsure.
+        colours: Its basic colour terms, largest share first; empty without a mask.
+        rgb: Its typical colour, sRGB in [0, 255]; None without a mask.
+    """
+
+    mention_id: MentionId
+    box: Box
+    score: float
+    area: float
+    most: int = field(default=1, metadata=SPARSE)
+    colours: tuple[ColourShare, ...] = field(default=(), metadata=SPARSE)
+    rgb: tuple[int, int, int] | None = None
+
+
+class MentionDoubt(Enum):
+    """Reasons for which the checker abstains on a count or a colour."""
+
+    MISSING_OBJECT = "missing"
+    UNSEPARATED = "unseparated"
+    """Touching instances may be one object or several."""
+    TOO_MANY = "too_many"
+    """More instances are required than a detector tells apart."""
+    INDISTINCT = "indistinct"
+    """The prompt names the same kind of object several times without telling them apart."""
+    NO_MASK = "no_mask"
+    MULTICOLOURED = "multicoloured"
+    CLOSE_COLOURS = "close_colours"
+
+
+@frozen
+class MentionVerdict:
+    """The checker's answer on a count or a colour. Created by ``science.checker.decide_mentions``.
+
+    Attributes:
+        mention_id: The checked mention.
+        kind: COUNT or COLOUR.
+        words: The requirement as written: "three", "dark blue".
+        outcome: PASS, FAIL or UNDECIDABLE.
+        confidence: Confidence in the outcome, [0, 1].
+        count: Number of instances found; of a colour that passes, of those that have it.
+        instances: The same instances.
+        doubt: Set exactly when undecidable.
+    """
+
+    mention_id: MentionId
+    kind: RequirementKind
+    words: str
+    outcome: Outcome
+    confidence: float
+    count: int
+    instances: tuple[Instance, ...] = ()
+    doubt: MentionDoubt | None = None
+
+    def __post_init__(self) -> None:
+        if (self.doubt is not None) != (self.outcome is Outcome.UNDECIDABLE):
+            raise ValueError("A verdict has a doubt exactly when it is undecidable.")
+
+    @property
+    def id(self) -> str:
+        """Unique in its evaluation, as "m1.count" or "m1.colour.dark blue"."""
+        is_count = self.kind is RequirementKind.COUNT
+        return f"{self.mention_id}.{self.kind.value}{'' if is_count else f'.{self.words}'}"
+
+
 class StabilityMeasure(Enum):
     """How stability under small image changes is measured."""
 
@@ -409,6 +491,9 @@ class Evaluation:
         da_score: Decompositional alignment with the prompt; None when not computed.
         adjusted: Verdicts adjusted by the user, at most one per relation.
         judge_set: Models of the perception; None in records without it.
+        instances: Of the mentions with a required count or colour.
+        mention_verdicts: One per required count and colour, in the order of the mentions; empty in
+            records of versions that did not judge them.
     """
 
     perception: Perception
@@ -419,3 +504,11 @@ class Evaluation:
     da_score: DaScore | None = None
     adjusted: tuple[AdjustedVerdict, ...] = ()
     judge_set: UsedJudgeSet | None = None
+    instances: tuple[Instance, ...] = field(default=(), metadata=SPARSE)
+    mention_verdicts: tuple[MentionVerdict, ...] = field(default=(), metadata=SPARSE)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """FAIL if a relation, count or colour fails, else UNDECIDABLE if one is, else PASS."""
+        relations = [verdict.outcome for verdict in self.verdicts]
+        return joint_outcome([*relations, *(each.outcome for each in self.mention_verdicts)])

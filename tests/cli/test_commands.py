@@ -249,10 +249,29 @@ def test_evaluate_judges_a_picture(terminal, picture):
     assert done.out.startswith("PASS: dog to the left of car\n  The centre of the dog is ")
 
 
+def test_evaluate_prints_counts_and_colours_with_their_values(terminal, picture):
+    done = terminal("evaluate", picture, "--prompt", "three dogs", "--no-store")
+    assert done.out.splitlines()[:3] == [
+        "FAIL: dog: count, three",
+        "  1 instance of dog found; the prompt requires three.",
+        "  confidence 0.90",
+    ]
+    assert "  there are three dogs: 0.00" in done.out.splitlines()
+    told = json.loads(
+        terminal("evaluate", picture, "--prompt", "three dogs", "--no-store", "--json").out
+    )
+    (verdict,) = told["mention_verdicts"]
+    assert (verdict["required"], verdict["count"], told["outcome"]) == ("three", 1, "FAIL")
+
+
 def test_evaluate_without_a_relation_judges_nothing(terminal, picture):
     done = terminal("evaluate", picture, "--prompt", "a dog", "--no-store")
     assert done.code == 0
-    assert done.out == "There is no relation to judge.\n"
+    assert done.out.splitlines() == [
+        "DA-score 0.90",
+        "  there is a dog: 0.90",
+        "There is no relation, count or colour to judge.",
+    ]
 
 
 @pytest.mark.parametrize(

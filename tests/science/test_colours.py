@@ -1,13 +1,8 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.questions.perception_answers import (
-    FOCAL_COLOURS,
-    colour_chance,
-    colour_named,
-    colour_shares,
-    lab_of,
-)
+from spatialstudio.domain.requirements import colour_named
+from spatialstudio.science.colours import FOCAL_COLOURS, colour_chance, colour_shares, lab_of
 
 SIDE = 10
 ALL = np.ones((SIDE, SIDE), bool)
@@ -45,15 +40,22 @@ def test_a_colour_has_its_everyday_name(colour, name):
 
 def test_the_chance_of_a_colour_is_relative_to_the_strongest_other():
     car = painted((6, (220, 0, 0)), (3, (0, 0, 0)), (1, (255, 255, 255)))
-    assert colour_chance(car, ALL, "red") == pytest.approx(6 / 9)
-    assert colour_chance(car, ALL, "black") == pytest.approx(3 / 9)
-    assert colour_chance(car, ALL, "blue") == 0
+    shares = colour_shares(car, ALL)
+    assert colour_chance(shares, ["red"]) == pytest.approx(6 / 9)
+    assert colour_chance(shares, ["black"]) == pytest.approx(3 / 9)
+    assert colour_chance(shares, ["blue"]) == 0
+
+
+def test_a_colour_word_may_accept_several_terms():
+    vase = painted((4, (0, 0, 220)), (5, (34, 139, 34)), (1, (255, 255, 255)))
+    assert colour_chance(colour_shares(vase, ALL), ["blue", "green"]) == pytest.approx(0.9)
 
 
 def test_only_the_pixels_of_the_mask_count():
     mask = ALL.copy()
     mask[:, 5:] = False
-    assert colour_chance(painted((5, (220, 0, 0)), (5, (0, 0, 220))), mask, "red") == 1
+    shares = colour_shares(painted((5, (220, 0, 0)), (5, (0, 0, 220))), mask)
+    assert colour_chance(shares, ["red"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from spatialstudio.domain.export import (
     ExportLook,
 )
 from spatialstudio.domain.scene import Axis
+from spatialstudio.science.checker.evidence import explain_mention
 from spatialstudio.science.pos.superiority import marginal
 
 SIDE = 384.0
@@ -54,6 +55,12 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
         y += LINE_HEIGHT + 2
         items.append(outcome_mark(verdict.outcome, look.palette, (MARGIN, y)))
         for line in wrap_lines(evidence.sentence, room, NORMAL):
+            y += LINE_HEIGHT
+            items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
+    for judged in run.record.mention_verdicts:
+        y += LINE_HEIGHT + 2
+        items.append(outcome_mark(judged.outcome, look.palette, (MARGIN, y)))
+        for line in wrap_lines(explain_mention(judged, run.record.request.scene), room, NORMAL):
             y += LINE_HEIGHT
             items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
     shows_attention = not {ExportLayer.MAPS, ExportLayer.MARGINALS}.isdisjoint(look.layers)

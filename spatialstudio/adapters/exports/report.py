@@ -14,7 +14,8 @@ from spatialstudio.adapters.exports.figure_parts import SIGNS, caption, warning_
 from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.foreign_text import shown
-from spatialstudio.domain.verdict import Outcome, Verdict
+from spatialstudio.domain.verdict import MentionVerdict, Outcome, Verdict
+from spatialstudio.science.checker.evidence import explain_mention
 from spatialstudio.science.pos.pse import pse_of
 
 TEMPLATE = Path("reports") / "runs.html"
@@ -51,7 +52,7 @@ def _article(run: ExportedRun, look: ExportLook) -> str:
     rows = "".join(
         _verdict_row(run, verdict, evidence.sentence)
         for verdict, evidence in zip(run.record.verdicts, run.evidence, strict=False)
-    )
+    ) + "".join(_mention_row(run, verdict) for verdict in run.record.mention_verdicts)
     warning = f'<p class="warning">{_words(text)}</p>' if (text := warning_on(run)) else ""
     note = f"<p>{_words(run.marks.note)}</p>" if run.marks.note else ""
     return (
@@ -68,6 +69,15 @@ def _verdict_row(run: ExportedRun, verdict: Verdict, sentence: str) -> str:
     return (
         f'<tr><td class="{outcome.value}">{SIGNS[outcome]} {outcome.value}</td>'
         f"<td>{_words(scene.sentence(relation))}<br>{_words(sentence)}</td></tr>"
+    )
+
+
+def _mention_row(run: ExportedRun, verdict: MentionVerdict) -> str:
+    scene, outcome = run.record.request.scene, verdict.outcome
+    about = f"{scene.detected_name(verdict.mention_id)}: {verdict.kind.value}, {verdict.words}"
+    return (
+        f'<tr><td class="{outcome.value}">{SIGNS[outcome]} {outcome.value}</td>'
+        f"<td>{_words(about)}<br>{_words(explain_mention(verdict, scene))}</td></tr>"
     )
 
 

@@ -39,7 +39,6 @@ from spatialstudio.domain.sweep import (
     SweepSides,
     sides_of,
 )
-from spatialstudio.domain.verdict import joint_outcome
 
 CELL = 72.0
 GAP = 6.0
@@ -265,7 +264,7 @@ def _cell(run: ExportedRun, look: ExportLook, corner: tuple[float, float]) -> It
         width=0.5,
         is_closed=True,
     )
-    outcome = joint_outcome(verdict.outcome for verdict in run.record.verdicts)
+    outcome = run.record.evaluation.outcome if run.record.evaluation else None
     below = (corner[0], corner[1] + shown.height + MARK_HEIGHT - 3)
     if outcome is not None:
         yield outcome_mark(outcome, look.palette, below, SMALL)

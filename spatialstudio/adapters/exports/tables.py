@@ -13,7 +13,7 @@ from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.scene import MentionId, Relation, RelationId
-from spatialstudio.domain.verdict import Verdict
+from spatialstudio.domain.verdict import MentionVerdict, Verdict
 from spatialstudio.science.pos.pse import pse_of
 
 COLUMNS = (
@@ -28,7 +28,7 @@ TAG_SEPARATOR = "; "
 
 
 def csv_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return a table with one line per relation of each run."""
+    """Return a table with one line per relation, count and colour of each run."""
     rows = ([_in_a_cell(row.get(name)) for name in COLUMNS] for row in _rows(runs))
     return table_text([COLUMNS, *rows]).encode("utf-8", "replace")
 
@@ -137,7 +137,9 @@ def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:
         verdicts = {verdict.relation_id: verdict for verdict in run.record.verdicts}
         for relation in run.record.request.scene.relations:
             yield {**_run_columns(run), **_relation_columns(run, relation, verdicts)}
-        if not run.record.request.scene.relations:
+        for judged in run.record.mention_verdicts:
+            yield {**dict.fromkeys(COLUMNS), **_run_columns(run), **_mention_columns(run, judged)}
+        if not (run.record.request.scene.relations or run.record.mention_verdicts):
             yield {**dict.fromkeys(COLUMNS), **_run_columns(run)}
 
 
@@ -192,6 +194,17 @@ def _relation_columns(
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,
         "not_checked": _not_checked(run, relation.id) if verdict else None,
+    }
+
+
+def _mention_columns(run: ExportedRun, verdict: MentionVerdict) -> Mapping[str, Any]:
+    return {
+        "relation": verdict.kind.value,
+        "subject": run.record.request.scene.mention(verdict.mention_id).head,
+        "object": verdict.words,
+        "outcome": verdict.outcome.value,
+        "reason": verdict.doubt.value if verdict.doubt else None,
+        "confidence": verdict.confidence,
     }
 
 

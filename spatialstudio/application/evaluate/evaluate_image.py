@@ -29,6 +29,8 @@ from spatialstudio.domain.verdict import (
     Perception,
 )
 from spatialstudio.science.checker.decide import decide
+from spatialstudio.science.checker.decide_mentions import decide_mentions
+from spatialstudio.science.checker.instances import measure_instances
 from spatialstudio.science.questions.perception_answers import score_by_perception
 
 RULES = "1"
@@ -173,7 +175,7 @@ def evaluate_image(
     settings: CheckerSettings = REPRODUCE,
     looked: PerturbationProgress = ignore_progress,
 ) -> Evaluation:
-    """Evaluate every relation of a scene in an image.
+    """Evaluate every relation, count and colour of a scene in an image.
 
     Perception runs once, and again after each perturbation if there is an answer to test.
 
@@ -202,13 +204,16 @@ def evaluate_image(
             looked(done, len(settings.perturbations))
             perturbed.append(_attempt(pixels, scene, judges, token))
         looks = Looks(second=second, perturbed=tuple(perturbed))
+    instances = measure_instances(scene, perception, image)
     return Evaluation(
         perception=perception,
         verdicts=decide(scene, perception, settings, looks),
         checker=settings,
         seconds=time.perf_counter() - started,
         looks=looks,
-        da_score=score_by_perception(scene, perception, image),
+        da_score=score_by_perception(scene, perception, image, instances=instances),
+        instances=instances,
+        mention_verdicts=decide_mentions(scene, instances, settings),
     )
 
 

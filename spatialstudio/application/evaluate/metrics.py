@@ -333,7 +333,8 @@ def score_assertions(
     reader, answerer, settings = da_models.reader, da_models.answerer, da_models.settings
     asserted = reader.read(scene, token) if reader else assertions_of(scene)
     if answerer is None:
-        score = score_by_perception(scene, evaluation.perception, image, asserted, settings)
+        seen, instances = evaluation.perception, evaluation.instances
+        score = score_by_perception(scene, seen, image, asserted, settings, instances)
     else:
         questions = [assertion.question for assertion in asserted.items]
         answers = answerer.answer(image, questions, token)

@@ -23,6 +23,7 @@ from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import ImageFiles
+from spatialstudio.domain.requirements import is_judged
 from spatialstudio.domain.run_ports import MetadataFiles
 from spatialstudio.domain.safe_files import open_regular
 from spatialstudio.domain.scene import Prompt, SceneGraph
@@ -131,7 +132,7 @@ class Pictures:
             return False
 
     def claim_of(self, settings: PictureSettings | None) -> SceneGraph | None:
-        """Read the prompt of an image's metadata; None if it has no relation to evaluate.
+        """Read the prompt of an image's metadata; None if it states nothing to evaluate.
 
         Raises:
             ModelNotFound: No model is installed, so the known objects are undefined.
@@ -142,7 +143,7 @@ class Pictures:
             scene = self._read_scene(settings.prompt, _model_of(settings))
         except PromptError:
             return None
-        return scene if scene.relations else None
+        return scene if is_judged(scene) else None
 
     def show(self, picture: ForeignPicture) -> None:
         """Open an imported image with an empty scene, before any evaluation."""

@@ -18,6 +18,7 @@ from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import (
+    JUDGED_KINDS,
     Condition,
     Deletion,
     EntryId,
@@ -149,9 +150,9 @@ def _date(field: Field, value: str) -> tuple[Wanted, ...]:
 
 
 def _relation(field: Field, value: str) -> tuple[Wanted, ...]:
-    """Return the relation types that match a word: by id, prefix or part of the name."""
+    """Return the kinds that match a word: by id, prefix or part of the name."""
     spelled = value.replace(" ", "_").replace("-", "_")
-    ids = [relation_type.id for relation_type in relation_types]
+    ids = [*(relation_type.id for relation_type in relation_types), *JUDGED_KINDS]
     found = (
         [type_id for type_id in ids if type_id == spelled]
         or [type_id for type_id in ids if type_id.startswith(spelled)]
@@ -174,7 +175,7 @@ _READERS: Mapping[Field, Callable[[Field, str], tuple[Wanted, ...]]] = {
 }
 _EXAMPLES: Mapping[Field, str] = {
     Field.VERDICT: "Use verdict:pass, verdict:fail or verdict:undecidable.",
-    Field.RELATION: "For example relation:left or relation:above.",
+    Field.RELATION: "For example relation:left, relation:count or relation:colour.",
     Field.IS: f"Use one of {', '.join('is:' + flag.value for flag in Flag)}.",
     Field.DATE: "For example date:2026-11 or date>=2026-11-20.",
     **{field: f"For example {field.value}:3 or {field.value}>=3." for field in _NUMBERS},

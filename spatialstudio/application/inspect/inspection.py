@@ -22,12 +22,15 @@ from spatialstudio.domain.scene import (
 from spatialstudio.domain.verdict import (
     CheckerSettings,
     Evaluation,
+    MentionVerdict,
     Verdict,
 )
 from spatialstudio.science.checker.decide import decide_again
 from spatialstudio.science.checker.evidence import evidence_of as gather_evidence
 from spatialstudio.science.checker.evidence import explain as explain_verdict
+from spatialstudio.science.checker.evidence import explain_mention as explain_count_or_colour
 from spatialstudio.science.checker.evidence import share_in_words
+from spatialstudio.science.checker.instances import measure_instances
 from spatialstudio.science.pos.superiority import marginal
 from spatialstudio.science.questions.da_score import score_again
 from spatialstudio.science.scenes.placement import Placement, offset_in_words, placements_of
@@ -113,7 +116,13 @@ def explain(
     attention_pos: float | None = None,
 ) -> str:
     """Describe a verdict with its measurements, disagreeing attention, and omitted checks."""
-    return explain_verdict(verdict, scene, attention_pos, evaluation.perception.missing_classes)
+    unknown = evaluation.perception.missing_classes
+    return explain_verdict(verdict, scene, attention_pos, unknown, evaluation.mention_verdicts)
+
+
+def explain_mention(verdict: MentionVerdict, scene: SceneGraph, evaluation: Evaluation) -> str:
+    """Describe a verdict on a count or colour with its measurements."""
+    return explain_count_or_colour(verdict, scene, evaluation.perception.missing_classes)
 
 
 def evidence_of(
@@ -142,4 +151,7 @@ def judged_again(
     if da_settings is not None and evaluation.da_score is not None:
         weighed = score_again(evaluation.da_score, da_settings)
         evaluation = replace(evaluation, da_score=weighed)
+    if not evaluation.instances and run.image is not None:  # of a version that measured none
+        instances = measure_instances(run.scene, evaluation.perception, run.image)
+        evaluation = replace(evaluation, instances=instances)
     return replace(run, evaluation=decide_again(evaluation, run.scene, settings))

@@ -336,10 +336,11 @@ class EvaluatedPicture:
 
     @property
     def outcome(self) -> Outcome | None:
-        """FAIL if a relation failed, else UNDECIDABLE if one is; None without relations."""
-        from spatialstudio.domain.verdict import joint_outcome
+        """FAIL if a relation, count or colour failed, else UNDECIDABLE if one is, else PASS.
 
-        return joint_outcome(verdict.outcome for verdict in self.evaluation.verdicts)
+        None if the prompt states none of them.
+        """
+        return self.evaluation.outcome
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} of {self.scene.prompt.text!r}"]
@@ -347,6 +348,12 @@ class EvaluatedPicture:
             reason = "" if verdict.reason is None else f" ({verdict.reason.value})"
             lines.append(
                 f"  {name}: {verdict.outcome.value}{reason}, confidence {verdict.confidence:.2f}"
+            )
+        for each in self.evaluation.mention_verdicts:
+            doubt = "" if each.doubt is None else f" ({each.doubt.value})"
+            about = f"{self.scene.detected_name(each.mention_id)}, {each.kind.value} {each.words}"
+            lines.append(
+                f"  {about}: {each.outcome.value}{doubt}, confidence {each.confidence:.2f}"
             )
         return "\n".join(lines)
 

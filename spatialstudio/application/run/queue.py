@@ -30,7 +30,6 @@ from spatialstudio.domain.verdict import (
     Evaluation,
     Looks,
     Outcome,
-    joint_outcome,
 )
 
 THUMBNAIL_SIDE = 160
@@ -137,9 +136,8 @@ class QueueEntry:
 
 
 def outcome_of(run: OpenRun) -> Outcome | None:
-    """Return FAIL if a relation failed, else UNDECIDABLE if one is; None without an evaluation."""
-    verdicts = run.evaluation.verdicts if run.evaluation else ()
-    return joint_outcome(verdict.outcome for verdict in verdicts)
+    """Return the outcome of a run's evaluation; None without one."""
+    return run.evaluation.outcome if run.evaluation else None
 
 
 def waiting(*requests: GenerationRequest) -> QueueEntry:

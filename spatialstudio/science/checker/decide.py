@@ -54,6 +54,7 @@ from spatialstudio.science.checker.confidence import (
     geometry_component,
     stability_of,
 )
+from spatialstudio.science.checker.decide_mentions import decide_mentions
 from spatialstudio.science.checker.measurement import (
     BoxMeasurement,
     Candidates,
@@ -101,7 +102,12 @@ def decide_again(
         settings: The perturbations must be those of the evaluation.
     """
     verdicts = decide(scene, evaluation.perception, settings, evaluation.looks)
-    return replace(evaluation, verdicts=verdicts, checker=settings)
+    return replace(
+        evaluation,
+        verdicts=verdicts,
+        checker=settings,
+        mention_verdicts=decide_mentions(scene, evaluation.instances, settings),
+    )
 
 
 def decide_relation(

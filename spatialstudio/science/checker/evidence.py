@@ -16,12 +16,15 @@ from spatialstudio.domain.evidence import (
     Profile,
     Role,
     Unchecked,
-    UncheckedKind,
+)
+from spatialstudio.domain.requirements import (
+    RequirementKind,
+    Requirements,
+    requirements_of,
 )
 from spatialstudio.domain.scene import (
     Axis,
     MentionId,
-    ObjectMention,
     Relation,
     RelationType,
     SceneGraph,
@@ -34,8 +37,11 @@ from spatialstudio.domain.verdict import (
     DepthMap,
     Detection,
     Evaluation,
+    Instance,
     Mask,
     Measurement,
+    MentionDoubt,
+    MentionVerdict,
     Outcome,
     Perception,
     Verdict,
@@ -49,13 +55,13 @@ from spatialstudio.science.checker.measurement import (
 )
 from spatialstudio.science.pos.pse import masks_of_ends
 from spatialstudio.science.pos.superiority import PICTURE_AXES, marginal
-from spatialstudio.science.questions.perception_answers import colour_named
 
 EVEN_POS = 0.5
 SURE_POS, DOUBTFUL_POS = 0.75, 0.25
 """PoS on attention that contradicts a FAIL (at or above) or a PASS (at or below)."""
-SEVERAL = "more than one"
 PERCENT = 100
+SHOWN_SHARE = 0.1
+"""Smallest share of a colour that is named."""
 _SIDES = {
     (Axis.X, True): "to the left of",
     (Axis.X, False): "to the right of",
@@ -71,6 +77,7 @@ def explain(
     scene: SceneGraph,
     attention_pos: float | None = None,
     unknown: Collection[str] = (),
+    judged: Collection[MentionVerdict] = (),
 ) -> str:
     """Explain a verdict, a contradiction with the attention, and what was not checked.
 
@@ -80,6 +87,7 @@ def explain(
         attention_pos: The relation's PoS on the attention at the last step, [0, 1]; None if not
             recorded.
         unknown: Heads outside the detector's classes.
+        judged: Verdicts on counts and colours, which are not listed as unchecked.
 
     Returns:
         Sentences with full stops, for instance "The centre of the dog is 0.31 of the width to
@@ -90,7 +98,7 @@ def explain(
         _abstention(verdict, scene) or _comparison(verdict, relation, scene),
         _outside(verdict, scene, unknown),
         _attention(verdict, attention_pos),
-        _left_out(not_checked(relation, scene)),
+        _left_out(not_checked(relation, scene, judged)),
     ]
     return " ".join(f"{each[0].upper()}{each[1:]}." for each in clauses if each)
 
@@ -103,29 +111,86 @@ def share_in_words(share: float) -> str:
     return "less than 1 %" if percent == "0 %" and share > 0 else percent
 
 
-def not_checked(relation: Relation, scene: SceneGraph) -> tuple[Unchecked, ...]:
-    """Return counts, colours and other attributes of a relation's ends, which are not checked."""
+def not_checked(
+    relation: Relation, scene: SceneGraph, judged: Collection[MentionVerdict] = ()
+) -> tuple[Unchecked, ...]:
+    """Return the attributes of a relation's ends, and the counts and colours without a verdict."""
+    checked = {(verdict.mention_id, verdict.kind) for verdict in judged}
     return tuple(
         Unchecked(mention_id=end, kind=kind, words=words)
         for end in dict.fromkeys(relation.ends)
-        for kind, words in _asked_of(scene.mention(end))
+        for kind, words in _required_of(requirements_of(scene, end))
+        if (end, kind) not in checked
     )
 
 
-def _asked_of(mention: ObjectMention) -> Iterator[tuple[UncheckedKind, str]]:
-    if mention.count or mention.is_plural:
-        yield UncheckedKind.COUNT, mention.count or SEVERAL
-    counts = mention.count.split()
-    for word in mention.attributes:
-        if word not in counts:
-            is_colour = any(colour_named(part) for part in word.split("-"))
-            yield UncheckedKind.COLOUR if is_colour else UncheckedKind.ATTRIBUTE, word
+def _required_of(required: Requirements) -> Iterator[tuple[RequirementKind, str]]:
+    if required.quantity is not None:
+        yield RequirementKind.COUNT, required.quantity.words
+    for colour in required.colours:
+        yield RequirementKind.COLOUR, colour.words
+    for attribute in required.others:
+        yield RequirementKind.ATTRIBUTE, attribute
+
+
+def explain_mention(
+    verdict: MentionVerdict, scene: SceneGraph, unknown: Collection[str] = ()
+) -> str:
+    """Explain a verdict on a count or colour in sentences.
+
+    Args:
+        verdict: A verdict on a mention of ``scene``.
+        scene: The scene graph.
+        unknown: Heads outside the detector's classes.
+
+    Returns:
+        For instance "One instance of bird was found; the prompt requires three."
+    """
+    head = scene.detected_name(verdict.mention_id)
+    if verdict.doubt is MentionDoubt.MISSING_OBJECT:
+        is_unknown = scene.mention(verdict.mention_id).head in unknown
+        reason = f" The detector has no class for the {head}." if is_unknown else ""
+        return f"Not found: the {head}.{reason}"
+    if verdict.kind is RequirementKind.COUNT:
+        return _count_in_words(verdict, head)
+    return _colour_in_words(verdict, head)
+
+
+_COUNT_DOUBTS = {
+    MentionDoubt.UNSEPARATED: "touching instances may be one object or several",
+    MentionDoubt.TOO_MANY: "so many cannot be counted reliably",
+    MentionDoubt.INDISTINCT: "the prompt names several of them without telling them apart",
+    MentionDoubt.CLOSE_COLOURS: "the colours of some instances are not clear",
+}
+
+
+def _count_in_words(verdict: MentionVerdict, head: str) -> str:
+    noun = "instance" if verdict.count == 1 else "instances"
+    found = f"{verdict.count} {noun} of {head} found; the prompt requires {verdict.words}"
+    doubt = _COUNT_DOUBTS.get(verdict.doubt) if verdict.doubt else None
+    return f"Too close to call: {found}; {doubt}." if doubt else f"{found[0].upper()}{found[1:]}."
+
+
+def _colour_in_words(verdict: MentionVerdict, head: str) -> str:
+    seen = "; ".join(dict.fromkeys(_shares_in_words(each) for each in verdict.instances))
+    if verdict.doubt is MentionDoubt.NO_MASK:
+        return f"The colour of the {head} needs the picture and a mask."
+    if verdict.doubt is MentionDoubt.MULTICOLOURED:
+        return f"The {head} has several colours ({seen}); the prompt requires {verdict.words}."
+    opening = "Too close to call: the" if verdict.doubt else "The"
+    return f"{opening} {head} is {seen}; the prompt requires {verdict.words}."
+
+
+def _shares_in_words(instance: Instance) -> str:
+    """Return the main colours of an instance: "red 82 %, brown 11 %"."""
+    main = [each for each in instance.colours[:2] if each.share >= SHOWN_SHARE]
+    return ", ".join(f"{each.term} {share_in_words(each.share)}" for each in main)
 
 
 def _left_out(unchecked: Sequence[Unchecked]) -> str:
     """Return what was not checked: "count (three) and colour (blue) were not checked"."""
     parts = []
-    for kind in UncheckedKind:
+    for kind in RequirementKind:
         words = [each.words for each in unchecked if each.kind is kind]
         if words:
             parts.append(f"{kind.value}{'s' * (len(words) > 1)} ({', '.join(words)})")
@@ -311,13 +376,14 @@ def evidence_of(
     """
     relation = next(known for known in scene.relations if known.id == verdict.relation_id)
     perception, settings = evaluation.perception, evaluation.checker
+    judged = evaluation.mention_verdicts
     chosen = _chosen(relation, perception, settings)
     profiles, depth_edges = _profiles(relation, perception, settings)
     boxes = [detection.box for detection in chosen]
     is_whole = len(boxes) == len(relation.ends)
     return Evidence(
         relation_id=relation.id,
-        sentence=explain(verdict, scene, attention_pos, perception.missing_classes),
+        sentence=explain(verdict, scene, attention_pos, perception.missing_classes, judged),
         boxes=tuple(_boxes(relation, evaluation)),
         masks=_masks(relation, perception, settings),
         bands=tuple(bands_of(relation.type, boxes, perception, settings)) if is_whole else (),
@@ -329,7 +395,7 @@ def evidence_of(
         perturbed=tuple(_perturbed(relation, evaluation, boxes)),
         crop=_crop(boxes, perception) if boxes else None,
         assertions=tuple(_assertions(relation, evaluation)),
-        not_checked=not_checked(relation, scene),
+        not_checked=not_checked(relation, scene, judged),
     )
 
 

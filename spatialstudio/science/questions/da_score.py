@@ -27,6 +27,7 @@ from spatialstudio.domain.assertion import (
     YesNoChances,
     YesRule,
 )
+from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.scene import ObjectMention, Relation, SceneGraph
 
 SCENE_ID = "scene"
@@ -34,10 +35,11 @@ _VOWELS = "aeiou"
 
 
 def assertions_of(scene: SceneGraph) -> Assertions:
-    """Return the assertions of a scene: objects, their attributes, then relations, in order."""
+    """Return the assertions of a scene: objects, counts, attributes, then relations, in order."""
     statements = (
         *(_existence(mention) for mention in scene.mentions),
-        *(claim for mention in scene.mentions for claim in _attributes(mention)),
+        *(claim for mention in scene.mentions for claim in _count(mention, scene)),
+        *(claim for mention in scene.mentions for claim in _attributes(mention, scene)),
         *(_relation(relation, scene) for relation in scene.relations),
     )
     return Assertions(items=statements, source_id=SCENE_ID)
@@ -111,6 +113,7 @@ def _reread(score: AssertionScore, settings: DaSettings) -> AssertionScore:
 def _weighed(score: AssertionScore, settings: DaSettings) -> AssertionScore:
     weights = {
         AssertionKind.THING: settings.thing_weight,
+        AssertionKind.COUNT: settings.count_weight,
         AssertionKind.ATTRIBUTE: settings.attribute_weight,
         AssertionKind.RELATION: settings.relation_weight,
         AssertionKind.OTHER: settings.other_weight,
@@ -139,8 +142,23 @@ def _existence(mention: ObjectMention) -> Assertion:
     )
 
 
-def _attributes(mention: ObjectMention) -> Iterator[Assertion]:
-    for attribute in mention.attributes:
+def _count(mention: ObjectMention, scene: SceneGraph) -> Iterator[Assertion]:
+    quantity = requirements_of(scene, mention.id).quantity
+    if quantity is not None:
+        noun = mention.phrase.split()[-1] if mention.is_plural else mention.head
+        verb = "are" if mention.is_plural else "is"
+        yield Assertion(
+            id=AssertionId(f"{mention.id}.count"),
+            text=f"there {verb} {quantity.words} {noun}",
+            question=f"{verb} there {quantity.words} {noun}?",
+            mention_id=mention.id,
+            count=quantity.words,
+        )
+
+
+def _attributes(mention: ObjectMention, scene: SceneGraph) -> Iterator[Assertion]:
+    required = requirements_of(scene, mention.id)
+    for attribute in (*(each.words for each in required.colours), *required.others):
         yield Assertion(
             id=AssertionId(f"{mention.id}.{attribute}"),
             text=f"the {mention.head} is {attribute}",

@@ -54,6 +54,7 @@ def score(assertion_id, chance):
         mention_id=None if assertion_id == "other" else "dog",
         relation_id="r" if assertion_id == "relation" else None,
         attribute="red" if assertion_id == "attribute" else "",
+        count="two" if assertion_id == "count" else "",
     )
     return AssertionScore(assertion=claim, probability_yes=chance)
 

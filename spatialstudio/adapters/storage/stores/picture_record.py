@@ -47,7 +47,7 @@ from spatialstudio.domain.picture_settings import EmbeddedTexts
 from spatialstudio.domain.prompt_syntax import drawn_prompt
 from spatialstudio.domain.safe_files import parse_limited
 from spatialstudio.domain.scene import LoraUse, Prompt, Relation, RelationId
-from spatialstudio.domain.verdict import Evaluation, Verdict
+from spatialstudio.domain.verdict import Evaluation, MentionVerdict, Verdict
 
 VERSION = 2
 ORIGIN = "origin"
@@ -110,9 +110,11 @@ def record_texts(
 
 
 def recorded_verdicts(evaluation: Evaluation | None) -> Mapping[str, Json]:
-    """Return verdicts in the record's format, by relation."""
-    verdicts = evaluation.verdicts if evaluation else ()
-    return {verdict.relation_id: _verdict_json(verdict) for verdict in verdicts}
+    """Return verdicts in the record's format, by relation; by their id for counts and colours."""
+    if evaluation is None:
+        return {}
+    verdicts = {str(verdict.relation_id): _verdict_json(verdict) for verdict in evaluation.verdicts}
+    return verdicts | {each.id: _mention_json(each) for each in evaluation.mention_verdicts}
 
 
 def with_hash(texts: Mapping[str, str], part: str, digest: str) -> EmbeddedTexts:
@@ -218,6 +220,17 @@ def _verdict_json(verdict: Verdict) -> Json:
         "reason": verdict.reason,
         "confidence": verdict.confidence,
         "pse": measured.pse if measured else None,
+    }
+    return encode(record_json, {})
+
+
+def _mention_json(verdict: MentionVerdict) -> Json:
+    record_json = {
+        "outcome": verdict.outcome,
+        "reason": verdict.doubt,
+        "confidence": verdict.confidence,
+        "count": verdict.count,
+        "required": verdict.words,
     }
     return encode(record_json, {})
 

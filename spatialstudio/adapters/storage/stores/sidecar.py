@@ -13,6 +13,7 @@ It can be deleted; picture and trace do not depend on it.
 import base64
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from typing import TypeVar
 
 from spatialstudio.adapters.storage.stores.json_codec import (
     MAX_RECORD_BYTES,
@@ -28,14 +29,24 @@ from spatialstudio.adapters.storage.stores.json_codec import (
 )
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.library import ClaimSummary, Marks, Reproduction, RunRecord, RunSummary
+from spatialstudio.domain.library import (
+    JUDGED_KINDS,
+    ClaimSummary,
+    Marks,
+    Reproduction,
+    RunRecord,
+    RunSummary,
+)
 from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import (
     AbstentionReason,
     Evaluation,
+    MentionVerdict,
     Verdict,
 )
+
+VerdictT = TypeVar("VerdictT", Verdict, MentionVerdict)
 
 
 def summarise(
@@ -65,21 +76,51 @@ def summarise(
         device=record.environment.device,
         parent_run_id=request.parent_run_id,
         objects=tuple(mention.head for mention in request.scene.mentions),
-        claims=tuple(
-            _claim(record, relation, pos.get(relation.id)) for relation in request.scene.relations
+        claims=(
+            *(_claim(record, each, pos.get(each.id)) for each in request.scene.relations),
+            *(_mention_claim(record, each) for each in _mention_verdicts_of(evaluation)),
         ),
         sweep=request.sweep,
         setup=record.environment.setup,
         source=record.origin.name if record.origin else "",
     )
-    return with_verdicts(unjudged, evaluation.verdicts if evaluation else ())
+    verdicts = evaluation.verdicts if evaluation else ()
+    return with_verdicts(unjudged, verdicts, _mention_verdicts_of(evaluation))
 
 
-def with_verdicts(summary: RunSummary, verdicts: Iterable[Verdict]) -> RunSummary:
-    """Return a summary whose relations carry the given verdicts and no others."""
+def with_verdicts(
+    summary: RunSummary,
+    verdicts: Iterable[Verdict],
+    mention_verdicts: Iterable[MentionVerdict] = (),
+) -> RunSummary:
+    """Return a summary whose relations carry the given verdicts and no others.
+
+    A count or colour without a verdict is left out.
+    """
     by_relation = {verdict.relation_id: verdict for verdict in verdicts}
-    claims = tuple(_judged(each, by_relation.get(each.relation_id)) for each in summary.claims)
-    return replace(summary, claims=claims)
+    by_mention = {RelationId(verdict.id): verdict for verdict in mention_verdicts}
+    claims = [
+        _judged(each, by_relation.get(each.relation_id))
+        for each in summary.claims
+        if each.type_id not in JUDGED_KINDS
+    ]
+    for each in summary.claims:
+        if each.type_id in JUDGED_KINDS and (verdict := by_mention.get(each.relation_id)):
+            claims.append(replace(each, outcome=verdict.outcome, confidence=verdict.confidence))
+    return replace(summary, claims=tuple(claims))
+
+
+def _mention_verdicts_of(evaluation: Evaluation | None) -> tuple[MentionVerdict, ...]:
+    return evaluation.mention_verdicts if evaluation else ()
+
+
+def _mention_claim(record: RunRecord, verdict: MentionVerdict) -> ClaimSummary:
+    return ClaimSummary(
+        relation_id=RelationId(verdict.id),
+        type_id=verdict.kind.value,
+        subject=record.request.scene.mention(verdict.mention_id).head,
+        object=verdict.words,
+    )
 
 
 def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
@@ -238,7 +279,11 @@ def read_listing(content: bytes, name: str) -> Sidecar:
     """
     plain = _checked(content, name)
     listing = _listing(plain)
-    summary = with_verdicts(listing.summary, _verdicts(plain))
+    summary = with_verdicts(
+        listing.summary,
+        _verdicts(plain, "verdicts", Verdict),
+        _verdicts(plain, "mention_verdicts", MentionVerdict),
+    )
     return replace(
         listing,
         summary=summary,
@@ -267,13 +312,11 @@ def _listing(plain: dict[str, Json]) -> Sidecar:
     )
 
 
-def _verdicts(plain: dict[str, Json]) -> tuple[Verdict, ...]:
+def _verdicts(plain: dict[str, Json], part: str, kind: type[VerdictT]) -> tuple[VerdictT, ...]:
     evaluation = plain.get("evaluation")
-    found = evaluation.get("verdicts") if isinstance(evaluation, dict) else None
+    found = evaluation.get(part) if isinstance(evaluation, dict) else None
     try:
-        return tuple(
-            decode(Verdict, each, {}) for each in (found if isinstance(found, list) else ())
-        )
+        return tuple(decode(kind, each, {}) for each in (found if isinstance(found, list) else ()))
     except (StoreError, TypeError):
         return ()
 

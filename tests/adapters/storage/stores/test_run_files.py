@@ -17,6 +17,8 @@ from spatialstudio.adapters.storage.stores.sidecar import read_listing, read_sid
 from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import best_request
+from spatialstudio.domain.requirements import RequirementKind
+from spatialstudio.domain.verdict import MentionVerdict, Outcome
 from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten
 from tests.comparing import to_the_bit
 from tests.strategies import evaluations, finished_runs
@@ -240,3 +242,27 @@ def test_a_full_disk_leaves_no_partial_files(tmp_path, picture):
         RunFiles().save(replace(record, evaluation=None), events, tmp_path / "full")
     assert caught.value.hint == "Free some space or choose a folder on another disk."
     assert visible(tmp_path / "full") == []
+
+
+def test_counts_and_colours_are_stored_and_listed(picture, evaluation):
+    mention = RunFiles().load(picture)[0].request.scene.mentions[0]
+    verdict = MentionVerdict(
+        mention_id=mention.id,
+        kind=RequirementKind.COUNT,
+        words="three",
+        outcome=Outcome.FAIL,
+        confidence=0.8,
+        count=1,
+    )
+    RunFiles().judge(picture, replace(evaluation, mention_verdicts=(verdict,)))
+    record, _ = RunFiles().load(picture)
+    assert record.mention_verdicts == (verdict,)
+    content = picture.with_suffix(".json").read_bytes()
+    claim = read_listing(content, "run").summary.claims[-1]
+    assert (claim.type_id, claim.subject, claim.object) == ("count", mention.head, "three")
+    assert claim.outcome is Outcome.FAIL
+    RunFiles().judge(picture, evaluation)
+    content = picture.with_suffix(".json").read_bytes()
+    assert b"mention_verdicts" not in content
+    listed = read_listing(content, "run").summary
+    assert [each.type_id for each in listed.claims].count("count") == 0
