@@ -4,8 +4,9 @@ import numpy as np
 
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.scene import LEFT_OF
-from spatialstudio.domain.verdict import REPRODUCE, Evaluation, Looks
+from spatialstudio.domain.verdict import REPRODUCE, ColourShare, Evaluation, Instance, Looks
 from spatialstudio.science.checker.decide import decide
+from spatialstudio.science.checker.decide_mentions import decide_mentions
 from tests.fakes import scene_of
 from tests.science.seen_things import SIDE, masked, perception, seen
 
@@ -23,9 +24,10 @@ def judged_run(
     depth=None,
     settings=REPRODUCE,
     scene=None,
+    instances=(),
     **looks,
 ):
-    """Return a run of "a dog ... a car" in whose picture these were detected."""
+    """Return a run of "a dog ... a car" in whose picture these were detected and measured."""
     scene = scene or scene_of(relation_type=relation_type)
     picture = perception(*detections, masks=masks, depth=depth)
     seen_else = Looks(**looks)
@@ -34,6 +36,8 @@ def judged_run(
         verdicts=decide(scene, picture, settings, seen_else),
         checker=settings,
         looks=seen_else,
+        instances=instances,
+        mention_verdicts=decide_mentions(scene, instances, settings) if instances else (),
     )
     return OpenRun(
         id="judged",
@@ -41,4 +45,16 @@ def judged_run(
         state=RunState.DONE,
         image=np.full((SIDE, SIDE, 3), 200, np.uint8),
         evaluation=evaluation,
+    )
+
+
+def instance(found, term="brown", rgb=(139, 90, 43)):
+    """Return the instance of a detection, of one colour."""
+    return Instance(
+        mention_id=found.mention_id,
+        box=found.box,
+        score=found.score,
+        area=found.box.area / SIDE**2,
+        colours=(ColourShare(term=term, share=1.0),),
+        rgb=rgb,
     )

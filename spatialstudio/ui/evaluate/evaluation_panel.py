@@ -1,8 +1,9 @@
-"""Stage 3, image to verdicts: one card per relation."""
+"""Stage 3, image to verdicts: one card per relation, count and colour, and the DA-score."""
 
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -19,17 +20,29 @@ from spatialstudio.application.session import (
     RunState,
     SceneChanged,
 )
+from spatialstudio.domain.assertion import DaScore
 from spatialstudio.domain.errors import Obstacle, StudioError
 from spatialstudio.domain.judge_choice import UsedJudgeSet
-from spatialstudio.domain.verdict import AbstentionReason, Evaluation
+from spatialstudio.domain.requirements import is_judged
+from spatialstudio.domain.verdict import AbstentionReason, Evaluation, MentionVerdict
 from spatialstudio.ui.evaluate import commands as commands
 from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
 from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES
-from spatialstudio.ui.evaluate.verdict_checks import judged_relations, lower_threshold
+from spatialstudio.ui.evaluate.verdict_checks import (
+    judged_mentions,
+    judged_relations,
+    lower_threshold,
+)
+from spatialstudio.ui.evaluate.widgets.mention_card import (
+    AssertionScores,
+    JudgedMention,
+    MentionCard,
+)
 from spatialstudio.ui.evaluate.widgets.verdict_card import JudgedRelation, VerdictCard
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column, discard, push_button
+from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 NO_DETECTOR = "Download a judge set, then judge the picture."
@@ -37,12 +50,15 @@ NOT_JUDGED = "The picture is not judged yet."
 NOT_YET = {
     RunState.FAILED: "No picture to judge.",
     RunState.CANCELLED: "The run was cancelled before it was judged.",
-    RunState.DONE: "The prompt states no relation, so there is nothing to judge.",
+    RunState.DONE: "The prompt states no relation, count or colour, so there is nothing to judge.",
 }
 
 
 _HASHES = re.compile(r"(?: [0-9a-f]{12,64})+$")
 """Revision and weight hash after the name of a model."""
+
+
+Card: TypeAlias = VerdictCard | MentionCard
 
 
 class EvaluationPanel(Panel):
@@ -61,8 +77,10 @@ class EvaluationPanel(Panel):
         self._run_id = ""
         self._judges = context.studio.judges
         self._shown: tuple[Evaluation | None, ...] = ()
-        self._wanted: list[tuple[JudgedRelation, bool]] = []
-        self._cards: list[VerdictCard] = []
+        self._wanted: list[tuple[JudgedRelation | JudgedMention, bool]] = []
+        self._cards: list[Card] = []
+        self._score: DaScore | None = None
+        self._scores: list[Disclosure] = []
         self._waiting = TextLabel(tone=Tone.MUTED)
         self._detector = TextLabel(tone=Tone.MUTED, small=True)
         self._warning = TextLabel(tone=Tone.WARNING)
@@ -127,8 +145,8 @@ class EvaluationPanel(Panel):
             own, other = "", ""
             if run is not None and baseline is not None:
                 own, other = tr(name_first(run)), tr(name_second(run, baseline))
-            own_cards = judged_relations(run, own) if run else ()
-            other_cards = judged_relations(baseline, other) if baseline else ()
+            own_cards = _contents(run, own)
+            other_cards = _contents(baseline, other)
             self._wanted = [(each, False) for each in own_cards]
             self._wanted += [(each, True) for each in other_cards]
             outdated = [card for card in self._cards if card.content not in self._wanted]
@@ -137,16 +155,11 @@ class EvaluationPanel(Panel):
         known = [card.content for card in self._cards]
         missing = [content for content in self._wanted if content not in known]
         if missing:  # one card per frame, as each is slow
-            judged, is_brief = missing[0]
-            card = VerdictCard(self._theme, judged, brief=is_brief)
-            if not is_brief:
-                card.picked.connect(partial(self._session.pick_relation, card.relation_id))
-                card.ground_picked.connect(self._light)
-                card.threshold_requested.connect(self._lower_threshold)
-            self._cards.append(card)
+            self._cards.append(self._card(*missing[0]))
             self._cards.sort(key=lambda card: self._wanted.index(card.content))
             for each in self._cards:
                 self._column.addWidget(each)
+        self._show_score(run.evaluation.da_score if run and run.evaluation else None)
         if missing[1:]:
             self._clock.request()
         self._waiting.setVisible(not self._own)
@@ -158,8 +171,32 @@ class EvaluationPanel(Panel):
         self._warning.setVisible(bool(self._warning.text()))
         self._mark()
 
+    def _card(self, judged: JudgedRelation | JudgedMention, is_brief: bool) -> Card:
+        if isinstance(judged, JudgedMention):
+            of_mention = MentionCard(self._theme, judged, brief=is_brief)
+            of_mention.evidence_picked.connect(self._light)
+            return of_mention
+        card = VerdictCard(self._theme, judged, brief=is_brief)
+        if not is_brief:
+            card.picked.connect(partial(self._session.pick_relation, card.relation_id))
+            card.ground_picked.connect(self._light)
+            card.threshold_requested.connect(self._lower_threshold)
+        return card
+
+    def _show_score(self, score: DaScore | None) -> None:
+        """Show the DA-score with its assertions below the cards; nothing without an answer."""
+        if score != self._score:
+            self._score = score
+            discard(self._column, *self._scores)
+            self._scores = []
+            if score is not None and score.value is not None:
+                title = tr("DA-score {share}").format(share=f"{score.value:.2f}")
+                self._scores = [Disclosure(title, AssertionScores(self._theme, score))]
+        for each in self._scores:
+            self._column.addWidget(each)
+
     @property
-    def _own(self) -> list[VerdictCard]:
+    def _own(self) -> list[Card]:
         """The cards of the open run, without the baseline's."""
         return [card for card in self._cards if not card.is_brief]
 
@@ -182,7 +219,7 @@ class EvaluationPanel(Panel):
         """Offer to evaluate an unjudged picture, or one whose prompt or judge set has changed."""
         run, scene = self._session.run, self._session.scene
         can = False
-        if run is not None and run.image is not None and run.is_over and scene and scene.relations:
+        if run is not None and run.image is not None and run.is_over and scene and is_judged(scene):
             is_other = claims_of(scene) != claims_of(run.scene)
             same = "Judge the picture" if _is_unjudged(run) else "Judge again"
             self._again.setText(tr("Judge with this prompt" if is_other else same))
@@ -210,21 +247,29 @@ class EvaluationPanel(Panel):
         run = self._session.run
         relation = picked_relation(run, self._session.relation_id) if run else None
         for card in self._own:
+            if isinstance(card, MentionCard):
+                card.show_lit(self._judgement.lit)
+                continue
             is_picked = relation is not None and card.relation_id == relation.id
             card.show_picked(is_picked and len(self._own) > 1)
-            card.show_lit(self._judgement.lit if is_picked else None)
+            lit = self._judgement.lit
+            card.show_lit(lit if is_picked and isinstance(lit, AbstentionReason) else None)
 
-    def _light(self, reason: AbstentionReason | None) -> None:
+    def _light(self, lit: AbstentionReason | MentionVerdict | None) -> None:
         run = self._session.run
-        if reason is not None and run is not None and run.steps:
+        if lit is not None and run is not None and run.steps:
             self._session.pick_step(run.steps[-1].step)
-        self._judgement.light(reason)
+        self._judgement.light(lit)
 
     def _lower_threshold(self) -> None:
         if (selected := self._verdict_selection.now()) is not None:
             score = lower_threshold(selected.stored, selected.seen) or 0.0
             name = tr("lower threshold")
             self._judgement.try_setting(selected.run, "detection_score", score, name)
+
+
+def _contents(run: OpenRun | None, name: str) -> tuple[JudgedRelation | JudgedMention, ...]:
+    return (*judged_relations(run, name), *judged_mentions(run, name)) if run else ()
 
 
 def _judges_in_words(run: OpenRun | None, sets: JudgeSets) -> str:
@@ -250,9 +295,9 @@ def _lines_of(used: UsedJudgeSet, sets: JudgeSets) -> Iterator[str]:
 
 
 def _is_unjudged(run: OpenRun) -> bool:
-    """Return True for a picture with relations and without verdicts."""
+    """Return True for a picture without verdicts whose prompt states something to judge."""
     is_there = run.image is not None and run.state is RunState.DONE
-    return is_there and run.evaluation is None and bool(run.scene.relations)
+    return is_there and run.evaluation is None and is_judged(run.scene)
 
 
 def _waiting_for(run: OpenRun | None, obstacle: StudioError | None) -> str:

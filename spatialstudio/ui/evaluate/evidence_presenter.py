@@ -6,7 +6,11 @@ from dataclasses import replace
 from PySide6.QtCore import QObject
 
 from spatialstudio.application.evaluate.adjusting import thresholds_of, verdict_on
-from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of
+from spatialstudio.application.inspect.inspection import (
+    attention_at_the_end,
+    evidence_of,
+    explain_mention,
+)
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import (
     Evidence,
@@ -21,6 +25,7 @@ from spatialstudio.domain.verdict import (
     Box,
     Detection,
     Evaluation,
+    MentionVerdict,
     Verdict,
 )
 from spatialstudio.ui.evaluate.widgets.evidence_overlay import (
@@ -120,6 +125,28 @@ def evidence_scene(
         bands=bands if shows_band else (),
         gap=_gap(selected_verdict) if shows_band else None,
         words=selected_verdict.now.sentence if shows_band else "",
+    )
+
+
+def instances_scene(run: OpenRun, verdict: MentionVerdict) -> EvidenceScene:
+    """Return the numbered instances of a verdict on a count or colour, the rest dimmed."""
+    if run.evaluation is None or verdict not in run.evaluation.mention_verdicts:
+        return NOTHING
+    perception, hue = run.evaluation.perception, hue_of(run.scene, verdict.mention_id)
+    return EvidenceScene(
+        height=perception.height,
+        width=perception.width,
+        boxes=tuple(
+            BoxMark(
+                box=each.box,
+                hue=hue,
+                style=BoxStyle.CHOSEN,
+                label=" ".join([str(number), *(colour.term for colour in each.colours[:1])]),
+            )
+            for number, each in enumerate(verdict.instances, 1)
+        ),
+        is_lit=True,
+        words=explain_mention(verdict, run.scene, run.evaluation),
     )
 
 
@@ -367,6 +394,7 @@ class EvidenceStage(QObject):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._stage = context.stage
+        self._session = context.studio.session
         self._judgement = context.judgement
         self._verdict_selection = VerdictSelection(context)
         self.overlay = EvidenceOverlay(context.theme)
@@ -381,14 +409,17 @@ class EvidenceStage(QObject):
             step: The shown step.
             is_bare: Whether to hide all overlays.
         """
+        lit, run = self._judgement.lit, self._session.run
+        if isinstance(lit, MentionVerdict):
+            can_show = not is_bare and run is not None and shows_result(run, step)
+            self.overlay.show_scene(instances_scene(run, lit) if run and can_show else NOTHING)
+            return
         selected_verdict = None if is_bare else self._verdict_selection.now()
         if selected_verdict is None or not shows_result(selected_verdict.run, step):
             self.overlay.show_scene(NOTHING)
             return
         stage = self._stage
-        self.overlay.show_scene(
-            evidence_scene(selected_verdict, self._judgement.lit, stage.visible, stage.looks)
-        )
+        self.overlay.show_scene(evidence_scene(selected_verdict, lit, stage.visible, stage.looks))
 
     def _try_margin(self, margin: float) -> None:
         if (selected_verdict := self._verdict_selection.now()) is not None:

@@ -1,22 +1,27 @@
 """The checks of a verdict in the checker's order, with their values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import floor
 
-from spatialstudio.application.inspect.inspection import attention_at_the_end, evidence_of
+from spatialstudio.application.inspect.inspection import (
+    attention_at_the_end,
+    evidence_of,
+    explain_mention,
+)
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.evidence import (
     Evidence,
     Role,
-    UncheckedKind,
 )
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import (
     Axis,
     Relation,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import AbstentionReason, Verdict
+from spatialstudio.domain.verdict import AbstentionReason, MentionVerdict, Outcome, Verdict
+from spatialstudio.ui.evaluate.widgets.mention_card import JudgedMention
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState, JudgedRelation, VerdictCheck
 from spatialstudio.ui.widgets.texts import tr
 
@@ -26,12 +31,13 @@ STEPS_IN_ONE = 100
 
 @frozen(eq=False)
 class Case:
-    """A verdict with its relation, evidence and scene."""
+    """A verdict with its relation, evidence and scene, and the verdicts on its ends' counts."""
 
     relation: Relation
     verdict: Verdict
     evidence: Evidence
     scene: SceneGraph
+    counts: tuple[MentionVerdict, ...] = ()
 
     def scores(self, *roles: Role) -> list[str]:
         """Return the formatted scores of the boxes with the given roles."""
@@ -43,10 +49,19 @@ class Case:
 
 
 def checks_of(
-    relation: Relation, verdict: Verdict, evidence: Evidence, scene: SceneGraph
+    relation: Relation,
+    verdict: Verdict,
+    evidence: Evidence,
+    scene: SceneGraph,
+    mention_verdicts: Sequence[MentionVerdict] = (),
 ) -> tuple[VerdictCheck, ...]:
     """Return the checks up to the deciding reason; those without a value are left out."""
-    case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene)
+    counts = tuple(
+        each
+        for each in mention_verdicts
+        if each.kind is RequirementKind.COUNT and each.mention_id in relation.ends
+    )
+    case = Case(relation=relation, verdict=verdict, evidence=evidence, scene=scene, counts=counts)
     checks = []
     for reason, (tip, tell) in _CHECKS.items():
         is_broken = reason is verdict.reason
@@ -96,6 +111,8 @@ def _alone(case: Case, is_broken: bool) -> str:
         return f"{case.things()} {tr(' or ').join(scores)}"
     if case.scores(Role.RIVAL):
         return tr("all instances agree")
+    if counts := [str(each.count) for each in case.counts]:
+        return tr("counted {counts}").format(counts=" · ".join(counts))
     if _leaves_count(case):
         return tr("count not checked")
     return (
@@ -106,8 +123,10 @@ def _alone(case: Case, is_broken: bool) -> str:
 
 
 def _leaves_count(case: Case) -> bool:
-    """Return True if the prompt gives a count, which no verdict tests."""
-    counted = any(each.kind is UncheckedKind.COUNT for each in case.evidence.not_checked)
+    """Return True if the prompt gives a count that no verdict tests or satisfies."""
+    if any(each.outcome is not Outcome.PASS for each in case.counts):
+        return not case.scores(Role.RIVAL)
+    counted = any(each.kind is RequirementKind.COUNT for each in case.evidence.not_checked)
     return counted and not case.scores(Role.RIVAL)
 
 
@@ -189,16 +208,37 @@ def judged_relations(run: OpenRun, name: str = "") -> tuple[JudgedRelation, ...]
     )
 
 
+def judged_mentions(run: OpenRun, name: str = "") -> tuple[JudgedMention, ...]:
+    """Return the card contents of one run's counts and colours; see ``judged_relations``."""
+    evaluation = run.evaluation
+    if evaluation is None:
+        return ()
+    return tuple(
+        JudgedMention(
+            about=tr("{thing}: {kind}, {words}").format(
+                thing=run.scene.detected_name(verdict.mention_id),
+                kind=tr(verdict.kind.value),
+                words=verdict.words,
+            ),
+            verdict=verdict,
+            explanation=explain_mention(verdict, run.scene, evaluation),
+            run=name,
+        )
+        for verdict in evaluation.mention_verdicts
+    )
+
+
 def _judged(
     run: OpenRun, relation: Relation, evidence: Evidence, verdict: Verdict, name: str
 ) -> JudgedRelation:
     lower = lower_threshold(verdict, evidence)
+    mention_verdicts = run.evaluation.mention_verdicts if run.evaluation else ()
     return JudgedRelation(
         relation=run.scene.sentence(relation),
         verdict=verdict,
         explanation=evidence.sentence,
         run=name,
-        checks=checks_of(relation, verdict, evidence, run.scene),
+        checks=checks_of(relation, verdict, evidence, run.scene, mention_verdicts),
         threshold=tr("Lower the threshold to {score}").format(score=f"{lower:.2f}")
         if lower
         else "",

@@ -9,7 +9,12 @@ from PySide6.QtCore import QObject, Signal
 from spatialstudio.application.evaluate.adjusting import with_setting
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.scene import MentionId
-from spatialstudio.domain.verdict import AbstentionReason, Adjustment, Detection
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    Adjustment,
+    Detection,
+    MentionVerdict,
+)
 from spatialstudio.ui.framework.undo import Edits
 
 
@@ -22,7 +27,8 @@ class SelectedEvidence(QObject):
         edits: Receives the trial edits.
 
     Attributes:
-        lit: The reason whose evidence is highlighted on the picture; None for none.
+        lit: The reason of the selected verdict, or the verdict on a count or colour, whose evidence
+            is highlighted on the picture; None for none.
     """
 
     changed = Signal()
@@ -31,12 +37,12 @@ class SelectedEvidence(QObject):
         super().__init__()
         self._edits = edits
         self._tried: dict[str, Adjustment] = {}
-        self.lit: AbstentionReason | None = None
+        self.lit: AbstentionReason | MentionVerdict | None = None
 
-    def light(self, reason: AbstentionReason | None) -> None:
-        """Highlight the evidence of a reason on the picture; None for none."""
-        if reason is not self.lit:
-            self.lit = reason
+    def light(self, lit: AbstentionReason | MentionVerdict | None) -> None:
+        """Highlight the evidence of a reason or a verdict on the picture; None for none."""
+        if lit != self.lit:
+            self.lit = lit
             self.changed.emit()
 
     def adjustment_of(self, run: OpenRun) -> Adjustment | None:

@@ -13,6 +13,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.library import (
+    JUDGED_KINDS,
     ClaimSummary,
     Day,
     EntryId,
@@ -143,7 +144,8 @@ def filter_words(tags: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
     """Return the completions of the filter line, fields before their values."""
     words = [f"{field.value}:" for field in Field]
     words += [f"{Field.VERDICT.value}:{outcome.value.lower()}" for outcome in Outcome]
-    words += [f"{Field.RELATION.value}:{kind.id}" for kind in relation_types]
+    kinds = [*(kind.id for kind in relation_types), *JUDGED_KINDS]
+    words += [f"{Field.RELATION.value}:{kind}" for kind in kinds]
     words += [f"{Field.IS.value}:{flag.value}" for flag in Flag]
     words += [f"{field.value}{sign}" for field in NUMBERED for sign in ("<", ">=")]
     words += [f"{Field.TAG.value}:{quoted(tag)}" for tag in tags]
@@ -165,7 +167,9 @@ def claims_of(entry: LibraryEntry) -> tuple[Claim, ...]:
 
 
 def sentence_of(claim: ClaimSummary) -> str:
-    """Return a relation as text: "dog to the left of car"."""
+    """Return a claim as text: "dog to the left of car", "bird: count, three"."""
+    if claim.type_id in JUDGED_KINDS:
+        return f"{claim.subject}: {tr(claim.type_id)}, {claim.object}"
     kind = next((each for each in relation_types if each.id == claim.type_id), None)
     phrase = kind.phrase if kind is not None else claim.type_id.replace("_", " ")
     return f"{claim.subject} {phrase} {claim.object}"

@@ -20,6 +20,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import ModelNotFound, StoreError, StudioError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.picture_settings import PictureSettings
+from spatialstudio.domain.requirements import is_judged
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.ui.compose.sketch_panel import take_places
 from spatialstudio.ui.framework.panel_api import WindowContext
@@ -67,7 +68,7 @@ def open_picture(context: WindowContext, picture: ForeignPicture) -> None:
     if claim is not None and settings is not None and settings.record:
         context.studio.use_scene(claim)
         pictures.judge_picture(picture, claim)
-    elif scene is not None and scene.relations:
+    elif scene is not None and is_judged(scene):
         pictures.judge_picture(picture, scene)
         _offer(context, picture, claim)
     else:

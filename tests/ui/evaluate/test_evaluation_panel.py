@@ -4,17 +4,28 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QToolButton
 
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import AbstentionReason
+from spatialstudio.science.questions.perception_answers import score_by_perception
 from spatialstudio.ui.evaluate import commands as commands
+from spatialstudio.ui.evaluate.widgets.mention_card import AssertionScores, MentionCard, Swatch
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckChip, VerdictCard
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.window.workspaces import EVALUATE
-from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+from tests.fakes import counted_scene
+from tests.ui.judged_runs import (
+    CAR,
+    DOG,
+    NEAR_DOG,
+    SECOND_DOG,
+    UNSURE_DOG,
+    instance,
+    judged_run,
+)
 from tests.ui.scripted_engine import STICKERS
 
 NEAR = AbstentionReason.NEAR_BOUNDARY
@@ -59,6 +70,32 @@ def test_a_check_lights_its_evidence_until_it_is_ended(qtbot, evaluating, studio
     judgement.light(NEAR)
     studio.session.open(replace(judged_run(NEAR_DOG, CAR), id="another"))
     qtbot.waitUntil(lambda: judgement.lit is None)
+
+
+def test_counts_and_colours_are_cards_that_light_their_instances(qtbot, evaluating, studio):
+    instances = tuple(map(instance, (DOG, SECOND_DOG, CAR)))
+    run = judged_run(DOG, SECOND_DOG, CAR, scene=counted_scene(), instances=instances)
+    assertions = score_by_perception(run.scene, run.evaluation.perception, instances=instances)
+    run = replace(run, evaluation=replace(run.evaluation, da_score=assertions))
+    studio.session.open(run)
+    qtbot.waitUntil(lambda: len(evaluating.findChildren(MentionCard)) == 2)
+    count, colour = (
+        next(card for card in evaluating.findChildren(MentionCard) if kind in card.accessibleName())
+        for kind in ("count", "colour")
+    )
+    assert "three: FAIL" in count.accessibleName()
+    assert "blue: FAIL" in colour.accessibleName()
+    assert [each.accessibleName() for each in colour.findChildren(Swatch)] == [
+        "measured colour: brown"
+    ]
+    button = next(each for each in count.findChildren(QToolButton) if each.isCheckable())
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert evaluating.context.judgement.lit is run.evaluation.mention_verdicts[0]
+    qtbot.waitUntil(lambda: "2 instances of dog found" in described(evaluating))
+    qtbot.keyClick(button, Qt.Key.Key_Escape)
+    assert not button.isChecked()
+    (scores,) = evaluating.findChildren(AssertionScores)
+    assert "there are three dogs" in scores.texts
 
 
 def described(window):

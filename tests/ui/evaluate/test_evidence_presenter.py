@@ -8,12 +8,22 @@ from spatialstudio.ui.evaluate.evidence_presenter import (
     candidates,
     detection_of,
     evidence_scene,
+    instances_scene,
     picked_relation,
 )
-from spatialstudio.ui.evaluate.widgets.evidence_overlay import BoxStyle
+from spatialstudio.ui.evaluate.widgets.evidence_overlay import NOTHING, BoxStyle
 from spatialstudio.ui.widgets.picture_layers import Layer, LayerLook
+from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
-from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+from tests.ui.judged_runs import (
+    CAR,
+    DOG,
+    NEAR_DOG,
+    SECOND_DOG,
+    UNSURE_DOG,
+    instance,
+    judged_run,
+)
 
 
 @pytest.fixture
@@ -41,6 +51,20 @@ def test_the_band_says_how_far_off_the_centre_is(look_at):
     assert (band.band.start, band.band.stop) == (60, 80)
     assert (band.centre_xy, band.label, band.glows) == ((64, 20), "0.06 of 0.10", False)
     assert "too close to call" in scene.words.lower()
+
+
+def test_the_instances_of_a_count_are_numbered_with_their_colours():
+    instances = tuple(map(instance, (DOG, SECOND_DOG, CAR)))
+    run = judged_run(DOG, SECOND_DOG, CAR, scene=counted_scene(), instances=instances)
+    count, *_ = run.evaluation.mention_verdicts
+    scene = instances_scene(run, count)
+    assert [(mark.label, mark.box) for mark in scene.boxes] == [
+        ("1 brown", DOG.box),
+        ("2 brown", SECOND_DOG.box),
+    ]
+    assert scene.is_lit
+    assert "2 instances" in scene.words
+    assert instances_scene(judged_run(DOG, CAR), count) == NOTHING
 
 
 def test_layers_that_are_out_of_sight_draw_nothing(look_at):

@@ -8,7 +8,15 @@ from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState
 from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
-from tests.ui.judged_runs import CAR, DOG, NEAR_DOG, SECOND_DOG, UNSURE_DOG, judged_run
+from tests.ui.judged_runs import (
+    CAR,
+    DOG,
+    NEAR_DOG,
+    SECOND_DOG,
+    UNSURE_DOG,
+    instance,
+    judged_run,
+)
 
 ELSEWHERE, LEFT_CAR = seen("m1", 90, 9), seen("m2", 30, 90)
 
@@ -36,6 +44,23 @@ def test_a_decided_verdict_tells_what_it_passed():
 
 def test_a_count_that_is_asked_for_is_not_called_one_of_each():
     assert texts(judged_run(DOG, CAR, scene=counted_scene()))[1] == "count not checked"
+
+
+@pytest.mark.parametrize(
+    ("dogs", "text", "state"),
+    [
+        ([DOG], "counted 1", CheckState.NOT_CHECKED),
+        ([DOG, SECOND_DOG, NEAR_DOG], "counted 3", CheckState.HELD),
+    ],
+)
+def test_a_wrong_count_is_not_called_one_of_each(dogs, text, state):
+    instances = tuple(instance(each) for each in (*dogs, CAR))
+    run = judged_run(DOG, CAR, scene=counted_scene(), instances=instances)
+    (verdict,) = run.evaluation.verdicts
+    evidence = evidence_of(verdict, run.scene, run.evaluation)
+    mentions = run.evaluation.mention_verdicts
+    check = checks_of(run.scene.relations[0], verdict, evidence, run.scene, mentions)[1]
+    assert (check.text, check.state) == (text, state)
 
 
 def test_only_what_was_checked_has_held():

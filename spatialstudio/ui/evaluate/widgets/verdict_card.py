@@ -314,7 +314,7 @@ class VerdictCard(QFrame):
     def _heading(self) -> QHBoxLayout:
         about = ": ".join(filter(None, (self._judged.run, self._judged.relation)))
         label, outcome = TextLabel(about, Tone.MUTED), self._judged.verdict.outcome
-        return _heading(self._theme, outcome, font(LARGE, bold=True), label, gap=0.6)
+        return outcome_heading(self._theme, outcome, font(LARGE, bold=True), label, gap=0.6)
 
 
 @frozen(kw_only=False)
@@ -348,11 +348,11 @@ class VerdictTile(QFrame):
         self.setAccessibleName(f"{brief.title}: {brief.outcome.value}, {brief.remark}")
         title = TextLabel(brief.title, Tone.MUTED, small=True)
         remark = TextLabel(brief.remark, Tone.MUTED, small=True)
-        said = _heading(theme, brief.outcome, font(bold=True), remark, gap=0.4)
+        said = outcome_heading(theme, brief.outcome, font(bold=True), remark, gap=0.4)
         column(title, said, SPACE, within=self, gap=0.15, edges=(0.5, 0.35, 0.5, 0.45))
 
 
-def _heading(
+def outcome_heading(
     theme: Theme, outcome: Outcome, letters: QFont, below: QWidget, gap: float
 ) -> QHBoxLayout:
     """Return the mark and the word of an outcome, with a label below the word."""
