@@ -13,6 +13,7 @@ from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks, RunRecord
 from spatialstudio.domain.palette import Palette
 from spatialstudio.domain.scene import MentionId
+from spatialstudio.domain.verdict import MentionVerdict
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
 """File extensions of storyboards, the default first."""
@@ -116,6 +117,11 @@ class ExportedRun:
     image: RgbImage
     marks: Marks = field(default_factory=Marks)
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def mention_verdicts(self) -> tuple[MentionVerdict, ...]:
+        """Verdicts on counts and colours; empty without an evaluation."""
+        return self.record.evaluation.mention_verdicts if self.record.evaluation else ()
 
 
 Write = Callable[[Sequence[ExportedRun], ExportLook, str, Path], ExportFile]

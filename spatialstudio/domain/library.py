@@ -19,19 +19,12 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
 )
-from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import RelationId, TokenSpan
 from spatialstudio.domain.steering import (
     ParticleStep,
 )
 from spatialstudio.domain.sweep import SweepCell
-from spatialstudio.domain.verdict import (
-    Evaluation,
-    MentionVerdict,
-    Outcome,
-    Verdict,
-    joint_outcome,
-)
+from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict, joint_outcome
 
 RunId = NewType("RunId", str)
 
@@ -160,11 +153,6 @@ class RunRecord:
         """Verdicts of the evaluation; empty without one."""
         return self.evaluation.verdicts if self.evaluation else ()
 
-    @property
-    def mention_verdicts(self) -> tuple[MentionVerdict, ...]:
-        """Verdicts of the evaluation on counts and colours; empty without one."""
-        return self.evaluation.mention_verdicts if self.evaluation else ()
-
 
 @frozen
 class Fault:
@@ -228,10 +216,6 @@ class Marks:
     def __post_init__(self) -> None:
         if not 0 <= self.stars <= MOST_STARS:
             raise ValueError(f"A run has 0 to {MOST_STARS} stars, not {self.stars}.")
-
-
-JUDGED_KINDS = (RequirementKind.COUNT.value, RequirementKind.COLOUR.value)
-"""Kinds of requirements on objects that are judged; listed and filtered like relation types."""
 
 
 @frozen

@@ -26,6 +26,10 @@ class RequirementKind(Enum):
     ATTRIBUTE = "attribute"
 
 
+JUDGED_KINDS = (RequirementKind.COUNT.value, RequirementKind.COLOUR.value)
+"""Kinds of requirements that are judged; listed and filtered like relation types."""
+
+
 @frozen
 class Quantity:
     """A required number of instances.

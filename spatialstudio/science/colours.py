@@ -69,7 +69,7 @@ def colour_chance(shares: Mapping[str, float], terms: Collection[str]) -> float:
     Returns:
         [0, 1]: the share of the accepted terms over the sum with the largest share of another term.
     """
-    own = sum(shares.get(term, 0.0) for term in terms)
+    own = sum(shares[term] for term in terms if term in shares)
     strongest_other = max((shares[term] for term in shares if term not in terms), default=0.0)
     return own / (own + strongest_other) if own > 0 else 0.0
 

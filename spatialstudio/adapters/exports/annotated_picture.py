@@ -57,7 +57,7 @@ def annotated_picture(run: ExportedRun, look: ExportLook) -> Drawing:
         for line in wrap_lines(evidence.sentence, room, NORMAL):
             y += LINE_HEIGHT
             items.append(Text(at=(MARGIN, y), text=line, colour=look.palette.colours["text"]))
-    for judged in run.record.mention_verdicts:
+    for judged in run.mention_verdicts:
         y += LINE_HEIGHT + 2
         items.append(outcome_mark(judged.outcome, look.palette, (MARGIN, y)))
         for line in wrap_lines(explain_mention(judged, run.record.request.scene), room, NORMAL):

@@ -52,7 +52,7 @@ def _article(run: ExportedRun, look: ExportLook) -> str:
     rows = "".join(
         _verdict_row(run, verdict, evidence.sentence)
         for verdict, evidence in zip(run.record.verdicts, run.evidence, strict=False)
-    ) + "".join(_mention_row(run, verdict) for verdict in run.record.mention_verdicts)
+    ) + "".join(_mention_row(run, verdict) for verdict in run.mention_verdicts)
     warning = f'<p class="warning">{_words(text)}</p>' if (text := warning_on(run)) else ""
     note = f"<p>{_words(run.marks.note)}</p>" if run.marks.note else ""
     return (

@@ -137,9 +137,9 @@ def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:
         verdicts = {verdict.relation_id: verdict for verdict in run.record.verdicts}
         for relation in run.record.request.scene.relations:
             yield {**_run_columns(run), **_relation_columns(run, relation, verdicts)}
-        for judged in run.record.mention_verdicts:
+        for judged in run.mention_verdicts:
             yield {**dict.fromkeys(COLUMNS), **_run_columns(run), **_mention_columns(run, judged)}
-        if not (run.record.request.scene.relations or run.record.mention_verdicts):
+        if not (run.record.request.scene.relations or run.mention_verdicts):
             yield {**dict.fromkeys(COLUMNS), **_run_columns(run)}
 
 

@@ -18,7 +18,6 @@ from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.library import (
-    JUDGED_KINDS,
     Condition,
     Deletion,
     EntryId,
@@ -36,6 +35,7 @@ from spatialstudio.domain.library import (
     Wanted,
     Word,
 )
+from spatialstudio.domain.requirements import JUDGED_KINDS
 from spatialstudio.domain.run_ports import (
     RunLibrary,
     RunStore,

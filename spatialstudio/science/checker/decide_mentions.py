@@ -90,7 +90,7 @@ class _Mention:
     def _count(self, quantity: Quantity) -> MentionVerdict:
         counted, unclear = self._counted()
         low, high = len(counted), sum(each.most for each in counted) + unclear
-        wanted = quantity if self._is_told_apart else self._joint(quantity)
+        wanted = quantity if self._is_distinct else self._joint(quantity)
         possible = {wanted.allows(number) for number in range(low, high + 1)}
         doubt = None
         if not self._found:
@@ -99,7 +99,7 @@ class _Mention:
             doubt = MentionDoubt.CLOSE_COLOURS if unclear else MentionDoubt.UNSEPARATED
         elif high >= MOST_COUNTED and (quantity.most or quantity.least) > MOST_COUNTED:
             doubt = MentionDoubt.TOO_MANY
-        elif not self._is_told_apart and low > wanted.least and possible == {False}:
+        elif not self._is_distinct and low > wanted.least and possible == {False}:
             doubt = MentionDoubt.INDISTINCT
         outcome = Outcome.PASS if possible == {True} else Outcome.FAIL
         sure = min((each.score for each in counted), default=1.0)
@@ -108,7 +108,7 @@ class _Mention:
         return self._verdict(RequirementKind.COUNT, quantity.words, outcome, confidence, shown)
 
     @property
-    def _is_told_apart(self) -> bool:
+    def _is_distinct(self) -> bool:
         """Whether no other mention names the same kind of object, or colours distinguish them."""
         own = {each.terms for each in self._required.colours}
         return all(
@@ -121,7 +121,7 @@ class _Mention:
 
         Of several mentions of one kind of object, each counts the instances of its colours.
         """
-        if not self._others or not self._is_told_apart:
+        if not self._others or not self._is_distinct:
             return self._found, 0
         chances = [_chance(each, self._required.colours) for each in self._found]
         counted = [e for e, c in zip(self._found, chances, strict=True) if c >= HAS_COLOUR]
@@ -184,7 +184,7 @@ def _chance(instance: Instance, colours: Sequence[Colour]) -> float:
     shares = {each.term: each.share for each in instance.colours}
     if len(colours) == 1:
         return colour_chance(shares, colours[0].terms)
-    parts = [sum(shares.get(term, 0.0) for term in each.terms) for each in colours]
+    parts = [sum(shares[term] for term in each.terms if term in shares) for each in colours]
     return min(min(parts) / LEAST_PART * HAS_COLOUR, 1.0)
 
 

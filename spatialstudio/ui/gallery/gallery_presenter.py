@@ -13,7 +13,6 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.library import (
-    JUDGED_KINDS,
     ClaimSummary,
     Day,
     EntryId,
@@ -24,6 +23,7 @@ from spatialstudio.domain.library import (
     RunSummary,
     Sameness,
 )
+from spatialstudio.domain.requirements import JUDGED_KINDS
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.sweep import SweepCell, sides_of
 from spatialstudio.domain.verdict import Outcome

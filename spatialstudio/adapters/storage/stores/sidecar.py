@@ -30,13 +30,13 @@ from spatialstudio.adapters.storage.stores.json_codec import (
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import (
-    JUDGED_KINDS,
     ClaimSummary,
     Marks,
     Reproduction,
     RunRecord,
     RunSummary,
 )
+from spatialstudio.domain.requirements import JUDGED_KINDS
 from spatialstudio.domain.safe_files import MEBIBYTE
 from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import (

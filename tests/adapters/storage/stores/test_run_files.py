@@ -256,7 +256,7 @@ def test_counts_and_colours_are_stored_and_listed(picture, evaluation):
     )
     RunFiles().judge(picture, replace(evaluation, mention_verdicts=(verdict,)))
     record, _ = RunFiles().load(picture)
-    assert record.mention_verdicts == (verdict,)
+    assert record.evaluation.mention_verdicts == (verdict,)
     content = picture.with_suffix(".json").read_bytes()
     claim = read_listing(content, "run").summary.claims[-1]
     assert (claim.type_id, claim.subject, claim.object) == ("count", mention.head, "three")
