@@ -112,8 +112,9 @@ class GuidanceSettings:
         method_id: ``UNGUIDED``, ``PSG`` or a registered method.
         strength: Step size at the first step, in latents of ``unit``, >= 0.
         unit: Parametrisation of the latents in which the strength is stated.
-        step_limit: Largest root mean square of one update, in variance-preserving latents, which
-            have 1, > 0; longer updates are shortened. None for no limit.
+        gradient_limit: Gradients with a larger root mean square are scaled down to it, > 0, in
+            variance-preserving latents: their root mean square is about 1, and one update changes
+            them by at most strength times the limit. None for no limit.
         decay: Fraction of the squared strength that remains at the last step, (0, 1].
         first_step: First guided step, from 0.
         last_step: Last guided step, inclusive; None for half of all steps.
@@ -138,7 +139,7 @@ class GuidanceSettings:
     method_id: str = UNGUIDED
     strength: float = 0.0
     unit: StepUnit = StepUnit.VP
-    step_limit: float | None = field(default=None, metadata=SPARSE)
+    gradient_limit: float | None = field(default=None, metadata=SPARSE)
     decay: float = 0.5
     first_step: int = 0
     last_step: int | None = None

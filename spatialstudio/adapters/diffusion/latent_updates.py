@@ -114,7 +114,8 @@ class LatentUpdates:
         schedule, relations = self._guidance.schedule, self._reader.guided
         settings = schedule.settings
         length = length * spread
-        self._limit = None if settings.step_limit is None else settings.step_limit * sqrt(spread)
+        limit = settings.gradient_limit
+        self._limit = None if limit is None else limit / sqrt(spread)
         takes_turns = settings.one_by_one and relations
         groups = [(one,) for one in relations] if takes_turns else [relations]
         limit = schedule.refined_loss(step)
@@ -193,17 +194,17 @@ class LatentUpdates:
                 return value
             with self._guidance.failures_named():
                 (gradient,) = torch.autograd.grad(loss * scale, start)
-        self.shift = self.shift + self._limited(length * (gradient.float() / scale))
+        self.shift = self.shift + length * self._clipped(gradient.float() / scale)
         if refined is None and self.loss is None:
             self.loss = value
         return value
 
-    def _limited(self, update: torch.Tensor) -> torch.Tensor:
-        """Shorten an update to the limit of the settings."""
+    def _clipped(self, gradient: torch.Tensor) -> torch.Tensor:
+        """Scale a gradient down to the limit of the settings."""
         if self._limit is None:
-            return update
-        size = float(update.square().mean().sqrt())
-        return update * (self._limit / size) if size > self._limit else update
+            return gradient
+        size = float(gradient.square().mean().sqrt())
+        return gradient * (self._limit / size) if size > self._limit else gradient
 
     def _guided_pos(self) -> Mapping[RelationId, float]:
         return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))

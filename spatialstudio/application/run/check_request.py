@@ -159,11 +159,11 @@ def _guidance_faults(guidance: GuidanceSettings) -> Iterator[RequestError]:
             f"The strength {guidance.strength:g} (guidance step size) is invalid.",
             hint="Choose 0 for no guidance, or a positive step size.",
         )
-    limit = guidance.step_limit
+    limit = guidance.gradient_limit
     if limit is not None and not (isfinite(limit) and limit > 0):
         yield RequestError(
-            f"The limit of an update cannot be {limit:g}.",
-            hint="Choose more than 0; 0.1 is usual. Leave it out for no limit.",
+            f"The gradient cannot be limited to {limit:g}.",
+            hint="Choose more than 0; 0.001 is usual. Leave it out for no limit.",
         )
     if not CHANCE < guidance.goal <= 1:
         yield RequestError(

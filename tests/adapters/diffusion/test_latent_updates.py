@@ -93,6 +93,14 @@ def test_one_strength_means_the_same_for_every_sampler(run, scheduler_id):
     assert other.pos_after["r1"] - other.pos["r1"] == pytest.approx(gain, rel=0.05)
 
 
+def test_a_limit_scales_down_larger_gradients_only(run):
+    _, free = run()
+    _, unguided = run(GuidanceSettings())
+    assert np.array_equal(run(replace(STRONG, gradient_limit=1e9))[1], free)
+    assert not np.array_equal(free, unguided)
+    assert np.abs(run(replace(STRONG, gradient_limit=1e-9))[1] - unguided.astype(float)).max() <= 1
+
+
 def test_a_strength_of_sigma_units_is_told_in_vp_units(run):
     sigma = replace(STRONG, unit=StepUnit.SIGMA)
     euler, ddim = run(sigma, "EulerDiscreteScheduler")[0], run(sigma, "DDIMScheduler")[0]

@@ -14,8 +14,8 @@ Near does not pull two maps onto each other, unlike +PoS^dist, and far does not 
 Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
 ordered vertically, or placed by the sketch, is left to steering and search.
 
-Updates are long and limited in size: on the first steps, which decide the layout, the gradient of
-PoS is too small to change anything by itself.
+Steps are long and gradients are clipped: on the first steps, which decide the layout, the gradient
+of PoS is too small to change anything with the strength that PSG uses.
 
 Source: PSG, Rezaei et al. 2025, arXiv:2506.23418, for the order; all else is ours.
 """
@@ -189,7 +189,7 @@ METHOD = GuidanceMethod(
     order=0,
     options=(EXCLUSIVITY_WEIGHT, MARGIN),
     presets={
-        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=100, step_limit=0.1)},
+        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001)},
     },
     guides_depth=True,
     make_loss=_make_loss,

@@ -120,9 +120,9 @@ def test_a_constant_map_has_a_finite_gradient():
         assert gradient.isfinite().all()
 
 
-def test_the_recommended_updates_are_limited_for_every_family():
+def test_the_recommended_gradients_are_clipped_for_every_family():
     settings = guidance_preset("layout", "FluxPipeline", Preset.RECOMMENDED)
-    assert settings.step_limit == 0.1
+    assert settings.gradient_limit == 0.001
 
 
 def test_options_reach_the_loss():
