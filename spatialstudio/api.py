@@ -66,7 +66,7 @@ __all__ = [
 
 REPRODUCE = "reproduce"
 RECOMMENDED = "recommended"
-PSG = "psg"
+LAYOUT = "layout"
 CHOSEN_APART = ("method_id", "strength", "options")
 """Fields of ``GuidanceSettings`` that are separate arguments of ``guide``."""
 
@@ -90,7 +90,7 @@ def guide(  # noqa: PLR0913 - options of a call in a notebook
     pipe: Any,
     prompt: str | SceneGraph,
     *,
-    method: str = PSG,
+    method: str = LAYOUT,
     preset: str = RECOMMENDED,
     strength: float | None = None,
     places: Mapping[str, Sequence[float]] | None = None,

@@ -13,7 +13,7 @@ from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
-    PSG,
+    LAYOUT,
     SAMPLING_OPTIONS,
     UNGUIDED,
     GenerationRequest,
@@ -49,7 +49,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--guidance",
         choices=(UNGUIDED, *(method.id for method in GUIDANCE_METHODS)),
-        default=PSG,
+        default=LAYOUT,
         help="guidance method (default: %(default)s)",
     )
     group.add_argument(

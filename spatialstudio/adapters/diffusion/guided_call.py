@@ -38,6 +38,7 @@ from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from spatialstudio.science.guidance.sketch import SketchedLoss
 
 ReportStep: TypeAlias = Callable[[tuple[StepEvent, ...]], None]
 """Called at the end of a step with one event per picture of the call."""
@@ -223,8 +224,10 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
     method = method_named(settings.method_id)
     takes_turns = settings.one_by_one and method.needs_relations
     with GUIDANCE_METHODS.failures_named(method.id):
-        loss = method.make_loss(settings)
-        refined = method.make_refined(settings) if method.make_refined else None
+        loss = method.make_loss(settings) if has_work(plan.scene, method.id) else None
+        refined = method.make_refined(settings) if loss and method.make_refined else None
+    if loss is None or is_sketched(settings):
+        loss = SketchedLoss(held=loss, targets=settings.targets, weight=settings.target_weight)
     return Guidance(
         loss=loss,
         schedule=GuidanceSchedule(replace(settings, one_by_one=takes_turns), plan.steps),
@@ -245,7 +248,12 @@ def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:
     if settings.method_id == UNGUIDED:
         return False
     method_id = method_named(settings.method_id).id
-    return bool(scene.mentions) and has_work(scene, method_id)
+    return bool(scene.mentions) and (is_sketched(settings) or has_work(scene, method_id))
+
+
+def is_sketched(settings: GuidanceSettings) -> bool:
+    """Return True if the settings place objects."""
+    return bool(settings.targets) and settings.target_weight > 0
 
 
 def is_due(step: int, every: int) -> bool:

@@ -15,7 +15,7 @@ from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard
 from spatialstudio.domain.errors import ModelNotFound
 from spatialstudio.domain.generation import (
-    PSG,
+    LAYOUT,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
@@ -191,7 +191,7 @@ def usual_settings(model: ModelCard) -> RunSettings:
         height=model.native_size,
         sampling=SamplingSettings(
             steps=model.steps,
-            guidance=choose_guidance(PSG, model, model.steps),
+            guidance=choose_guidance(LAYOUT, model, model.steps),
             prediction_type=model.prediction_type,
         ),
     )

@@ -8,8 +8,8 @@ from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
+    LAYOUT,
     MAX_SEED,
-    PSG,
     UNGUIDED,
     GenerationRequest,
     GuidanceSettings,
@@ -60,7 +60,7 @@ def new_request(
         model: Card of the model.
         seed: 0 to ``MAX_SEED``.
         steps: Number of denoising steps.
-        strength: PSG step size, in the unit of the recommended settings.
+        strength: Step size, in the unit of the recommended settings.
         guided: False for no guidance.
 
     Raises:
@@ -69,8 +69,8 @@ def new_request(
     scene, loras = drawn_scene(scene)
     steps = model.steps if steps is None else steps
     guidance = GuidanceSettings()
-    if guided and has_work(scene, PSG):
-        guidance = choose_guidance(PSG, model, steps, strength=strength)
+    if guided and has_work(scene, LAYOUT):
+        guidance = choose_guidance(LAYOUT, model, steps, strength=strength)
     return GenerationRequest(
         id=new_request_id(),
         scene=scene,
@@ -254,7 +254,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
     guidance = with_places(request.sampling.guidance, SketchedPlaces())
     usual = (ONE_PARTICLE, recommended_steering(request.scene, request.sampling.steps))
     if guidance.method_id == UNGUIDED:
-        guidance = choose_guidance(PSG, model, request.sampling.steps)
+        guidance = choose_guidance(LAYOUT, model, request.sampling.steps)
         if not request.steering.is_on:
             guidance = replace(guidance, strength=0.0)
     return replace(
