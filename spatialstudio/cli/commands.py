@@ -128,8 +128,8 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
 
 
 DEPTH_IS_LEFT_ALONE = (
-    "Guidance does not support depth relations. Use --search 8 to generate several "
-    "pictures and keep the best."
+    "This guidance method does not act on depth relations. Use --guidance layout, or --search 8 to "
+    "generate several pictures and keep the best."
 )
 NAME_WIDTH = 20
 DA_PRESET = DA_RECOMMENDED.preset

@@ -91,7 +91,7 @@ def test_words_beyond_the_token_limit_are_reported(terminal, runs):
 
 def test_generate_prints_json(terminal, runs):
     answer = json.loads(terminal("generate", PROMPT, "--seed", 7, "--out", runs, "--json").out)
-    assert (answer["seed"], answer["guidance"], answer["device"]) == (7, "psg", "cpu")
+    assert (answer["seed"], answer["guidance"], answer["device"]) == (7, "layout", "cpu")
     assert [verdict["outcome"] for verdict in answer["verdicts"]] == ["PASS"]
     assert answer["picture"].startswith(str(runs))
 
@@ -108,7 +108,7 @@ def test_places_set_the_request_and_the_result_says_how_far_off_they_are(termina
     typed = ["--place", "dog=0.3,0.5", "--place", "car=0.7,0.5,0.25", "--place-weight", "0.6"]
     done = terminal("generate", "a dog and a car", *typed, "--out", runs)
     (request,) = registry.backend_made.requests
-    assert request.sampling.guidance.method_id == "psg"
+    assert request.sampling.guidance.method_id == "layout"
     assert request.sampling.guidance.target_weight == 0.6
     assert request.sampling.guidance.targets == (
         PlaceTarget(mention_id="m1", x=0.3, y=0.5),
@@ -127,27 +127,36 @@ def test_places_set_the_request_and_the_result_says_how_far_off_they_are(termina
 ONLY_DEPTH = "a dog behind a car"
 
 
-def test_depth_relations_alone_are_not_guided_and_a_search_is_suggested(terminal, registry, runs):
-    told = [
-        "Guidance does not support depth" in terminal("generate", *words, "--out", runs).err
+WITH_PSG = ("--guidance", "psg")
+
+
+def test_a_method_without_depth_leaves_it_alone_and_suggests_a_search(terminal, registry, runs):
+    suggestions = [
+        "does not act on depth" in terminal("generate", *words, "--out", runs).err
         for words in (
-            [ONLY_DEPTH, "--particles", 1],
-            [ONLY_DEPTH],
+            [ONLY_DEPTH, *WITH_PSG, "--particles", 1],
+            [ONLY_DEPTH, *WITH_PSG],
             [ONLY_DEPTH, "--guidance", "none"],
-            [PROMPT],
+            [PROMPT, *WITH_PSG],
+            [ONLY_DEPTH],
         )
     ]
     methods = [each.sampling.guidance.method_id for each in registry.backend_made.requests]
-    assert told == [True, False, False, False]
-    assert methods == ["none", "none", "none", "psg"]
+    assert suggestions == [True, False, False, False, False]
+    assert methods == ["none", "none", "none", "psg", "layout"]
 
 
-def test_depth_relations_are_steered_unless_guidance_is_off(terminal, registry, runs):
-    for words in ([ONLY_DEPTH], [ONLY_DEPTH, "--guidance", "none"], [ONLY_DEPTH, "--strength", 0]):
+def test_depth_is_steered_where_guidance_does_not_act_on_it(terminal, registry, runs):
+    for words in (
+        [ONLY_DEPTH, *WITH_PSG],
+        [ONLY_DEPTH, "--guidance", "none"],
+        [ONLY_DEPTH, *WITH_PSG, "--strength", 0],
+        [ONLY_DEPTH],
+    ):
         terminal("generate", *words, "--out", runs)
     terminal("generate", PROMPT, "--out", runs)
     steered = [request.steering.is_on for request in registry.backend_made.requests]
-    assert steered == [True, False, False, False]
+    assert steered == [True, False, False, False, False]
 
 
 def test_steering_options_set_the_request(terminal, registry, runs):

@@ -14,7 +14,7 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.domain.verdict import Outcome
 
 PROMPT = "a photo of a dog to the left of a car"
-ASKED = "fake, seed 0, 2 steps, guidance psg, step size 5"
+ASKED = "fake, seed 0, 2 steps, guidance layout, step size 100"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def answer(done):
 
 def test_a_single_step_is_singular(terminal, tmp_path):
     said = terminal("generate", PROMPT, "--steps", "1", "--out", tmp_path).out
-    assert "seed 0, 1 step, guidance psg" in said
+    assert "seed 0, 1 step, guidance layout" in said
 
 
 def test_runs_are_found_by_a_filter(terminal, runs, picture):

@@ -17,6 +17,7 @@ from spatialstudio.application.run.choose_settings import (
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
+    LAYOUT,
     MAX_SEED,
     PSG,
     GuidanceSettings,
@@ -70,6 +71,7 @@ IN_DEPTH = scene_of(relation_type=BEHIND)
         (IN_DEPTH, {"detail": AttentionDetail.EVERY_WORD}, True, False),
         (IN_DEPTH, {"steering": Steering(particles=1)}, True, False),
         (scene_of(), {"steering": Steering(particles=3)}, False, True),
+        (IN_DEPTH, {"guidance": usual_settings(STICKERS).sampling.guidance}, True, False),
     ],
     ids=[
         "depth",
@@ -80,10 +82,12 @@ IN_DEPTH = scene_of(relation_type=BEHIND)
         "attention on disk",
         "turned off",
         "turned on",
+        "guided",
     ],
 )
-def test_relations_in_depth_are_steered_by_default(settings, scene, changes, rates, is_steered):
-    asked = with_values(settings, **changes)
+def test_relations_in_depth_are_steered_where_guidance_does_not_act_on_them(settings, scene, changes, rates, is_steered):
+    by_psg = with_method(settings, STICKERS, PSG, Preset.RECOMMENDED)
+    asked = with_values(by_psg, **changes)
     request = request_of(scene, STICKERS, asked, 4, judges=Judges(rates=rates))
     assert request.steering.is_on is is_steered
 
@@ -104,7 +108,7 @@ def test_the_settings_of_a_model_come_from_its_card(settings):
         128,
         STICKERS.steps,
     )
-    assert settings.sampling.guidance.strength == STICKERS.strength
+    assert settings == usual_settings(STICKERS)
 
 
 def test_another_model_brings_its_settings_and_keeps_the_seed(settings):
@@ -164,7 +168,10 @@ def test_half_of_the_steps_are_guided_by_default(settings):
 
 def test_the_recommended_strength_is_that_of_the_preset(settings):
     by_hand = with_values(settings, guidance=replace(settings.sampling.guidance, strength=0.5))
-    assert recommended_strength(by_hand, STICKERS) == STICKERS.strength
+    usual = usual_settings(STICKERS).sampling.guidance.strength
+    assert recommended_strength(by_hand, STICKERS) == usual
+    published = with_method(settings, STICKERS, PSG, Preset.RECOMMENDED)
+    assert recommended_strength(published, STICKERS) == STICKERS.strength
 
 
 def test_the_request_contains_all_settings(settings):
@@ -268,7 +275,7 @@ PLACES = SketchedPlaces(targets=(PlaceTarget(mention_id="m1", x=0.2, y=0.4, size
 def test_a_request_has_the_sketched_places_with_or_without_relations(settings, scene):
     request = request_of(scene, STICKERS, settings, 4, PLACES)
     assert places_of(request) == PLACES
-    assert request.sampling.guidance.method_id == PSG
+    assert request.sampling.guidance.method_id == LAYOUT
 
 
 def test_without_guidance_places_are_not_used(settings):

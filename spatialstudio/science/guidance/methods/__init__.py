@@ -103,6 +103,12 @@ def has_work(scene: SceneGraph, method_id: str) -> bool:
     )
 
 
+def guides_depth(settings: GuidanceSettings) -> bool:
+    """Return True if settings guide relations in depth by themselves."""
+    known = settings.strength > 0 and settings.method_id in GUIDANCE_METHODS
+    return known and GUIDANCE_METHODS[settings.method_id].guides_depth
+
+
 def reads_after(settings: GuidanceSettings) -> bool:
     """Return True if a guided step ends with a forward pass on the updated latents."""
     method_id = settings.method_id
