@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationFinished,
     GenerationStarted,
+    GuidanceSettings,
     NoiseSearch,
     StepEvent,
 )
@@ -106,7 +107,8 @@ def test_the_same_request_draws_the_same_picture(studio, drawn):
 
 
 def test_a_search_is_run_again_exactly_by_drawing_its_best_picture_alone(studio):
-    searched = draw(studio, search=NoiseSearch(candidates=3, enough=2.0))
+    search = NoiseSearch(candidates=3, enough=2.0)
+    searched = draw(studio, search=search, guidance=GuidanceSettings())
     best = searched.of(GenerationFinished)[0].candidates[0].seed
     assert best != SEED
     assert searched.path.stem.endswith(f"_{best}")

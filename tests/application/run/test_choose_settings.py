@@ -85,7 +85,9 @@ IN_DEPTH = scene_of(relation_type=BEHIND)
         "guided",
     ],
 )
-def test_relations_in_depth_are_steered_where_guidance_does_not_act_on_them(settings, scene, changes, rates, is_steered):
+def test_relations_in_depth_are_steered_where_guidance_does_not_act_on_them(
+    settings, scene, changes, rates, is_steered
+):
     by_psg = with_method(settings, STICKERS, PSG, Preset.RECOMMENDED)
     asked = with_values(by_psg, **changes)
     request = request_of(scene, STICKERS, asked, 4, judges=Judges(rates=rates))

@@ -29,7 +29,7 @@ def test_it_tells_what_the_run_claims_and_how_it_was_made(details):
     shown = texts(details)
     assert PROMPT in shown
     assert "dog to the left of car" in shown
-    assert "psg, step size 5" in shown
+    assert "layout, step size 100" in shown
 
 
 def test_t_writes_tags_and_return_goes_back_to_the_grid(qtbot, drawn, panel, details, studio):

@@ -43,7 +43,7 @@ def texts(panel):
 def test_a_pair_is_one_stack_with_the_guided_run_on_top_which_return_opens(
     qtbot, panel, grid, drawn, studio, current
 ):
-    assert current().summary.method_id == "psg"
+    assert current().summary.method_id == "layout"
     assert current().summary.prompt == PROMPT
     assert "2 runs" in texts(panel)
     assert len(panel.grid.chosen) == 1

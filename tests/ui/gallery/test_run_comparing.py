@@ -14,10 +14,10 @@ def panel(gallery):
 
 
 def test_a_run_alone_is_compared_with_its_baseline(panel, studio):
-    guided, baseline = studio.library.list("method:psg"), studio.library.list("method:none")
+    guided, baseline = studio.library.list("method:layout"), studio.library.list("method:none")
     for chosen in (guided, baseline):
         pair = pair_of(studio.library, chosen)
-        assert [entry.summary.method_id for entry in pair] == ["psg", "none"]
+        assert [entry.summary.method_id for entry in pair] == ["layout", "none"]
     first, second, difference = pictures_of(studio.library, pair)
     assert (first.title, second.title) == ("Guided", "Baseline")
     assert difference.remark == "white: difference of 0 (of 255)"  # of equal pictures
@@ -36,7 +36,7 @@ def test_c_compares_m_changes_the_mode_and_c_returns(qtbot, drawn, panel):
 
 
 def test_without_a_partner_there_is_a_hint(qtbot, drawn, panel, studio):
-    panel.use_line("method:psg")
+    panel.use_line("method:layout")
     baseline = studio.library.entries(studio.library.list("method:none"))
     studio.library.trash([entry.path for entry in baseline])
     qtbot.keyClick(panel.grid, Qt.Key.Key_C)

@@ -2,7 +2,7 @@ import pytest
 
 from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
-from spatialstudio.domain.generation import PSG, UNGUIDED
+from spatialstudio.domain.generation import LAYOUT, UNGUIDED
 from spatialstudio.ui.run.presenters import (
     estimate_in_words,
     estimate_now,
@@ -51,7 +51,7 @@ def test_the_line_says_what_is_known(estimate, words):
 
 @pytest.mark.parametrize(
     ("prompt", "methods"),
-    [("a dog to the left of a car", [PSG, UNGUIDED]), ("a dog", [UNGUIDED])],
+    [("a dog to the left of a car", [LAYOUT, UNGUIDED]), ("a dog", [UNGUIDED])],
     ids=["guided", "nothing to guide"],
 )
 def test_the_baseline_counts_where_one_is_drawn(studio, prompt, methods):

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
+from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.run.sweep_dialog import SweepDialog
@@ -38,7 +39,7 @@ def told(dialog):
 
 
 def test_it_begins_with_values_around_those_that_are_set(dialog):
-    strength = STICKERS.strength
+    strength = usual_settings(STICKERS).sampling.guidance.strength
     values = named(dialog, QLineEdit, "Values of the columns").text()
     assert values == f"0, {strength / 2:g}, {strength:g}, {2 * strength:g}"
     assert draw_button(dialog).text() == "Generate 12 pictures"

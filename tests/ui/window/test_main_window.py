@@ -99,7 +99,7 @@ def test_ctrl_enter_draws_with_what_is_set(qtbot, window, engine):
     window.generation.use_seed(7)
     qtbot.keyClick(window.findChild(PromptEditor), Qt.Key.Key_Return, CONTROL)
     assert [job.request.sampling.seed for job in engine.jobs] == [7, 7]
-    assert [job.request.sampling.guidance.strength for job in engine.jobs] == [5.0, 0.0]
+    assert [job.request.sampling.guidance.strength for job in engine.jobs] == [100, 0]
 
 
 def test_without_the_baseline_one_picture_is_drawn(qtbot, window, engine):

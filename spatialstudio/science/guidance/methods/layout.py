@@ -161,9 +161,9 @@ EXCLUSIVITY_WEIGHT = Option(
     minimum=0,
     step=0.1,
 )
-MARGIN = Option(
-    id="margin",
-    label="Margin",
+ORDER_MARGIN = Option(
+    id="order_margin",
+    label="Order margin",
     help="How far apart ordered objects should be, as a fraction of the side.",
     kind=OptionKind.FLOAT,
     default=0.05,
@@ -177,7 +177,7 @@ def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
     placed = frozenset(target.mention_id for target in settings.targets)
     return LayoutLoss(
         exclusivity=float(EXCLUSIVITY_WEIGHT.value_in(settings.options)),
-        margin=float(MARGIN.value_in(settings.options)),
+        margin=float(ORDER_MARGIN.value_in(settings.options)),
         placed=placed if settings.target_weight > 0 else frozenset(),
     )
 
@@ -187,7 +187,7 @@ METHOD = GuidanceMethod(
     label="Layout guidance",
     description="Holds relations, depth and sketched places, and keeps every object.",
     order=0,
-    options=(EXCLUSIVITY_WEIGHT, MARGIN),
+    options=(EXCLUSIVITY_WEIGHT, ORDER_MARGIN),
     presets={
         Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001)},
     },

@@ -126,7 +126,7 @@ def test_the_recommended_gradients_are_clipped_for_every_family():
 
 
 def test_options_reach_the_loss():
-    options = {"exclusivity_weight": 0.25, "margin": 0.1}
+    options = {"exclusivity_weight": 0.25, "order_margin": 0.1}
     sketch = (PlaceTarget(mention_id="a", x=0.2, y=0.2),)
     make = GUIDANCE_METHODS["layout"].make_loss
     loss = make(GuidanceSettings(method_id="layout", options=options, targets=sketch))
