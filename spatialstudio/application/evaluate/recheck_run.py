@@ -12,6 +12,7 @@ from spatialstudio.domain.library import Fault, RunRecord
 from spatialstudio.domain.scene import RelationId, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.checker.decide import decide, decide_adjusted
+from spatialstudio.science.checker.decide_mentions import decide_mentions
 
 PART = "verdict"
 TOLERANCE = 1e-6
@@ -42,6 +43,13 @@ def _faults(evaluation: Evaluation, scene: SceneGraph) -> Iterator[Fault]:
     for verdict in evaluation.verdicts:
         if verdict.relation_id in by_relation:
             yield from _difference(verdict, by_relation[verdict.relation_id], scene, "stored")
+    if evaluation.mention_verdicts:
+        mentions = decide_mentions(scene, evaluation.instances, evaluation.checker)
+        if evaluation.mention_verdicts != mentions:
+            yield _fault(
+                "The stored verdicts on counts and colours differ when judged again from the "
+                "stored instances."
+            )
     for adjusted in evaluation.adjusted:
         again = decide_adjusted(evaluation, scene, adjusted.adjustment).verdicts
         found = next((v for v in again if v.relation_id == adjusted.verdict.relation_id), None)

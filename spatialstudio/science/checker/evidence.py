@@ -1,5 +1,6 @@
 """Explanations of verdicts in sentences with numbers, and the evidence behind them."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from math import hypot
 
@@ -172,7 +173,7 @@ def _count_in_words(verdict: MentionVerdict, head: str) -> str:
 
 
 def _colour_in_words(verdict: MentionVerdict, head: str) -> str:
-    seen = "; ".join(dict.fromkeys(_shares_in_words(each) for each in verdict.instances))
+    seen = _shares_in_words(verdict.instances)
     if verdict.doubt is MentionDoubt.NO_MASK:
         return f"The colour of the {head} needs the picture and a mask."
     if verdict.doubt is MentionDoubt.MULTICOLOURED:
@@ -181,10 +182,13 @@ def _colour_in_words(verdict: MentionVerdict, head: str) -> str:
     return f"{opening} {head} is {seen}; the prompt requires {verdict.words}."
 
 
-def _shares_in_words(instance: Instance) -> str:
-    """Return the main colours of an instance: "red 82 %, brown 11 %"."""
-    main = [each for each in instance.colours[:2] if each.share >= SHOWN_SHARE]
-    return ", ".join(f"{each.term} {share_in_words(each.share)}" for each in main)
+def _shares_in_words(instances: Sequence[Instance]) -> str:
+    """Return the main colours of instances, each as the mean: "red 82 %, brown 11 %"."""
+    shares = Counter[str]()
+    for instance in instances:
+        shares.update({each.term: each.share / len(instances) for each in instance.colours})
+    main = [(term, share) for term, share in shares.most_common(2) if share >= SHOWN_SHARE]
+    return ", ".join(f"{term} {share_in_words(share)}" for term, share in main)
 
 
 def _left_out(unchecked: Sequence[Unchecked]) -> str:

@@ -9,6 +9,8 @@ from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.requirements import RequirementKind
+from spatialstudio.domain.verdict import MentionVerdict, Outcome
 
 
 @pytest.fixture
@@ -54,3 +56,26 @@ def test_a_run_without_a_second_reading_has_no_number_for_it(exports, picture, t
     arrays = np.load(tmp_path / "once.npz")
     place = arrays["captured_steps"].tolist().index(guided.step)
     assert np.isnan(arrays["map_after/m1"][place]).all()
+
+
+def test_counts_and_colours_are_rows_of_the_table_and_the_report(exports, picture, tmp_path):
+    record, events = RunFiles().load(picture)
+    mention = record.request.scene.mentions[0]
+    verdict = MentionVerdict(
+        mention_id=mention.id,
+        kind=RequirementKind.COUNT,
+        words="three",
+        outcome=Outcome.FAIL,
+        confidence=0.8,
+        count=1,
+    )
+    judged = replace(record.evaluation, mention_verdicts=(verdict,))
+    path = RunFiles().save(replace(record, evaluation=judged), events, tmp_path / "counted")
+    exports.export([path], EXPORT_KINDS["table"], tmp_path / "counts.csv")
+    text = (tmp_path / "counts.csv").read_text(encoding="utf-8")
+    row = list(csv.DictReader(io.StringIO(text)))[-1]
+    assert (row["relation"], row["subject"], row["object"]) == ("count", mention.head, "three")
+    assert row["outcome"] == "FAIL"
+    exports.export([path], EXPORT_KINDS["report"], tmp_path / "counts.html")
+    page = (tmp_path / "counts.html").read_text(encoding="utf-8")
+    assert "the prompt requires three" in page

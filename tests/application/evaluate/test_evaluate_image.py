@@ -5,6 +5,8 @@ import pytest
 
 from spatialstudio.adapters.perturbations import PillowPerturber
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, evaluate_image
+from spatialstudio.application.inspect.inspection import judged_again
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from spatialstudio.domain.ports import Seen
 from spatialstudio.domain.scene import IN_FRONT_OF, LEFT_OF
@@ -13,7 +15,7 @@ from spatialstudio.domain.verdict import (
     AbstentionReason,
     Outcome,
 )
-from tests.fakes import CountingToken, FakeDepth, FakeDetector, scene_of
+from tests.fakes import CountingToken, FakeDepth, FakeDetector, counted_scene, scene_of
 
 PICTURE = np.full((16, 16, 3), 100, np.uint8)
 BROKEN = FakeDetector(error=DetectorError("The model is damaged."))
@@ -45,6 +47,31 @@ def test_a_verdict_is_tested_by_four_perturbations():
     assert detector.brightness == [100, 110, 90, 100, 100]
     assert evaluation.verdicts[0].components.stability == 0.5 * 0.5 + 0.5
     assert len(evaluation.looks.perturbed) == 4
+
+
+def test_counts_and_colours_are_judged_beside_the_relation():
+    evaluation = evaluated(judges(), counted_scene())
+    assert [verdict.outcome for verdict in evaluation.verdicts] == [
+        verdict.outcome for verdict in evaluated(judges()).verdicts
+    ]
+    count, colour = evaluation.mention_verdicts
+    assert (count.words, count.outcome, count.count) == ("three", Outcome.FAIL, 1)
+    assert (colour.words, colour.outcome) == ("blue", Outcome.FAIL)
+    assert evaluation.outcome is Outcome.FAIL
+
+
+def test_a_prompt_without_counts_and_colours_has_no_instances():
+    evaluation = evaluated(judges())
+    assert (evaluation.instances, evaluation.mention_verdicts) == ((), ())
+
+
+def test_an_evaluation_of_an_earlier_version_is_judged_again_with_its_counts():
+    scene = counted_scene()
+    old = replace(evaluated(judges(), scene), instances=(), mention_verdicts=())
+    run = OpenRun(id="old", scene=scene, image=PICTURE, evaluation=old)
+    again = judged_again(run, REPRODUCE).evaluation
+    assert [each.words for each in again.mention_verdicts] == ["three", "blue"]
+    assert again.verdicts == old.verdicts
 
 
 def test_without_perturbations_stability_is_not_tested():

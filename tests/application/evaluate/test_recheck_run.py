@@ -22,12 +22,14 @@ from spatialstudio.domain.verdict import (
     Box,
     Detection,
     Evaluation,
+    Instance,
     Mask,
     Outcome,
     Perception,
 )
 from spatialstudio.science.checker.decide import decide
-from tests.fakes import scene_of
+from spatialstudio.science.checker.decide_mentions import decide_mentions
+from tests.fakes import counted_scene, scene_of
 
 SCENE = scene_of()
 SEEN = Perception(
@@ -73,8 +75,10 @@ def record_of(evaluation):
     )
 
 
-def messages(evaluation):
-    return [fault.message for fault in recheck_run(record_of(evaluation))]
+def messages(evaluation, scene=SCENE):
+    record = record_of(evaluation)
+    record = replace(record, request=replace(record.request, scene=scene))
+    return [fault.message for fault in recheck_run(record)]
 
 
 @pytest.mark.parametrize("evaluation", [None, EVALUATION], ids=["not judged", "judged"])
@@ -89,6 +93,24 @@ def test_a_changed_verdict_is_named_with_both_outcomes():
         'The stored verdict on "dog to the left of car" is FAIL; judged again from the stored '
         "perception it is PASS."
     ]
+
+
+def test_a_changed_count_is_found():
+    found = Instance(mention_id="m1", box=SEEN.detections[0].box, score=0.9, area=0.04)
+    scene = counted_scene()
+    verdicts = decide_mentions(scene, (found,), REPRODUCE)
+    judged = replace(
+        EVALUATION,
+        verdicts=decide(scene, SEEN, REPRODUCE),
+        instances=(found,),
+        mention_verdicts=verdicts,
+    )
+    assert messages(judged, scene) == []
+    (count, *others) = verdicts
+    assert count.outcome is Outcome.FAIL
+    forged = replace(judged, mention_verdicts=(replace(count, outcome=Outcome.PASS), *others))
+    (message,) = messages(forged, scene)
+    assert "counts and colours differ" in message
 
 
 @pytest.mark.parametrize(

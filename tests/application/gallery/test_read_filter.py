@@ -41,6 +41,8 @@ def test_the_example_of_the_guide_is_parsed():
     [
         ("verdict:fail,undecidable", Field.VERDICT, Sign.HAS, (Outcome.FAIL, Outcome.UNDECIDABLE)),
         ('relation:"left of"', Field.RELATION, Sign.HAS, (LEFT_OF.id,)),
+        ("relation:count", Field.RELATION, Sign.HAS, ("count",)),
+        ("relation:colour", Field.RELATION, Sign.HAS, ("colour",)),
         ("relation:front", Field.RELATION, Sign.HAS, (IN_FRONT_OF.id,)),
         ("RELATION:Above", Field.RELATION, Sign.HAS, (ABOVE.id,)),
         ("stars>=3", Field.STARS, Sign.AT_LEAST, (3.0,)),
