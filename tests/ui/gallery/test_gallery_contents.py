@@ -26,6 +26,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
     filter_words,
     in_words,
     reproduction_in_words,
+    sentence_of,
     tags_in,
     trash_in_words,
     words_for_nothing,
@@ -185,3 +186,9 @@ def test_a_deleted_run_says_how_long_it_waits(days, left):
     now = datetime(2026, 11, 21, tzinfo=UTC)
     words = trash_in_words(now - timedelta(days=days), now)
     assert words == f"In the trash; deleted permanently in {left}."
+
+
+def test_a_count_is_listed_with_its_requirement():
+    count = replace(CLAIM, type_id="count", subject="bird", object="three")
+    assert sentence_of(count) == "bird: count, three"
+    assert "relation:count" in filter_words([], [])
