@@ -29,7 +29,7 @@ from spatialstudio.application.inspect.recording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from spatialstudio.adapters.diffusion.guided_call import CallPlan, ReportStep
     from spatialstudio.application.paths import StudioPaths
     from spatialstudio.application.studio import Studio
+    from spatialstudio.domain.arrays import RgbImage
     from spatialstudio.domain.generation import (
         GuidanceSettings,
         StepEvent,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from spatialstudio.domain.pipeline_call import PipelineCall
     from spatialstudio.domain.ports import ModelCard
     from spatialstudio.domain.scene import RelationType, SceneGraph
+    from spatialstudio.domain.steering import RatePicture, Steering
 
 __all__ = [
     "EvaluatedPicture",
@@ -61,6 +63,7 @@ __all__ = [
     "pos",
     "pse",
     "read",
+    "steer",
     "watch",
 ]
 
@@ -161,6 +164,51 @@ def watch(
         RequestError: A call uses another prompt.
     """
     with guide(pipe, prompt, method="none", previews=previews, layers=layers) as run:
+        yield run
+
+
+@contextmanager
+def steer(
+    pipe: Any,
+    prompt: str | SceneGraph,
+    *,
+    particles: int = 4,
+    reward: Callable[[RgbImage], float] | None = None,
+    method: str = LAYOUT,
+    previews: bool = False,
+    **steering: Any,
+) -> Iterator[Run]:
+    """Draw every picture of a ``with`` block from several noises, of which the best continue.
+
+    The noises, the particles, are denoised side by side, and on some steps they are resampled by
+    reward (Feynman-Kac steering). A call draws one picture and needs ``generator`` with a seed; the
+    first particle begins with its noise. See ``guide`` for calls and prompts.
+
+    Args:
+        pipe: As for ``guide``.
+        prompt: The prompt of the calls, or a scene from ``read``.
+        particles: Number of noises, >= 2.
+        reward: Rates the predicted clean picture, (H, W, 3) uint8, in [0, 1], for example by the
+            PSE of ``evaluate``; None for PoS and presence of the words on the attention maps.
+        method: Id of the guidance method that acts on every particle, or "none".
+        previews: Whether to decode previews.
+        steering: Fields of ``Steering`` that differ, such as ``keep=0.5`` or ``strength=30``.
+
+    Yields:
+        The recording, with the steps of the particle that became the picture.
+
+    Raises:
+        BackendError: The pipeline is not supported, or its attention cannot be captured.
+        PromptError: The prompt is empty, contradictory, or truncated by the text encoder.
+        RequestError: A setting is unknown or out of range, or a call has no seed or several
+            pictures.
+    """
+    from spatialstudio.application.run.check_request import steering_named
+
+    settings = steering_named(particles, steering, by_picture=reward is not None)
+    rate = None if reward is None else lambda image, _maps: float(reward(image))
+    choice, recorded = (method, RECOMMENDED, None), (previews, False)
+    with _block(pipe, _scene(prompt), choice, {}, recorded, (settings, rate)) as run:
         yield run
 
 
@@ -298,6 +346,7 @@ def _block(
     choice: tuple[str, str, float | None],
     settings: Mapping[str, Any],
     recorded: tuple[bool, bool],
+    steered: tuple[Steering, RatePicture | None] | None = None,
 ) -> Iterator[Run]:
     """Guide and record calls; ``recorded`` are whether previews and maps of layers are."""
     from spatialstudio.adapters.diffusion.guided_pipeline import GuidedPipeline, guidable
@@ -314,7 +363,7 @@ def _block(
     capture = CaptureSettings(attention_every=1, preview_every=int(has_previews))
     recorder = _CallRecorder(chooser.card, records_layers=has_layers)
     run = Run(scene, chooser.notes, recorder.calls)
-    guided = GuidedPipeline(model, scene, chooser.choose, capture, recorder)
+    guided = GuidedPipeline(model, scene, chooser.choose, capture, recorder, steered)
     with guided.attached():
         yield run
 

@@ -6,6 +6,7 @@ from typing import Any
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, RequestId
 from spatialstudio.domain.scene import SceneGraph, TokenSpan
+from spatialstudio.domain.steering import ONE_PARTICLE, Steering
 
 
 @frozen(eq=False)
@@ -27,6 +28,7 @@ class PipelineCall:
         device: Device of the denoiser.
         seconds: Duration of the call.
         peak_memory_bytes: Peak memory; on the CPU, the resident set size.
+        steering: The particles of its picture.
     """
 
     run_id: RequestId
@@ -43,3 +45,4 @@ class PipelineCall:
     device: str
     seconds: float
     peak_memory_bytes: int
+    steering: Steering = ONE_PARTICLE

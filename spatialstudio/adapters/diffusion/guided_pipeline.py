@@ -7,7 +7,7 @@ determines what the call draws. Patches of denoiser and scheduler last for a sin
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial, wraps
 from importlib.util import find_spec
 from inspect import BoundArguments, Parameter, Signature, signature
@@ -30,6 +30,7 @@ from spatialstudio.adapters.diffusion.guided_call import (
     will_guide,
 )
 from spatialstudio.adapters.diffusion.latent_updates import keep_checkpointing
+from spatialstudio.adapters.diffusion.particles import Lineages, Particles, decoded_one_by_one
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
 from spatialstudio.adapters.models.model_files import read_card
 from spatialstudio.domain.errors import BackendError, ModelNotFound, RequestError
@@ -43,6 +44,7 @@ from spatialstudio.domain.pipeline_call import PipelineCall
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
+from spatialstudio.domain.steering import ONE_PARTICLE, RatePicture, Steering
 from spatialstudio.science.guidance.noise_search import objects_only
 
 ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]
@@ -71,6 +73,7 @@ OTHER_PROMPTS = ("prompt_2", "prompt_3")
 FIXED_ARGUMENTS = ("system_prompt", "complex_human_instruction")
 """Texts around the prompt; a different value would shift the prompt's words."""
 
+PICTURES = "num_images_per_prompt"
 TEXT_LENGTH = "max_sequence_length"
 CLEANING = "clean_caption"
 CLEANING_LIBRARIES = ("bs4", "ftfy")
@@ -151,6 +154,8 @@ class GuidedPipeline:
         choose: Maps the denoising steps of a call to its guidance settings.
         capture: What is recorded.
         recorder: Receives plan, steps and result of each call.
+        steered: The particles of each call, and what rates their predicted pictures; None to draw
+            the pictures that the call asks for.
 
     Raises:
         PromptError: A mention is beyond the text encoder's token limit.
@@ -164,7 +169,9 @@ class GuidedPipeline:
         choose: ChooseGuidance,
         capture: CaptureSettings,
         recorder: CallRecorder,
+        steered: tuple[Steering, RatePicture | None] | None = None,
     ) -> None:
+        self._steered = steered
         token_spans(model.streams, scene.prompt.text, scene.mentions)
         self._model = model
         self._scene = scene
@@ -214,14 +221,15 @@ class GuidedPipeline:
         text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
         _check_reading(model.pipeline, usual, arguments, text)
         is_guided = will_guide(scene, guidance)
-        if is_guided and torch.is_inference_mode_enabled():
-            raise RequestError(
-                "Guidance needs gradients, which torch.inference_mode turns off.",
-                hint="Call the pipeline outside torch.inference_mode, or use watch.",
-            )
+        _check_gradients(is_guided=is_guided)
         plan = self._plan(scene, arguments, guidance)
-        layers = self._layers(model, plan)
-        report_step = _each_step(layers, self._recorder.begin_call(plan, layers))
+        layers, lineages = self._layers(model, plan), Lineages()
+        record = self._recorder.begin_call(plan, layers)
+        report_step = lineages.add if self._steered else _each_step(layers, record)
+        if self._steered is not None:
+            particles = self._particles(scene, arguments)
+            given.arguments |= {"generator": particles.generators, PICTURES: particles.pictures}
+            plan = replace(plan, particles=particles, pictures=particles.pictures)
         call = GuidedCall(model, plan, _NeverCancelled(), report_step)
         if scene.prompt.text != text:
             given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
@@ -232,8 +240,10 @@ class GuidedPipeline:
             frozen_weights,
             layers.attached(model.denoiser, calls),
             call.attached(),
+            decoded_one_by_one(model.pipeline.vae, plan.particles),
         ):
             output = run(*given.args, **given.kwargs)
+        output = _best(output, lineages, record) if plan.particles else output
         result = _finished(model, call, plan, (arguments, output), monotonic() - started)
         self._recorder.end_call(result)
         return output
@@ -251,6 +261,27 @@ class GuidedPipeline:
             guidance_scale=float(arguments.get("guidance_scale") or SCALE_OFF),
             allows_invalid=not will_guide(scene, guidance),
         )
+
+    def _particles(self, scene: SceneGraph, arguments: Mapping[str, Any]) -> Particles:
+        """Return the particles of a call.
+
+        Raises:
+            RequestError: The call asks for several pictures, passes latents, or has no seed.
+        """
+        assert self._steered is not None
+        if _picture_count(arguments) > 1 or arguments.get("latents") is not None:
+            raise RequestError(
+                "A steered call draws one picture and makes its noise itself.",
+                hint=f"Leave out latents and {PICTURES}, and pass one prompt.",
+            )
+        (seed,) = _seeds_of(arguments.get("generator"), 1)
+        if seed is None:
+            raise RequestError(
+                "A steered call needs a seed.",
+                hint="Pass generator=torch.Generator().manual_seed(7).",
+            )
+        settings, rate = self._steered
+        return Particles(settings, seed, scene, rate)
 
     def _layers(self, model: GuidablePipeline, plan: CallPlan) -> LayerReader:
         if not self._recorder.records_layers:
@@ -380,7 +411,7 @@ def _prompt_count(arguments: Mapping[str, Any]) -> int:
 
 
 def _picture_count(arguments: Mapping[str, Any]) -> int:
-    return _prompt_count(arguments) * int(arguments.get("num_images_per_prompt") or 1)
+    return _prompt_count(arguments) * int(arguments.get(PICTURES) or 1)
 
 
 def _each_step(layers: LayerReader, report_step: ReportStep) -> ReportStep:
@@ -403,6 +434,7 @@ def _finished(
     """Return the result of a call from its arguments and output."""
     arguments, output = call_values
     device = model.denoiser.device
+    pictures = plan.pictures if plan.particles is None else 1
     return PipelineCall(
         run_id=plan.run_id,
         scene=plan.scene,
@@ -411,14 +443,28 @@ def _finished(
         guidance_scale=plan.guidance_scale,
         capture=plan.capture,
         spans=call.spans,
-        images=_images_of(output, plan.pictures),
-        seeds=_seeds_of(arguments.get("generator"), plan.pictures),
+        images=_images_of(output, pictures),
+        seeds=_seeds_of(arguments.get("generator"), pictures),
         negative=_text_of(arguments.get("negative_prompt")),
         sampler=type(model.pipeline.scheduler).__name__,
         device=str(device),
         seconds=seconds,
         peak_memory_bytes=peak_memory_bytes(device),
+        steering=ONE_PARTICLE if plan.particles is None else plan.particles.settings,
     )
+
+
+def _check_gradients(*, is_guided: bool) -> None:
+    """Reject guidance where gradients are off.
+
+    Raises:
+        RequestError: The call is made in ``torch.inference_mode``.
+    """
+    if is_guided and torch.is_inference_mode_enabled():
+        raise RequestError(
+            "Guidance needs gradients, which torch.inference_mode turns off.",
+            hint="Call the pipeline outside torch.inference_mode, or use watch.",
+        )
 
 
 def _images_of(output: Any, pictures: int) -> Sequence[Any]:
@@ -427,6 +473,22 @@ def _images_of(output: Any, pictures: int) -> Sequence[Any]:
     images: Any = getattr(output, "images", first)
     is_list = isinstance(images, list | np.ndarray | torch.Tensor)
     return images if is_list and len(images) == pictures else ()
+
+
+def _best(output: Any, lineages: Lineages, record: ReportStep) -> Any:
+    """Record the steps of the best particle; return the output with its picture alone."""
+    for event in lineages.events:
+        record((event,))
+    number, pictures = lineages.best, lineages.pictures
+
+    def chosen(value: Any) -> Any:
+        is_list = isinstance(value, list | np.ndarray | torch.Tensor)
+        return value[number : number + 1] if is_list and len(value) == pictures else value
+
+    if isinstance(output, tuple):
+        return tuple(chosen(value) for value in output)
+    changes = {each.name: chosen(getattr(output, each.name)) for each in fields(output)}
+    return replace(output, **changes)
 
 
 def _seeds_of(generator: Any, pictures: int) -> tuple[int | None, ...]:

@@ -47,6 +47,7 @@ class Particles:
         rate: Rates predicted clean pictures; None to rate the attention alone.
 
     Attributes:
+        settings: The steering.
         count: Number of particles that are denoised.
         generators: One per particle, for the noise of the pipeline.
         adds_noise: Whether the sampler has drawn noise on the last step.
@@ -59,7 +60,7 @@ class Particles:
         seeds = particle_seeds(seed, settings.particles)
         self.generators = [torch.Generator("cpu").manual_seed(each) for each in seeds]
         self.adds_noise = False
-        self._settings = settings
+        self.settings = settings
         self._seed = seed
         self._scene = scene
         self._rate = rate if StepReward.PICTURE in settings.rewards else None
@@ -98,19 +99,19 @@ class Particles:
             picture: Returns the predicted clean picture of a particle.
         """
         is_last = step + 1 == total_steps
-        if step not in resampling_steps(self._settings, total_steps) and not is_last:
+        if step not in resampling_steps(self.settings, total_steps) and not is_last:
             return ParticleStep(passes=self.count)
         passes = self.count
         rewards = tuple(
             self._reward({} if snapshot is None else snapshot.maps, number, picture)
             for number, snapshot in enumerate(snapshots)
         )
-        self._population = self._population.rated(self._settings, rewards, is_last=is_last)
+        self._population = self._population.rated(self.settings, rewards, is_last=is_last)
         weights = tuple(self._population.weights.tolist())
         parents: tuple[int, ...] = ()
         if not is_last:
             offset = float(step_randomness(self._seed, step).random())
-            parents = self._population.parents(self._settings, offset)
+            parents = self._population.parents(self.settings, offset)
         if parents:
             self._population = self._population.resampled(parents)
             self.count = len(parents)
@@ -120,7 +121,7 @@ class Particles:
         self, maps: Mapping[Any, FloatMap], number: int, picture: Callable[[int], RgbImage]
     ) -> float:
         rewards = []
-        if StepReward.ATTENTION in self._settings.rewards or self._rate is None:
+        if StepReward.ATTENTION in self.settings.rewards or self._rate is None:
             rewards.append(attention_reward(self._scene, maps))
         if self._rate is not None:
             rewards.append(self._rate(picture(number), maps))
@@ -135,15 +136,21 @@ class Particles:
 
 
 class Lineages:
-    """The steps of each particle and its ancestors; of a run without particles, its steps."""
+    """The steps of each particle and its ancestors; of a run without particles, its steps.
+
+    Attributes:
+        pictures: Number of pictures of the call.
+    """
 
     def __init__(self) -> None:
+        self.pictures = 0
         self._paths: list[tuple[StepEvent, ...]] = []
         self._reported: tuple[StepEvent, ...] = ()
 
     def add(self, events: Sequence[StepEvent]) -> None:
         """Add a step, with one event per particle; the first one is reported."""
         first, *_ = events
+        self.pictures = max(self.pictures, len(events))
         self._reported = (*self._reported, first)
         before = self._paths or [()] * len(events)
         paths = [(*path, event) for path, event in zip(before, events, strict=True)]

@@ -1,7 +1,9 @@
 """Validation of requests, before a model is loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from math import inf, isfinite
+from typing import Any
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.errors import PromptError, RequestError
@@ -18,6 +20,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.domain.scene import SceneGraph, is_text
+from spatialstudio.domain.steering import Potential, Steering, StepReward
 from spatialstudio.science.guidance.methods import method_named
 from spatialstudio.science.scenes.consistency import contradictions_of
 
@@ -59,6 +62,38 @@ def check_request(request: GenerationRequest, model: ModelCard) -> None:
         raise error
 
 
+def steering_named(particles: int, values: Mapping[str, Any], *, by_picture: bool) -> Steering:
+    """Return the steering with the given fields.
+
+    Args:
+        particles: Number of particles, >= 2.
+        values: Further fields by name, the potential by its value.
+        by_picture: Whether predicted pictures are rated, otherwise the attention.
+
+    Raises:
+        RequestError: A field is unknown, or a value out of range.
+    """
+    known = {each.name for each in fields(Steering)} - {"particles", "rewards"}
+    if unknown := sorted(values.keys() - known):
+        raise RequestError(
+            f'The steering has no setting "{unknown[0]}".',
+            hint=f"Choose {', '.join(sorted(known))}.",
+        )
+    potentials = {each.value: each for each in Potential}
+    potential = values.get("potential", Potential.DIFFERENCE.value)
+    if potential not in potentials or particles == 1:
+        raise RequestError(
+            "Steering needs a known potential and at least 2 particles.",
+            hint=f"Choose {', '.join(potentials)}.",
+        )
+    kind = StepReward.PICTURE if by_picture else StepReward.ATTENTION
+    others = {**values, "potential": potentials[potential]}
+    steering = Steering(particles=particles, rewards=(kind,), **others)
+    for error in _steering_faults(steering):
+        raise error
+    return steering
+
+
 def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestError]:
     if not is_text(request.scene.prompt.negative):
         yield RequestError(
@@ -76,7 +111,8 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
     yield from _search_faults(request)
-    yield from _steering_faults(request)
+    yield from _steering_faults(request.steering)
+    yield from _particle_faults(request)
     yield from _sampler_faults(request.sampling.scheduler_id, model)
     yield from _guidance_faults(request.sampling.guidance)
     yield from _option_faults(request.sampling)
@@ -114,27 +150,36 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
         )
 
 
-def _steering_faults(request: GenerationRequest) -> Iterator[RequestError]:
-    steering = request.steering
+def _steering_faults(steering: Steering) -> Iterator[RequestError]:
     if not 1 <= steering.particles <= MAX_PARTICLES:
         yield RequestError(
             f"Steering with {steering.particles} particles is not possible.",
             hint=f"Choose 1 to {MAX_PARTICLES}; 1 is off, 8 is a good start.",
         )
-    if not steering.is_on:
-        return
+    yield from _faults_of_ranges(
+        ("fraction of particles that continue", steering.keep, SMALLEST_SHARE, 1),
+        ("start of steering", steering.start, 0, 1),
+        ("end of steering", steering.stop, 0, 1),
+        ("interval of steering", steering.every, SMALLEST_SHARE, 1),
+        ("strength of steering", steering.strength, 0, inf),
+    )
     if not steering.rewards:
         yield RequestError(
             "Steering needs a reward.", hint="Choose the attention, the picture or both."
         )
+    if steering.start > steering.stop:
+        yield RequestError(
+            "Steering cannot stop before it starts.", hint="Choose a start that is not above stop."
+        )
+
+
+def _particle_faults(request: GenerationRequest) -> Iterator[RequestError]:
+    if not request.steering.is_on:
+        return
     if not request.scene.mentions:
         yield RequestError(
             "Steering needs at least one object.",
             hint="Name an object in the prompt, or set the particles to 1.",
-        )
-    if steering.start > steering.stop:
-        yield RequestError(
-            "Steering cannot stop before it starts.", hint="Choose a start that is not above stop."
         )
     capture = request.capture
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
@@ -190,9 +235,8 @@ def _option_faults(sampling: SamplingSettings) -> Iterator[RequestError]:
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
     """Yield an error for each number out of its range."""
     guidance, capture = request.sampling.guidance, request.capture
-    steering = request.steering
     last = guidance.last_step
-    ranges: list[tuple[str, float, float, float]] = [
+    yield from _faults_of_ranges(
         ("CFG scale", request.guidance_scale, 0, inf),
         ("first guided step", guidance.first_step, 0, MAX_STEPS),
         ("number of guided steps", 0 if last is None else last + 1, 0, MAX_STEPS),
@@ -200,11 +244,6 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
         ("number of updates per step", guidance.inner_updates, 1, MAX_UPDATES),
         ("number of refinements", guidance.most_refinements, 1, MAX_STEPS),
         ("PSE that ends the search", request.search.enough, 0, inf),
-        ("fraction of particles that continue", steering.keep, SMALLEST_SHARE, 1),
-        ("start of steering", steering.start, 0, 1),
-        ("end of steering", steering.stop, 0, 1),
-        ("interval of steering", steering.every, SMALLEST_SHARE, 1),
-        ("strength of steering", steering.strength, 0, inf),
         ("interval of recorded attention", capture.attention_every, 0, inf),
         ("interval of previews", capture.preview_every, 0, inf),
         *(("target presence", goal.presence, 0, 1) for goal in guidance.refinements),
@@ -216,7 +255,11 @@ def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:
             for target in guidance.targets
             if target.size is not None
         ),
-    ]
+    )
+
+
+def _faults_of_ranges(*ranges: tuple[str, float, float, float]) -> Iterator[RequestError]:
+    """Yield an error for each name and value outside of its range, both ends included."""
     for name, value, low, high in ranges:
         if not (isfinite(value) and low <= value <= high):
             limit = f"{low:g} or more" if high == inf else f"{low:g} to {high:g}"

@@ -107,5 +107,6 @@ class CallStore:
             guidance_scale=call.guidance_scale,
             width=pixels.shape[1],
             height=pixels.shape[0],
+            steering=call.steering,
             capture=call.capture,
         )

@@ -18,7 +18,10 @@ from spatialstudio.adapters.diffusion.particles import (
     with_fresh_noise,
 )
 from spatialstudio.adapters.diffusion.patched import patched_attribute
-from spatialstudio.domain.errors import Cancelled
+from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
+from spatialstudio.api import open_run, steer
+from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
@@ -133,6 +136,40 @@ def test_the_particle_that_continues_gives_the_picture_of_its_seed(family):
     assert many == 2 * few
     assert family.rows == sorted(family.rows, reverse=True)
     assert 2 * family.rows.count(few) in (len(family.rows), len(family.rows) - 1)
+
+
+def test_a_users_pipeline_is_steered_as_the_program_steers(family):
+    request = family.request(seed=SEEDS[1])
+    alone = family.draw(request)[-1].image
+    loaded, left = family.backend._loaded, iter(PREFERS_SECOND)
+    arguments = pipeline_arguments(loaded, family.request())
+    values = {"keep": 0.5, "start": 0.5, "every": 1.0, "strength": 1000.0}
+    with steer(
+        loaded.pipeline,
+        request.scene,
+        particles=2,
+        reward=lambda _: next(left),
+        method="none",
+        **values,
+    ) as run:
+        (picture,) = loaded.pipeline(**arguments).images
+    assert_alike((picture * 255).round(), alone)
+    assert [step.particles.passes for step in run.steps[-STEPS:]] == [2, 2, 1, 1]
+    assert run.steps[0].particles.shown == 1
+    assert len(run.pictures) == 1
+
+
+def test_a_steered_call_is_saved_with_its_steering(stable, tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    request = stable.request()
+    pipeline = stable.backend._ready(stable.card, _wanted(request, stable.card)).pipeline
+    arguments = pipeline_arguments(stable.backend._loaded, request)
+    with steer(pipeline, request.scene, particles=2, method="none") as run:
+        pipeline(**arguments)
+    record = open_run(run.save(tmp_path / "runs")).record
+    assert record.request.steering == Steering(particles=2, rewards=(StepReward.ATTENTION,))
+    assert record.request.sampling.seed == SEEDS[0]
+    assert record.trace[-1].particles.rewards
 
 
 def test_guidance_acts_on_every_particle_and_large_ones_are_denoised_in_turn(family, monkeypatch):
@@ -283,6 +320,31 @@ def test_a_sampler_keeps_what_is_not_its_state(stable):
 )
 def test_only_small_pictures_share_a_call(latent_size, count):
     assert particles_at_once(latent_size) == count
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "message"),
+    [
+        ({"speed": 2}, {}, 'no setting "speed"'),
+        ({"keep": 2.0}, {}, "particles that continue cannot be 2"),
+        ({"particles": 1}, {}, "at least 2 particles"),
+        ({"potential": "product"}, {}, "known potential"),
+        ({}, {"generator": None}, "needs a seed"),
+        ({}, {"num_images_per_prompt": 2}, "draws one picture"),
+        ({}, {"latents": torch.zeros(1, 4, 8, 8)}, "makes its noise itself"),
+    ],
+    ids=["unknown", "range", "one particle", "potential", "no seed", "pictures", "latents"],
+)
+def test_what_cannot_be_steered_is_refused(stable, settings, arguments, message):
+    request = stable.request()
+    stable.backend._ready(stable.card, _wanted(request, stable.card))
+    loaded = stable.backend._loaded
+    given = pipeline_arguments(loaded, request) | arguments
+    with (
+        pytest.raises(RequestError, match=message),
+        steer(loaded.pipeline, request.scene, **settings),
+    ):
+        loaded.pipeline(**given)
 
 
 def test_entries_that_occurred_before_are_found():
