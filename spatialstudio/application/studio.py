@@ -48,6 +48,7 @@ from spatialstudio.application.run.choose_settings import (
     with_recommended_steering,
 )
 from spatialstudio.application.run.estimates import RunEstimates
+from spatialstudio.application.run.live_preview import LivePreview
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter
@@ -155,6 +156,7 @@ class Studio:
         self.tokens = TokenCounter(engine.ask, self.bus.subscribe)
         self._starter = RunStarter(engine, self.storage, self._job_of, self.bus.publish)
         self.queue = RunQueue(self._starter, self.session, self.bus.publish)
+        self.preview = LivePreview(engine, self.model, lambda: self.queue.running is not None)
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter)
         self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)

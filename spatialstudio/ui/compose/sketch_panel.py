@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QWidget
 
 from spatialstudio.application.compose.layouts import (
     BLOB_SIDE,
@@ -20,6 +20,7 @@ from spatialstudio.application.compose.layouts import (
     places_for,
 )
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.run.queue import QueueChanged
 from spatialstudio.application.session import (
     MentionPicked,
     OpenRun,
@@ -47,6 +48,7 @@ from spatialstudio.ui.compose.widgets.place_weight import PlaceWeight
 from spatialstudio.ui.compose.widgets.thing_field import ThingField
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.theme.theme import em
+from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.builders import (
     SPACE,
     action_button,
@@ -55,7 +57,7 @@ from spatialstudio.ui.widgets.builders import (
     grow,
     push_button,
 )
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 LOW_EM = 16
 """Below this height, the hint and some buttons are hidden."""
@@ -70,6 +72,7 @@ SKETCH_HINT = (
     "the places that are held, and the relations; free objects may be anywhere."
 )
 OFF_HINT = "Guidance is off: the picture follows neither places nor relations."
+LIVE_TIP = "Draw the layout with few steps after each change; these pictures are not stored."
 PLACEHOLDER = (
     "Mention two objects in the prompt, for example: a cat and a dog. Or double-click "
     "here to add one."
@@ -114,7 +117,7 @@ class SketchPanel(Panel):
         self._model_id: str | None = None
         self._shown_run: OpenRun | None = None
         self._new_place: QPointF | None = None
-        self._is_guided = _is_guided(self._studio.storage.drafts.newest.settings)
+        self._settings = self._studio.storage.drafts.newest.settings
         self._window_signals = context.window_signals
         self._action = context.actions[SKETCH]
         self._removing = context.actions[REMOVE_THING]
@@ -127,6 +130,12 @@ class SketchPanel(Panel):
         self._warning.hide()
         self._weight = PlaceWeight()
         self._weight.weight_picked.connect(self._take_weight)
+        self._live = QCheckBox(tr("Live preview"))
+        self._live.setAccessibleName(tr("Live preview"))
+        self._live.setToolTip(plain_tip(tr(LIVE_TIP)))
+        self._live.clicked.connect(self._switch_live)
+        self._is_live: bool | None = None
+        self._show_live()
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(PLACEHOLDER))
         self._connect_sketch()
         self.overlay = FoundOverlay(context.theme)
@@ -181,7 +190,8 @@ class SketchPanel(Panel):
         )
         self._side = QWidget()
         column(
-            *(self._hint, self._warning, self._weight, self._holding, buttons, SPACE),
+            *(self._hint, self._warning, self._weight, self._live),
+            *(self._holding, buttons, SPACE),
             within=self._side,
             gap=0.5,
             edges=(0.8, 0, 0.8, 0.4),
@@ -214,14 +224,40 @@ class SketchPanel(Panel):
                 self.use_places(self.places)
             case PlacesChanged():
                 self.use_places(self.places)
+                self._draw_live(self._now)
             case MentionPicked(mention_id=mention_id):
                 self._sketch.show_picked(mention_id)
                 self._allow()
+            case QueueChanged() if self._studio.queue.running is not None:
+                self._studio.preview.stop()
             case RunChanged(run=run):
                 if run.id != self._run_id:
                     self._run_id = run.id
                     self._stage.show_sketch(False)
                 self._show_found()
+        if (image := self._studio.preview.apply_event(event)) is not None and self._draws_live:
+            self._sketch.show_picture(rgb_image(image))
+
+    @property
+    def _draws_live(self) -> bool:
+        return self._stage.is_sketching and self._live.isChecked()
+
+    def _draw_live(self, sketched: Sketched | None, *, is_final: bool = True) -> None:
+        """Ask for a quick picture of a layout."""
+        if self._settings is None or sketched is None or not self._draws_live:
+            return
+        self._studio.preview.draw(sketched.scene, self._settings, sketched.held, is_final=is_final)
+
+    def _switch_live(self, on: bool) -> None:
+        self._is_live = on
+        if on:
+            self._draw_live(self._now)
+        else:
+            self._stop_live()
+
+    def _stop_live(self) -> None:
+        self._studio.preview.stop()
+        self._sketch.show_picture(None)
 
     @property
     def _scene(self) -> SceneGraph | None:
@@ -251,7 +287,8 @@ class SketchPanel(Panel):
         self._draw(scene, self.places, self._held)
         has_things = scene is not None and bool(scene.mentions)
         self._hint.setText(tr(SKETCH_HINT) if has_things else "")
-        self._warning.show_text("" if self._is_guided or not self._held.targets else tr(OFF_HINT))
+        is_used = _is_guided(self._settings) or not self._held.targets
+        self._warning.show_text("" if is_used else tr(OFF_HINT))
         self._weight.show_weight(self._held.weight, is_used=bool(self._held.targets))
         self._allow()
 
@@ -296,6 +333,7 @@ class SketchPanel(Panel):
     def _preview(self, sketched: Sketched | None) -> None:
         if sketched is not None:
             self._draw(sketched.scene, sketched.places, sketched.held)
+            self._draw_live(sketched, is_final=False)
 
     def _draw(self, scene: SceneGraph | None, places: Places, held: SketchedPlaces) -> None:
         blobs = sketch_blobs(scene, places, held) if scene else ()
@@ -342,8 +380,15 @@ class SketchPanel(Panel):
         self._model_id = model_id
 
     def _follow_settings(self, settings: RunSettings) -> None:
-        self._is_guided = _is_guided(settings)
+        self._settings = settings
+        self._show_live()
         self._show(self._scene)
+
+    def _show_live(self) -> None:
+        """Check the box as the user chose; unasked, quick models draw live previews."""
+        model_id = self._settings.model_id if self._settings else ""
+        is_quick = self._studio.judge_defaults.draws_stickers(model_id)
+        self._live.setChecked(is_quick if self._is_live is None else self._is_live)
 
     def _begin_adding(self) -> None:
         """Ask for an object by keyboard; it is displayed in free space, and its place is free."""
@@ -439,6 +484,8 @@ class SketchPanel(Panel):
         self._allow()
         if self._stage.is_sketching:
             self._sketch.setFocus()
+        else:
+            self._stop_live()
 
 
 def _is_guided(settings: RunSettings | None) -> bool:

@@ -105,7 +105,8 @@ class FailureActions:
                 for entry_id in [each for each in self._later if not self._is_drawn(each)]:
                     self._retry(entry_id, self._later.pop(entry_id))
             case GenerationFailed(request_id=request_id, error=error):
-                if not self._is_recorded(request_id, error):
+                is_quick = self._context.studio.preview.owns(request_id)
+                if not is_quick and not self._is_recorded(request_id, error):
                     self._tell(error, *self._remedies(request_id, error))
             case EngineStopped(error=error, lost=lost):
                 self._tell(error, *(self._again(lost) if lost else ()))

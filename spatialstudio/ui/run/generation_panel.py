@@ -107,6 +107,7 @@ class GenerationPanel(Panel):
         self._show()
         if self._settings is not None:
             context.window_signals.model_picked.emit(self._settings.model_id)
+            context.window_signals.settings_changed.emit(self._settings)
         self._connect()
         self._bind(context.actions)
         self._sweeping = Sweeping(context, lambda: self._settings, self)

@@ -1,14 +1,17 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton
+from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QPushButton
 
 from spatialstudio.application.compose.layouts import LAYOUTS
 from spatialstudio.application.jobs.messages import PictureJudged
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import GenerationFinished, GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BY_HAND
-from spatialstudio.domain.verdict import Box, Detection, Evaluation, Perception
+from spatialstudio.domain.verdict import Box, Detection, Perception
 from spatialstudio.ui.compose.commands import (
     ADD_THING,
     FREE_PLACES,
@@ -26,7 +29,7 @@ from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.texts import TextLabel
 from tests.ui.by_name import named
-from tests.ui.scripted_engine import PROMPT
+from tests.ui.scripted_engine import PROMPT, evaluation_of, picture_of
 
 
 @pytest.fixture
@@ -397,15 +400,14 @@ def test_places_are_there_again_after_a_restart(qtbot, sketch, studio, window):
 
 
 def judged_at(run, left, top, right, bottom):
-    """Return a verdict-free evaluation of a run with one box for its first object."""
+    """Return an evaluation of a run with one box for its first object."""
     box = Box(left=left, top=top, right=right, bottom=bottom)
     found = Detection(mention_id="m1", label="dog", score=0.9, box=box, detector_id="by hand")
     perception = Perception(
         image_sha256="", height=100, width=100, detections=(found,), masks=(), detector_id="by hand"
     )
-    return PictureJudged(
-        request_id=run.id, evaluation=Evaluation(perception=perception, verdicts=())
-    )
+    passed = evaluation_of(run.scene, picture_of(0))
+    return PictureJudged(request_id=run.id, evaluation=replace(passed, perception=perception))
 
 
 def test_the_sketch_and_the_picture_show_where_an_object_ended_up(qtbot, sketch, studio, window):
@@ -421,3 +423,31 @@ def test_the_sketch_and_the_picture_show_where_an_object_ended_up(qtbot, sketch,
     (mark,) = found_marks(studio.session.run)
     assert mark.distance == "20 %"
     assert mark.outline.boundingRect().width() == pytest.approx(0.2)
+
+
+def test_a_drag_draws_a_quick_picture_behind_the_objects(qtbot, sketch, studio, window, engine):
+    box = named(sketch.window(), QCheckBox, "Live preview")
+    qtbot.waitUntil(box.isChecked)  # as the embedded model is quick
+    before = sketch.grab().toImage()
+    push(qtbot, sketch, "m1", 0.1)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
+    (job, *_) = engine.jobs
+    assert not job.judge
+    red = np.full((8, 8, 3), (255, 0, 0), np.uint8)
+    studio.bus.publish(
+        GenerationFinished(request_id=job.job_id, image=red, seconds=1.0, peak_memory_bytes=0)
+    )
+    corner = sketch.point_of(QPointF(0.1, 0.95)).toPoint()
+    qtbot.waitUntil(lambda: sketch.grab().toImage().pixelColor(corner) != before.pixelColor(corner))
+    assert studio.session.run is None
+    assert studio.storage.drafts.newest.places == studio.session.places
+    box.click()
+    assert sketch.grab().toImage().pixelColor(corner) == before.pixelColor(corner)
+
+
+def test_generate_stops_the_preview(qtbot, sketch, studio, window, engine):
+    push(qtbot, sketch, "m1", 0.1)
+    qtbot.waitUntil(lambda: bool(engine.jobs))
+    quick = engine.jobs[-1].job_id
+    window.generation.generate()
+    qtbot.waitUntil(lambda: quick in engine.cancelled)

@@ -7,6 +7,7 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QFontMetricsF,
+    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -53,6 +54,7 @@ DIAGONAL = 0.5**0.5
 CORE = 0.45
 SOLID, SOFT, HOLLOW = 0.6, 0.28, 0.1
 RING_ALPHA = 0.75
+PICTURE_OPACITY = 0.55
 ROUNDING_EM = 0.6
 LEAST_EM = 6
 LINK_ALPHA = 0.9
@@ -162,6 +164,7 @@ class LayoutSketch(PaintedWidget):
         self._blobs: tuple[Blob, ...] = ()
         self._links: tuple[Link, ...] = ()
         self._found: tuple[FoundMark, ...] = ()
+        self._picture: QImage | None = None
         self._picked: Hashable = None
         self._held: Blob | None = None
         self._is_sizing = False
@@ -180,6 +183,11 @@ class LayoutSketch(PaintedWidget):
         """Show where the objects of a finished picture are; none for none."""
         self._found = marks
         self._describe()
+
+    def show_picture(self, image: QImage | None) -> None:
+        """Show a picture behind the objects, dimmed; None for none."""
+        self._picture = image
+        self.update()
 
     def _describe(self) -> None:
         """Update what screen readers say, and draw."""
@@ -222,6 +230,11 @@ class LayoutSketch(PaintedWidget):
         painter.drawPath(shape)
         self._draw_thirds(painter, frame)
         painter.setClipPath(shape)
+        if self._picture is not None and self._blobs:
+            painter.setOpacity(PICTURE_OPACITY)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(frame, self._picture)
+            painter.setOpacity(1)
         if not self._blobs:
             self._draw_placeholder(painter, frame)
         for blob in sorted(self._blobs, key=self._radius, reverse=True):
