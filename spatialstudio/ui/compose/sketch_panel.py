@@ -287,10 +287,14 @@ class SketchPanel(Panel):
         self._draw(scene, self.places, self._held)
         has_things = scene is not None and bool(scene.mentions)
         self._hint.setText(tr(SKETCH_HINT) if has_things else "")
-        is_used = _is_guided(self._settings) or not self._held.targets
-        self._warning.show_text("" if is_used else tr(OFF_HINT))
+        self._warn()
         self._weight.show_weight(self._held.weight, is_used=bool(self._held.targets))
         self._allow()
+
+    def _warn(self) -> None:
+        """Say that held places are not used while guidance is off."""
+        is_used = _is_guided(self._settings) or not self._held.targets
+        self._warning.show_text("" if is_used else tr(OFF_HINT))
 
     def _start_over(self, prompt: str) -> None:
         """Forget positions, as a prompt chosen elsewhere has a different layout."""
@@ -363,6 +367,7 @@ class SketchPanel(Panel):
 
     def _hold_all(self) -> None:
         if (scene := self._scene) is not None:
+            self.use_places(self.places)  # the scene may be newer than the last event
             self._change_held(tr("hold places"), hold_at(scene, self.places, self._held))
 
     def _free_all(self) -> None:
@@ -382,7 +387,7 @@ class SketchPanel(Panel):
     def _follow_settings(self, settings: RunSettings) -> None:
         self._settings = settings
         self._show_live()
-        self._show(self._scene)
+        self._warn()
 
     def _show_live(self) -> None:
         """Check the box as the user chose; unasked, quick models draw live previews."""

@@ -28,6 +28,7 @@ from spatialstudio.ui.run.commands import TAKE_SETTINGS
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.widgets.fields import Slider
 from spatialstudio.ui.widgets.texts import TextLabel
+from tests.fakes import scene_of
 from tests.ui.by_name import named
 from tests.ui.scripted_engine import PROMPT, evaluation_of, picture_of
 
@@ -451,3 +452,11 @@ def test_generate_stops_the_preview(qtbot, sketch, studio, window, engine):
     quick = engine.jobs[-1].job_id
     window.generation.generate()
     qtbot.waitUntil(lambda: quick in engine.cancelled)
+
+
+def test_settings_may_change_before_the_sketch_knows_the_scene(window, studio):
+    studio.use_scene(scene_of())
+    window.context.window_signals.settings_changed.emit(window.generation.settings)
+    window.context.actions[SKETCH].trigger()
+    window.sketch._hold_all()
+    assert set(held(studio)) == {"m1", "m2"}
