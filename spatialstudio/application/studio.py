@@ -119,8 +119,7 @@ class Studio:
         self.bus = EventBus()
         self.session = Session(self.bus.publish)
         self.paths = paths
-        self.judges = DEFAULT_JUDGE_SET
-        self.extractor_id = EXTRACTOR_ID
+        self.judges, self.extractor_id = DEFAULT_JUDGE_SET, EXTRACTOR_ID
         self.judge_sets = JudgeSets(
             self._perception_catalog, registry.ids, self._own_judge_sets, lambda: self.hub.catalogue
         )
