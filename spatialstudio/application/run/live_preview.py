@@ -45,7 +45,7 @@ class LivePreview:
         self._is_busy = is_busy
         self._running: RequestId | None = None
         self._ended: RequestId | None = None
-        self._wish: GenerateJob | None = None
+        self._waiting: GenerateJob | None = None
         self._newest: tuple[SceneGraph, RunSettings, SketchedPlaces] | None = None
 
     def owns(self, request_id: RequestId) -> bool:
@@ -73,16 +73,16 @@ class LivePreview:
             return
         self._newest = scene, settings, places
         try:
-            self._wish = self._quick_job(scene, settings, places)
+            self._waiting = self._quick_job(scene, settings, places)
         except StudioError:  # Generate says what is wrong
-            self._wish = None
+            self._waiting = None
         if self._running is not None and is_final:
             self._engine.cancel(self._running)
         self._go_on()
 
     def stop(self) -> None:
         """Cancel the picture that is drawn, and forget the one that waits."""
-        self._wish = self._newest = None
+        self._waiting = self._newest = None
         if self._running is not None:
             self._engine.cancel(self._running)
 
@@ -90,7 +90,7 @@ class LivePreview:
         """Apply an event of the engine; return a picture that it finishes."""
         match event:
             case EngineStopped():
-                self._running = self._wish = self._newest = None
+                self._running = self._waiting = self._newest = None
             case GenerationFinished() | GenerationFailed() | GenerationCancelled():
                 if event.request_id == self._running:
                     self._running, self._ended = None, self._running
@@ -99,8 +99,8 @@ class LivePreview:
         return None
 
     def _go_on(self) -> None:
-        if self._running is None and self._wish is not None and not self._is_busy():
-            job, self._wish = self._wish, None
+        if self._running is None and self._waiting is not None and not self._is_busy():
+            job, self._waiting = self._waiting, None
             self._running = job.job_id
             self._engine.submit(job)
 

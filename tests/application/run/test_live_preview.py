@@ -1,4 +1,4 @@
-"""Quick pictures of a layout: the newest wish only, never beside a run."""
+"""Quick pictures of a layout: of the newest layout only, never during a run."""
 
 from dataclasses import dataclass, field, replace
 
