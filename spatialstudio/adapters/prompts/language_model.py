@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from time import monotonic
 
 from spatialstudio.adapters.chat.client import (
@@ -39,6 +40,7 @@ from spatialstudio.adapters.prompts.model_answers import (
 from spatialstudio.adapters.prompts.words import Word
 from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.domain.prompt_syntax import without_syntax
+from spatialstudio.domain.requirements import SHADES, colour_named
 from spatialstudio.domain.scene import (
     Note,
     ObjectMention,
@@ -48,10 +50,14 @@ from spatialstudio.domain.scene import (
     SceneGraph,
     TextSpan,
     free_mention_id,
+    is_count,
 )
 
 TELLING_APART = frozenset({"another", "other", "first", "second", "third"})
 """Words of a name that distinguish it from similar ones and are not part of it."""
+
+ONES = frozenset({"one", "1", "single", "sole", "lone"})
+"""Counts of a single thing."""
 
 CLAIMED = RelationId("claimed")
 """Temporary id of a relation that is not accepted yet; no reading uses it."""
@@ -184,10 +190,16 @@ class _Anchors:
         if all(held):
             return held[0] if held else ()
         span = spans[held.index([])]
+        phrase = span.of(self._prompt.text)
+        words = phrase.split()
+        leading = list(takewhile(_is_count_or_colour, words[:-1]))
+        counts = [word for word in leading if is_count(word)]
         mention = ObjectMention(
             id=free_mention_id({each.id for each in self.mentions}),
-            phrase=span.of(self._prompt.text),
-            head=name.lower(),
+            phrase=phrase,
+            head=" ".join(words[len(leading) :]).lower(),
+            attributes=tuple(word for word in leading if word not in counts),
+            is_plural=bool(counts) and counts[0].lower() not in ONES,
             span=span,
         )
         self.mentions.append(mention)
@@ -270,6 +282,10 @@ def _behind(place: TextSpan) -> Callable[[ObjectMention], tuple[bool, int]]:
 def _distance(first: TextSpan, second: TextSpan | None) -> int:
     """Return the number of characters between two spans; negative if they overlap."""
     return 0 if second is None else max(first.start - second.stop, second.start - first.stop)
+
+
+def _is_count_or_colour(word: str) -> bool:
+    return is_count(word) or word.lower() in SHADES or colour_named(word) is not None
 
 
 def _best_matches(name: str, mentions: Mentions) -> Mentions:

@@ -11,6 +11,7 @@ from spatialstudio.adapters.prompts.language_model import LanguageModelExtractor
 from spatialstudio.adapters.prompts.model_answers import complete_instruction
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.domain.errors import Cancelled, PromptError
+from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.scene import (
     ABOVE,
     BEHIND,
@@ -261,6 +262,22 @@ def test_an_object_missed_by_the_grammar_is_found_by_its_words():
     scene = read(says(answer(row("Zorp", "left_of", "car"))), text=text)
     assert sentences(scene) == ["Zorp to the left of car"]
     assert scene.mention(scene.relations[0].subject).span.of(text) == "Zorp"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("three dark blue birds to the left of a car", "three dark blue birds"),
+        ("Three dark blue zorps hovering left of a car", "three dark blue zorps"),
+    ],
+    ids=["known", "missed by the grammar"],
+)
+def test_counts_and_colours_are_read_as_by_the_grammar(text, name):
+    scene = read(says(answer(row(name, "left_of", "car"))), text=text)
+    required = requirements_of(scene, scene.relations[0].subject)
+    assert (required.quantity.least, required.quantity.most) == (3, 3)
+    assert [each.words for each in required.colours] == ["dark blue"]
+    assert required.others == ()
 
 
 def test_a_reading_is_cached():
