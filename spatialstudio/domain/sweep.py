@@ -37,6 +37,7 @@ class SweepField:
     INNER_UPDATES: ClassVar["SweepField"]
     GOAL: ClassVar["SweepField"]
     TARGET_WEIGHT: ClassVar["SweepField"]
+    PARTICLES: ClassVar["SweepField"]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SweepField) and other.id == self.id
@@ -57,6 +58,7 @@ SweepField.EVERY = SweepField("every", "Guide every", is_whole=True)
 SweepField.INNER_UPDATES = SweepField("inner_updates", "Updates", is_whole=True)
 SweepField.GOAL = SweepField("goal", "Pause at PoS")
 SweepField.TARGET_WEIGHT = SweepField("target_weight", "Weight of the sketched places")
+SweepField.PARTICLES = SweepField("particles", "Particles", is_whole=True)
 
 RUN_FIELDS: Mapping[str, SweepField] = {
     field.id: field
@@ -73,6 +75,7 @@ RUN_FIELDS: Mapping[str, SweepField] = {
         SweepField.INNER_UPDATES,
         SweepField.GOAL,
         SweepField.TARGET_WEIGHT,
+        SweepField.PARTICLES,
     )
 }
 """Fields of every run, by id. Values are set in this order, so that the number of steps is set

@@ -18,6 +18,7 @@ from spatialstudio.domain.run_settings import (
     seed_after,
     with_values,
 )
+from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.domain.sweep import (
     RUN_FIELDS,
     SweepAxis,
@@ -42,6 +43,7 @@ USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
     SweepField.INNER_UPDATES: (1, 2, 4),
     SweepField.GOAL: (0.8, 0.9, 1),
     SweepField.TARGET_WEIGHT: (0, 0.5, 1),
+    SweepField.PARTICLES: (1, 4, 8),
 }
 """Suggested values that do not depend on the settings."""
 
@@ -259,4 +261,7 @@ _SETTERS: Mapping[SweepField, Callable[[RunSettings, ModelCard, float], RunSetti
     ),
     SweepField.GOAL: lambda settings, _, value: _guide("goal", settings, value),
     SweepField.TARGET_WEIGHT: lambda settings, _model, _value: settings,  # set on the request
+    SweepField.PARTICLES: lambda settings, _, count: replace(
+        settings, steering=replace(settings.steering or ONE_PARTICLE, particles=int(count))
+    ),
 }

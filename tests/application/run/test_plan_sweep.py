@@ -113,6 +113,7 @@ def test_two_sweeps_have_different_ids(requests_with):
         (SweepField.EVERY, 2, lambda request: request.sampling.guidance.every),
         (SweepField.INNER_UPDATES, 4, lambda request: request.sampling.guidance.inner_updates),
         (SweepField.GOAL, 0.75, lambda request: request.sampling.guidance.goal),
+        (SweepField.PARTICLES, 4, lambda request: request.steering.particles),
     ],
     ids=lambda value: getattr(value, "id", ""),
 )
