@@ -55,6 +55,8 @@ CORE = 0.45
 SOLID, SOFT, HOLLOW = 0.6, 0.28, 0.1
 RING_ALPHA = 0.75
 PICTURE_OPACITY = 0.55
+NAME_ALPHA = 0.75
+"""Opacity behind a name on a picture."""
 ROUNDING_EM = 0.6
 LEAST_EM = 6
 LINK_ALPHA = 0.9
@@ -471,6 +473,9 @@ class LayoutSketch(PaintedWidget):
         shown, words = elided(blob.phrase, letters, 2.6 * radius), QFontMetricsF(letters)
         box = QRectF(0, 0, words.horizontalAdvance(shown) + em(0.4), words.height())
         box.moveCenter(middle)
+        if self._picture is not None:
+            fill = self._theme.colour("raised", NAME_ALPHA)
+            draw_rounded(painter, box.adjusted(0, 0, 0, em(1.2)), fill, QPen(Qt.PenStyle.NoPen))
         draw_text(painter, box, shown, (letters, self._theme.colour("text")))
         note = font(SMALL)
         below = QRectF(box.left() - em(3), box.bottom(), box.width() + em(6), em(1.2))
