@@ -375,6 +375,7 @@ def test_settings_of_a_run_bring_its_places_back(qtbot, sketch, studio, window):
     before = held(studio)
     window.generation.generate()
     qtbot.waitUntil(lambda: studio.session.run is not None)
+    qtbot.waitUntil(window.context.actions[FREE_PLACES].isEnabled)
     window.context.actions[FREE_PLACES].trigger()
     assert held(studio) == {}
     window.context.actions[TAKE_SETTINGS].trigger()
