@@ -398,7 +398,7 @@ def test_a_users_pipeline_is_guided_as_the_program_guides(family, make_request):
     pipe, arguments = family.own_pipeline, pipeline_arguments(family.loaded, request)
     with (
         decoded_by(pipe) as ours,
-        guide(pipe, PROMPT, strength=2000, last_step=1, unit="vp") as run,
+        guide(pipe, PROMPT, method="psg", strength=2000, last_step=1, unit="vp") as run,
     ):
         (picture,) = pipe(**arguments).images
     assert torch.equal(ours[-1], theirs.latents)
