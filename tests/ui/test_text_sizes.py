@@ -130,7 +130,11 @@ def dialog_rooms(window):
 
 
 def is_next_to(one, other):
-    return not one.geometry().intersects(other.geometry())
+    return not on_screen(one).intersects(on_screen(other))
+
+
+def on_screen(widget):
+    return widget.rect().translated(widget.mapToGlobal(widget.rect().topLeft()))
 
 
 def test_larger_text_fits_a_small_screen_and_needs_no_scrolling_sideways(

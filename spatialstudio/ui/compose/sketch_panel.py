@@ -59,8 +59,8 @@ from spatialstudio.ui.widgets.builders import (
 )
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
-LOW_EM = 16
-"""Below this height, the hint and some buttons are hidden."""
+SKETCH_SHARE = 0.5
+"""Part of the height that the sketch has at least above its controls."""
 FLAT = 1.4
 """Aspect ratio above which the controls are at the side."""
 WIDEST = 16777215
@@ -200,14 +200,27 @@ class SketchPanel(Panel):
         self.setFocusProxy(self._sketch)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the hint and move the controls to the side where there is little room."""
+        """Move the controls to the side where the panel is flat."""
         super().resizeEvent(event)
-        is_flat = self.width() > FLAT * self.height()
-        for part in (self._hint, self._holding):  # menus and keys do the same
-            part.setVisible(self.height() >= em(LOW_EM))
         along, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._whole.setDirection(along if is_flat else down)
-        self._side.setMaximumWidth(em(SIDE_EM) if is_flat else WIDEST)
+        self._whole.setDirection(along if self._is_flat else down)
+        self._side.setMaximumWidth(em(SIDE_EM) if self._is_flat else WIDEST)
+        self._make_room()
+
+    @property
+    def _is_flat(self) -> bool:
+        return self.width() > FLAT * self.height()
+
+    def _make_room(self) -> None:
+        """Hide the hint, then some buttons, as long as the controls leave too little room."""
+        width = em(SIDE_EM) if self._is_flat else self.width()
+        room = self.height() * (1 if self._is_flat else 1 - SKETCH_SHARE)
+        optional = (self._hint, self._holding)  # menus and keys do the same as the buttons
+        for part in optional:
+            part.show()
+        for part in optional:
+            if self._side.heightForWidth(width) > room:
+                part.hide()
 
     def use_places(self, places: Places) -> None:
         """Use the positions from another sketch of this scene."""
@@ -295,6 +308,7 @@ class SketchPanel(Panel):
         """Say that held places are not used while guidance is off."""
         is_used = _is_guided(self._settings) or not self._held.targets
         self._warning.show_text("" if is_used else tr(OFF_HINT))
+        self._make_room()
 
     def _start_over(self, prompt: str) -> None:
         """Forget positions, as a prompt chosen elsewhere has a different layout."""
