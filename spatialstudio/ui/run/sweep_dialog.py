@@ -15,10 +15,12 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, push_button
-from spatialstudio.ui.widgets.fields import ComboBox
+from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 VALUES_EM = 18
+FIELD_LETTERS = 16
+"""Visible letters of a setting; longer names are elided."""
 
 
 @frozen(kw_only=False)
@@ -52,7 +54,8 @@ class AxisFields:
         self._fields = {field.id: field for field in fields}
         self._suggest = suggest
         self._changed = changed
-        self.field = ComboBox(accessibleName=name)
+        self.field = ChoiceBox(name)
+        self.field.setMinimumContentsLength(FIELD_LETTERS)
         if can_be_none:
             self.field.addItem(tr("None"), None)
         for field in fields:
