@@ -32,7 +32,7 @@ from spatialstudio.ui.gallery.widgets.compare_view import ComparedPicture
 from spatialstudio.ui.gallery.widgets.run_grid import GridSection
 from spatialstudio.ui.gallery.widgets.run_tile import TileFace
 from spatialstudio.ui.gallery.widgets.sweep_grid import SweepTable
-from spatialstudio.ui.run.run_facts import setup_facts
+from spatialstudio.ui.run.run_facts import guidance_in_words, setup_facts
 from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.texts import tr
 
@@ -201,7 +201,10 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
         (tr("File"), summary.source),
         (tr("Model"), summary.model_id or tr("not recorded")),
         (tr("Steps"), str(summary.steps) if has_settings else ""),
-        (tr("Guidance"), guidance_in_words(summary) if has_settings else ""),
+        (
+            tr("Guidance"),
+            guidance_in_words(summary.method_id, summary.strength) if has_settings else "",
+        ),
         (tr("Size"), f"{summary.width} × {summary.height}" if summary.width else ""),  # noqa: RUF001
         (tr("Judged" if summary.source else "Created"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
         (tr("Device"), summary.device),
@@ -211,15 +214,6 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
         (tr("Deleted"), f"{deleted:%Y-%m-%d %H:%M} UTC" if deleted else ""),
     )
     return tuple((name, value) for name, value in facts if value)
-
-
-def guidance_in_words(summary: RunSummary) -> str:
-    """Return the guidance of a run: "psg, step size 5"."""
-    if not _is_guided(summary):
-        return tr("off")
-    return tr("{method}, step size {size:g}").format(
-        method=summary.method_id, size=summary.strength
-    )
 
 
 def _caption(entry: LibraryEntry) -> str:
@@ -358,7 +352,9 @@ def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> Compar
         title = tr("Seed {seed}").format(seed=summary.seed)
     outcome = summary.outcome.value if summary.outcome else tr("not judged")
     remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
-        seed=summary.seed, guidance=guidance_in_words(summary), outcome=outcome
+        seed=summary.seed,
+        guidance=guidance_in_words(summary.method_id, summary.strength),
+        outcome=outcome,
     )
     return ComparedPicture(rgb_image(picture), title, remark)
 

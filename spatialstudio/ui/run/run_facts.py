@@ -8,6 +8,7 @@ from spatialstudio.application.inspect.inspection import places_in_words
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
     SAMPLING_OPTIONS,
+    UNGUIDED,
     CandidateScore,
     GenerationRequest,
     ModelSetup,
@@ -35,7 +36,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Seed"), str(request.sampling.seed)),
             (tr("Model"), request.model.id),
             (tr("Steps"), _steps_in_words(request)),
-            (tr("Guidance"), _guidance_in_words(guidance.strength)),
+            (tr("Guidance"), guidance_in_words(guidance.method_id, guidance.strength)),
         ]
         if request.steering.is_on:
             text = tr("{count} particles").format(count=request.steering.particles)
@@ -58,6 +59,13 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     if run.folder is not None:
         facts.append((tr("Folder"), str(run.folder)))
     return tuple(facts)
+
+
+def guidance_in_words(method_id: str, strength: float) -> str:
+    """Return the guidance of a run: "layout, step size 100"."""
+    if method_id == UNGUIDED or not strength:
+        return tr("off")
+    return tr("{method}, step size {size:g}").format(method=method_id, size=strength)
 
 
 def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:
@@ -91,10 +99,6 @@ def _steps_in_words(request: GenerationRequest) -> str:
         return str(request.sampling.steps)
     sampler = sampler_title(request.sampling.scheduler_id)
     return tr("{steps} by {sampler}").format(steps=request.sampling.steps, sampler=sampler)
-
-
-def _guidance_in_words(strength: float) -> str:
-    return tr("step size {size}").format(size=f"{strength:g}") if strength else tr("off")
 
 
 class DetailsPanel(Panel):

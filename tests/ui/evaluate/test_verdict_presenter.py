@@ -96,7 +96,7 @@ def test_the_facts_suffice_to_draw_it_again(done):
     facts = dict(facts_of(done))
     assert facts["Seed"] == "7"
     assert facts["Model"] == "stickers"
-    assert facts["Guidance"] == "step size 5"
+    assert facts["Guidance"] == "layout, step size 100"
     assert facts["Time"] == "2.5 s on cpu"
     assert facts["Folder"] == "runs"
 
