@@ -27,6 +27,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
+    PlaceTarget,
     RequestId,
     SamplingSettings,
     StepEvent,
@@ -36,6 +37,7 @@ from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SpanWeight
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from spatialstudio.science.pos.map_shape import exclusivity
 from tests.adapters.diffusion.conftest import card_of
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import CountingToken, events_of, scene_of
@@ -50,7 +52,8 @@ STEPS = 2
 SCENE = scene_of()
 PROMPT = SCENE.prompt.text
 SILENT = CaptureSettings(attention_every=0, preview_every=0)
-IDLE = GuidanceSettings(method_id="psg", strength=0.0, last_step=1)
+LEFT_EDGE = PlaceTarget(mention_id="m1", x=0.1, y=0.5, size=0.3)
+IDLE = GuidanceSettings(method_id="layout", strength=0.0, last_step=1, targets=(LEFT_EDGE,))
 STRONG = GuidanceSettings(method_id="psg", strength=2000.0, last_step=1)
 NINE_SAMPLERS = (
     "DDIMScheduler",
@@ -245,6 +248,33 @@ def test_every_method_guides(family, make_request, method_id):
     _, _, step, finished = family.draw(with_values(request, guidance=guidance))
     assert step.guidance_loss > 0
     assert not np.array_equal(finished.image, free)
+
+
+def test_layout_guidance_moves_attention_to_the_sketch_and_keeps_words_apart(family, make_request):
+    guidance = replace(STRONG, method_id="layout", inner_updates=3, options={"order_margin": 0.0})
+    request = make_request(family.tiny.wide, capture=CAPTURED)
+    alone = replace(request, scene=replace(SCENE, relations=()))
+    places = [replace(LEFT_EDGE, x=x) for x in (0.1, 0.9)]
+    left, right = (
+        last_maps(family.run(with_values(alone, guidance=replace(guidance, targets=(place,)))))
+        for place in places
+    )
+    assert centre_x(left["m1"]) < centre_x(right["m1"])
+    apart = replace(guidance, options={"exclusivity_weight": 50.0})
+    kept, free = (
+        exclusivity([torch.tensor(each) for each in last_maps(run).values()]).min()
+        for run in (family.run(with_values(request, guidance=apart)), family.run(request))
+    )
+    assert kept > free
+
+
+def last_maps(run):
+    return steps_of(run.events)[-1].attention.maps
+
+
+def centre_x(weights):
+    profile = weights.sum(0)
+    return (profile * np.arange(len(profile))).sum() / profile.sum()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
