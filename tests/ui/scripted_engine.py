@@ -36,6 +36,7 @@ from spatialstudio.domain.verdict import (
     Perception,
     Verdict,
 )
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from tests.fakes import FakeDetector
 
 PICTURE_SIDE = 128
@@ -183,7 +184,8 @@ def picture_of(seed):
 def step_of(request, step):
     """Return a step in which guidance pulls the first thing to the left of the second."""
     share = (step + 1) / request.sampling.steps
-    is_guided = request.sampling.guidance.strength > 0
+    guidance = request.sampling.guidance
+    is_guided = guidance.strength > 0
     drift = 0.35 * share if is_guided else 0.0
     mentions = request.scene.mentions
     maps = {
@@ -192,7 +194,7 @@ def step_of(request, step):
     }
     attention = AttentionSnapshot(maps=maps, layers=("fake",))
     pos = {relation.id: 0.4 + drift for relation in request.scene.relations}
-    has_updates = is_guided and share <= 0.5
+    has_updates = is_guided and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
     return StepEvent(
         request_id=request.id,
         step=step,
@@ -201,6 +203,7 @@ def step_of(request, step):
         pos=pos,
         step_size=request.sampling.guidance.strength if has_updates else None,
         pos_after=pos if has_updates else {},
+        guiding_passes=request.sampling.guidance.inner_updates if has_updates else 0,
         attention=attention,
         attention_after=attention if has_updates else None,
         preview=picture_of(request.sampling.seed + step),

@@ -38,11 +38,11 @@ class RemainingTime:
     """Learns the time per step, and estimates the remaining time of runs.
 
     Attributes:
-        pace: Seconds per step, True for guided and False for plain steps; empty until measured.
+        pace: Seconds per step, by the number of its guiding passes; empty until measured.
     """
 
     def __init__(self) -> None:
-        self.pace: dict[bool, float] = {}
+        self.pace: dict[int, float] = {}
         self._last: float | None = None
         self._seen = 0
 
@@ -57,11 +57,11 @@ class RemainingTime:
     def observe(self, event: StepEvent, now: float) -> None:
         """Update the pace with a completed step."""
         if self._last is not None:
-            took, guided = now - self._last, event.step_size is not None
+            took, passes = now - self._last, event.guiding_passes
             if event.particles is not None:
                 took /= event.particles.passes
-            before = self.pace.get(guided, took)
-            self.pace[guided] = before + WEIGHT * (took - before)
+            before = self.pace.get(passes, took)
+            self.pace[passes] = before + WEIGHT * (took - before)
         self._last = now
         self._seen += 1
 
@@ -69,12 +69,16 @@ class RemainingTime:
         """Return the remaining time of a run without evaluation; None if unknown."""
         if not self.pace or (self._seen < ENOUGH and steps_done):
             return None
-        usual = next(iter(self.pace.values()))
         counts = particle_counts(request.steering, request.sampling.steps)
         return sum(
-            counts[step] * self.pace.get(is_guided(request, step), usual)
+            counts[step] * self._step_seconds(request, step)
             for step in range(steps_done, request.sampling.steps)
         )
+
+    def _step_seconds(self, request: GenerationRequest, step: int) -> float:
+        """Return the time of a step; that of the most similar step if it was not measured."""
+        passes = request.sampling.guidance.inner_updates if is_guided(request, step) else 0
+        return self.pace[min(self.pace, key=lambda known: abs(known - passes))]
 
 
 def is_guided(request: GenerationRequest, step: int) -> bool:
@@ -89,7 +93,7 @@ log = logging.getLogger(__name__)
 Kind: TypeAlias = str
 """Key of runs with equal cost: model, size, savings, device, dtype, calls and rows per call."""
 
-GUIDED, PLAIN, REST, DEVICE = "guided_s", "plain_s", "rest_s", "device"
+PACE, REST, DEVICE = "pace_s", "rest_s", "device"
 """Keys in the file: seconds per step, seconds after the last step, and device."""
 
 
@@ -213,7 +217,7 @@ class RunEstimates:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             plain = parse_limited(read_regular(path, MEBIBYTE))
             for kind, learnt in plain.items():
-                pace = {True: float(learnt[GUIDED]), False: float(learnt[PLAIN])}
+                pace = {int(passes): float(each) for passes, each in learnt[PACE].items()}
                 self._rests[kind] = float(learnt[REST])
                 self._devices[kind] = str(learnt[DEVICE])
                 self._pace(kind).pace = pace
@@ -222,8 +226,7 @@ class RunEstimates:
         """Write the measurements; a failure is only logged, as they can be learned again."""
         learnt = {
             kind: {
-                GUIDED: known.pace.get(True, next(iter(known.pace.values()))),
-                PLAIN: known.pace.get(False, next(iter(known.pace.values()))),
+                PACE: known.pace,
                 REST: self._rests[kind],
                 DEVICE: self._devices[kind],
             }
@@ -264,11 +267,10 @@ def kind_of(request: GenerationRequest) -> Kind:
     """Return the settings that determine the time of a step, as the key in the file."""
     size = f"{request.width or ''}x{request.height or ''}"
     savings = "+".join(saving.value for saving in request.sampling.savings)
-    updates = request.sampling.guidance.inner_updates
     place = f"{request.sampling.device} {request.sampling.dtype}"
     stages = "two calls" if request.sampling.scheduler_id in TWO_CALLS else ""
     halves = "" if request.guidance_scale > SCALE_OFF else "one half"
-    return f"{request.model.id} {size} {updates} {savings} {place} {stages} {halves}".strip()
+    return f"{request.model.id} {size} {savings} {place} {stages} {halves}".strip()
 
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:

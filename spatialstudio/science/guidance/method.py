@@ -36,7 +36,7 @@ class GuidanceMethod(MethodCard):
     Attributes:
         presets: Settings by preset and diffusers pipeline class; ``ANY_FAMILY`` covers all other
             classes and is required for ``Preset.RECOMMENDED``. A recommended ``last_step`` of None
-            guides the fraction of steps recommended for the model family.
+            guides ``guided_share`` of the steps.
         make_loss: Returns the guidance loss for the settings of a run.
         make_refined: Returns the loss minimised by refinement; None for the guidance loss.
         order: Position among the built-in methods, ascending; plugin methods follow.
@@ -44,6 +44,10 @@ class GuidanceMethod(MethodCard):
             scene without relations and is independent of the relations.
         guides_depth: Whether it also guides relations in depth, by cues in the picture plane.
         uses_model_strength: Whether the recommended step size comes from the model's card.
+        guided_share: Fraction of the steps that the recommended settings guide, (0, 1]; None for
+            the fraction recommended for the model family.
+        least_mentions: Mentions that a scene without relations needs, if the method does not need
+            relations, >= 1.
         corrects_prediction: True when the gradient is added to the predicted noise, False when it
             is subtracted from the latents.
         reads_decoder: Whether the loss uses separate maps per decoder level of the denoiser.
@@ -56,6 +60,8 @@ class GuidanceMethod(MethodCard):
     needs_relations: bool = True
     guides_depth: bool = False
     uses_model_strength: bool = False
+    guided_share: float | None = None
+    least_mentions: int = 1
     corrects_prediction: bool = False
     reads_decoder: bool = False
 

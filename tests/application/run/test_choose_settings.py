@@ -154,7 +154,9 @@ def test_only_existing_presets_can_be_chosen():
 def test_the_guided_window_grows_with_the_steps():
     large = replace(SD, pipeline_class=SDXL)
     settings = with_steps(usual_settings(large), large, 100)
-    assert settings.sampling.guidance.last_step == 19
+    assert settings.sampling.guidance.last_step == 29
+    by_psg = with_method(settings, large, PSG, Preset.RECOMMENDED)
+    assert by_psg.sampling.guidance.last_step == 19
 
 
 def test_a_guided_window_set_by_hand_is_kept():
@@ -164,8 +166,9 @@ def test_a_guided_window_set_by_hand_is_kept():
     assert with_steps(by_hand, large, 100).sampling.guidance.last_step == 30
 
 
-def test_half_of_the_steps_are_guided_by_default(settings):
-    assert last_guided_step(with_values(settings, steps=10)) == 4
+def test_psg_guides_half_of_the_steps_by_default(settings):
+    by_psg = with_method(with_values(settings, steps=10), STICKERS, PSG, Preset.RECOMMENDED)
+    assert last_guided_step(by_psg) == 4
 
 
 def test_the_recommended_strength_is_that_of_the_preset(settings):

@@ -74,13 +74,13 @@ def run(estimates, request, clock):
 
 
 def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
-    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 2))
+    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 1))
 
 
 def test_a_run_updates_time_and_memory(estimates, request_, clock):
     run(estimates, request_, clock)
     estimate = estimates.estimate([request_])
-    assert estimate.seconds == pytest.approx(3 * GUIDED_S + 3 * PLAIN_S + JUDGING_S)
+    assert estimate.seconds == pytest.approx(2 * GUIDED_S + 4 * PLAIN_S + JUDGING_S)
     assert (estimate.memory_bytes, estimate.disk_bytes) == (150, 7)
     assert estimate.device == "cpu"
 
@@ -170,7 +170,10 @@ def test_another_number_format_is_estimated_again(estimates, request_, asked):
     assert asked == [request_, halved]
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"a": 3}', '{"a": {"guided_s": "x"}}'])
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", '{"a": 3}', '{"a": {"pace_s": {"0": "x"}}}', '{"a": {"guided_s": 1, "plain_s": 1}}'],
+)
 def test_a_damaged_file_gives_no_estimates(estimates, request_, tmp_path, content):
     path = tmp_path / "paces.json"
     path.write_text(content)

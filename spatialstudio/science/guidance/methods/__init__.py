@@ -12,7 +12,7 @@ from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.guidance.method import PIXART_ALPHA, PIXART_SIGMA, SDXL, GuidanceMethod
 
 _GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
-"""Fraction of steps guided by the recommended settings; one half for other families."""
+"""Fraction of steps that most methods guide by default; one half for other families."""
 
 GUIDANCE_METHODS = Registrations(
     "guidance method",
@@ -60,7 +60,7 @@ def guidance_preset(
             f'The method "{method_id}" has no preset "{preset.value}" for models of this kind.',
             hint=f'Choose the preset "{Preset.RECOMMENDED.value}".',
         )
-    share = _GUIDED_SHARE.get(pipeline_class)
+    share = method.guided_share or _GUIDED_SHARE.get(pipeline_class)
     if preset is Preset.RECOMMENDED and found.last_step is None and share is not None:
         found = replace(found, last_step=max(round(share * steps) - 1, 0))
     return replace(method.completed(found), method_id=method_id)
@@ -97,7 +97,9 @@ def has_work(scene: SceneGraph, method_id: str) -> bool:
     if method_id not in GUIDANCE_METHODS:
         return any(relation.is_guided for relation in scene.relations)
     method = GUIDANCE_METHODS[method_id]
-    return not method.needs_relations or any(
+    if not method.needs_relations and len(scene.mentions) >= method.least_mentions:
+        return True
+    return any(
         relation.is_guided or (method.guides_depth and not relation.is_muted)
         for relation in scene.relations
     )

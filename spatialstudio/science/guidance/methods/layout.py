@@ -42,9 +42,6 @@ REACH = 1.6
 """Distance at which near objects touch, in spreads of their maps."""
 DISTANCE_WEIGHT = 4.0
 """Weight of squared distances, so that they compare with squared probabilities."""
-LARGEST = 8
-"""Variance of a map, 1 / (8 k) for k objects, above which it belongs to more than one object: that
-of a square with 3/4 of the k-th part of the picture is 1 / (8 k)."""
 DEPTH_STEP = 0.2
 """How much lower the nearer object stands, fraction of the side."""
 
@@ -61,7 +58,6 @@ class LayoutLoss:
 
     exclusivity: float = 0.5
     margin: float = 0.05
-    unity: float = 0.0
     placed: frozenset[MentionId] = frozenset()
 
     reads_whole_text = False
@@ -80,8 +76,6 @@ class LayoutLoss:
         ]
         lacks = (1 - exclusivity(tuple(maps.values()))).square()
         losses.append(self.exclusivity * lacks.sum())
-        if self.unity > 0:
-            losses.append(self.unity * _sum([_excess(each, len(maps)) for each in maps.values()]))
         return torch.stack(losses).sum()
 
     def _has_free_height(self, relation: Relation, relations: Sequence[Relation]) -> bool:
@@ -143,14 +137,6 @@ def _disorder(
     return (1 - clear).square()
 
 
-def _excess(weights: "torch.Tensor", count: int) -> "torch.Tensor":
-    """Return by how much the () variance of a map exceeds that of one of ``count`` objects."""
-    from spatialstudio.science.pos.map_shape import peaks, spread_of
-
-    usual = 1 / (LARGEST * count)
-    return (spread_of(peaks(weights)).variance / usual - 1).clamp_min(0)
-
-
 def _distance(first: "torch.Tensor", second: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
     """Return the () distance of two centroids and the () sum of the spreads, without gradient."""
     from spatialstudio.science.pos.map_shape import peaks, spread_of
@@ -176,15 +162,6 @@ EXCLUSIVITY_WEIGHT = Option(
     minimum=0,
     step=0.1,
 )
-UNITY_WEIGHT = Option(
-    id="unity_weight",
-    label="Unity weight",
-    help="Weight of the term that keeps every object in one place; 0 allows duplicates.",
-    kind=OptionKind.FLOAT,
-    default=0.0,
-    minimum=0,
-    step=0.1,
-)
 ORDER_MARGIN = Option(
     id="order_margin",
     label="Order margin",
@@ -202,7 +179,6 @@ def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
     return LayoutLoss(
         exclusivity=float(EXCLUSIVITY_WEIGHT.value_in(settings.options)),
         margin=float(ORDER_MARGIN.value_in(settings.options)),
-        unity=float(UNITY_WEIGHT.value_in(settings.options)),
         placed=placed if settings.target_weight > 0 else frozenset(),
     )
 
@@ -212,10 +188,15 @@ METHOD = GuidanceMethod(
     label="Layout guidance",
     description="Holds relations, depth and sketched places, and keeps every object.",
     order=0,
-    options=(EXCLUSIVITY_WEIGHT, UNITY_WEIGHT, ORDER_MARGIN),
+    options=(EXCLUSIVITY_WEIGHT, ORDER_MARGIN),
     presets={
-        Preset.RECOMMENDED: {ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001)},
+        Preset.RECOMMENDED: {
+            ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001, inner_updates=3)
+        },
     },
+    needs_relations=False,
+    least_mentions=2,
+    guided_share=0.3,
     guides_depth=True,
     make_loss=_make_loss,
 )
