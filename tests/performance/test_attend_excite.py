@@ -19,7 +19,7 @@ from spatialstudio.adapters.diffusion.token_spans import (
 from spatialstudio.domain.generation import GuidanceSettings, Refinement
 from spatialstudio.science.guidance.methods.attend_excite import AttendExciteLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
-from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.drawn_families import card_of
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline
 from tests.fakes import CountingToken, scene_of
 

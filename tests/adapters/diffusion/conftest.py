@@ -12,7 +12,8 @@ from spatialstudio.domain.generation import (
     RequestId,
     SamplingSettings,
 )
-from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.run_settings import with_values
+from tests.adapters.diffusion.drawn_families import SCENE, SILENT, STEPS, Drawn, card_of
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, save_tiny_family
 from tests.adapters.diffusion.tiny_pipeline import save_tiny_pipeline, tiny_unet
 from tests.fakes import scene_of
@@ -72,17 +73,28 @@ def make_card():
     return card_of
 
 
-def card_of(folder):
-    return ModelCard(
-        id="tiny",
-        title="Tiny",
-        backend_id="diffusers",
-        folder=folder,
-        size_bytes=0,
-        licence="MIT",
-        native_size=128,
-        steps=4,
-        guidance_scale=4.0,
-        strength=5.0,
-        known_objects={},
-    )
+@pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
+def family(request, tiny_folder, tmp_path_factory, make_request):
+    folder = tiny_folder(request.param.pipeline_class)
+    drawn = Drawn(request.param, folder, tmp_path_factory.mktemp("archives"))
+    drawn.draw(make_request(drawn.tiny.size))  # loads the model
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def make_request():
+    def make(size, scene=SCENE, **changes):
+        height, width = size
+        plain = GenerationRequest(
+            id=RequestId("run"),
+            scene=scene,
+            backend_id="diffusers",
+            model=ModelRef(id="tiny"),
+            sampling=SamplingSettings(seed=7, steps=STEPS),
+            height=height,
+            width=width,
+            capture=SILENT,
+        )
+        return with_values(plain, **changes)
+
+    return make

@@ -2,15 +2,11 @@
 
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from inspect import signature
-from typing import NamedTuple
 
-import diffusers
 import numpy as np
 import pytest
 import torch
-from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
 
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
@@ -22,170 +18,28 @@ from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
 from spatialstudio.api import guide, read, watch
 from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
-from spatialstudio.domain.generation import (
-    CaptureSettings,
-    GenerationRequest,
-    GuidanceSettings,
-    ModelRef,
-    PlaceTarget,
-    RequestId,
-    SamplingSettings,
-    StepEvent,
-)
+from spatialstudio.domain.generation import CaptureSettings
 from spatialstudio.domain.prompt_syntax import drawn_scene
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SpanWeight
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
-from spatialstudio.science.pos.map_shape import exclusivity
-from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.drawn_families import (
+    CAPTURED,
+    FAMILY_WARNINGS,
+    IDLE,
+    PROMPT,
+    SCENE,
+    SILENT,
+    STEPS,
+    STRONG,
+    decoded_by,
+    steps_of,
+)
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import CountingToken, events_of, scene_of
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning"),  # diffusers 0.42, numpy 2
-    pytest.mark.filterwarnings("ignore:`clean_caption"),
-    pytest.mark.filterwarnings("ignore:`upcast_vae"),  # which its own pipeline calls
-]
-
-STEPS = 2
-SCENE = scene_of()
-PROMPT = SCENE.prompt.text
-SILENT = CaptureSettings(attention_every=0, preview_every=0)
-LEFT_EDGE = PlaceTarget(mention_id="m1", x=0.1, y=0.5, size=0.3)
-IDLE = GuidanceSettings(method_id="layout", strength=0.0, last_step=1, targets=(LEFT_EDGE,))
-STRONG = GuidanceSettings(method_id="psg", strength=2000.0, last_step=1)
-NINE_SAMPLERS = (
-    "DDIMScheduler",
-    "DDPMScheduler",
-    "DEISMultistepScheduler",
-    "DPMSolverMultistepScheduler",
-    "EulerAncestralDiscreteScheduler",
-    "EulerDiscreteScheduler",
-    "HeunDiscreteScheduler",
-    "PNDMScheduler",
-    "UniPCMultistepScheduler",
-)
-
-
-class Run(NamedTuple):
-    """The events of a run, and what its denoiser, autoencoder and token were given."""
-
-    events: list
-    sample: torch.Tensor
-    latents: torch.Tensor
-    calls: int
-    checks: int
-
-    @property
-    def image(self):
-        return self.events[-1].image
-
-
-class Drawn:
-    """A family whose model is loaded, and what the denoiser was given in the last run."""
-
-    def __init__(self, tiny, folder, archives):
-        self.tiny = tiny
-        self.card = card_of(folder)
-        self.archives = archives
-        self.backend = DiffusersBackend(self.archives)
-        self.inputs = []
-        self._runs = {}
-
-    @property
-    def loaded(self):
-        return self.backend._loaded
-
-    @cached_property
-    def own_pipeline(self):
-        """The same model as a user loads it, without the program."""
-        kind = getattr(diffusers, self.tiny.pipeline_class)
-        pipeline = kind.from_pretrained(self.card.folder, dtype=torch.float32)
-        pipeline.set_progress_bar_config(disable=True)
-        return pipeline
-
-    def draw(self, request, token=None):
-        with self._listening():
-            return events_of(self.backend, request, self.card, token)
-
-    def run(self, request):
-        """Return the run of a request, drawn for the first test that asks."""
-        if (key := repr(request)) not in self._runs:
-            token = CountingToken()
-            with decoded_by(self.loaded.pipeline) as latents:
-                events = self.draw(request, token)
-            run = Run(events, self.last_sample, latents[-1], len(self.inputs), token.asked)
-            self._runs[key] = run
-        return self._runs[key]
-
-    def draw_untouched(self, request, **more):
-        arguments = pipeline_arguments(self.loaded, request)
-        self.loaded.set_scheduler(request.sampling.scheduler_id)
-        with self._listening():
-            return self.loaded.pipeline(**arguments | more).images
-
-    @contextmanager
-    def _listening(self):
-        self.inputs = []
-        if self.loaded is None:
-            yield
-            return
-        hook = self.loaded.denoiser.register_forward_pre_hook(
-            lambda _, args, kwargs: self.inputs.append((args, kwargs)), with_kwargs=True
-        )
-        yield
-        hook.remove()
-
-    @property
-    def last_sample(self):
-        args, kwargs = self.inputs[-1]
-        given = args[0] if args else kwargs["hidden_states"]
-        return torch.stack(given) if isinstance(given, list) else given
-
-
-@contextmanager
-def decoded_by(pipeline):
-    """Collect the latents that the autoencoder decodes."""
-    latents, decode = [], pipeline.vae.decode
-
-    def listen(given, *args, **kwargs):
-        latents.append(given)
-        return decode(given, *args, **kwargs)
-
-    pipeline.vae.decode = listen
-    yield latents
-    del pipeline.vae.decode
-
-
-@pytest.fixture(scope="module", params=TINY_FAMILIES, ids=lambda tiny: tiny.pipeline_class)
-def family(request, tiny_folder, tmp_path_factory, make_request):
-    folder = tiny_folder(request.param.pipeline_class)
-    drawn = Drawn(request.param, folder, tmp_path_factory.mktemp("archives"))
-    drawn.draw(make_request(drawn.tiny.size))  # loads the model
-    return drawn
-
-
-CAPTURED = CaptureSettings(attention_every=1, preview_every=1)
-
-
-@pytest.fixture(scope="module")
-def make_request():
-    def make(size, scene=SCENE, **changes):
-        height, width = size
-        plain = GenerationRequest(
-            id=RequestId("run"),
-            scene=scene,
-            backend_id="diffusers",
-            model=ModelRef(id="tiny"),
-            sampling=SamplingSettings(seed=7, steps=STEPS),
-            height=height,
-            width=width,
-            capture=SILENT,
-        )
-        return with_values(plain, **changes)
-
-    return make
+pytestmark = FAMILY_WARNINGS
 
 
 def with_negative(request, negative):
@@ -248,33 +102,6 @@ def test_every_method_guides(family, make_request, method_id):
     _, _, step, finished = family.draw(with_values(request, guidance=guidance))
     assert step.guidance_loss > 0
     assert not np.array_equal(finished.image, free)
-
-
-def test_layout_guidance_moves_attention_to_the_sketch_and_keeps_words_apart(family, make_request):
-    guidance = replace(STRONG, method_id="layout", inner_updates=3, options={"order_margin": 0.0})
-    request = make_request(family.tiny.wide, capture=CAPTURED)
-    alone = replace(request, scene=replace(SCENE, relations=()))
-    places = [replace(LEFT_EDGE, x=x) for x in (0.1, 0.9)]
-    left, right = (
-        last_maps(family.run(with_values(alone, guidance=replace(guidance, targets=(place,)))))
-        for place in places
-    )
-    assert centre_x(left["m1"]) < centre_x(right["m1"])
-    apart = replace(guidance, options={"exclusivity_weight": 50.0})
-    kept, free = (
-        exclusivity([torch.tensor(each) for each in last_maps(run).values()]).min()
-        for run in (family.run(with_values(request, guidance=apart)), family.run(request))
-    )
-    assert kept > free
-
-
-def last_maps(run):
-    return steps_of(run.events)[-1].attention.maps
-
-
-def centre_x(weights):
-    profile = weights.sum(0)
-    return (profile * np.arange(len(profile))).sum() / profile.sum()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -497,70 +324,6 @@ def test_after_a_block_a_users_pipeline_is_as_it_was(family, make_request):
     assert np.array_equal(draw(), plain)
 
 
-@pytest.mark.parametrize(
-    ("name", "scheduler_id"),
-    [
-        ("StableDiffusionXLPipeline", "HeunDiscreteScheduler"),
-        *(("PixArtAlphaPipeline", scheduler_id) for scheduler_id in NINE_SAMPLERS),
-        *(
-            pytest.param("StableDiffusionXLPipeline", scheduler_id, marks=pytest.mark.slow)
-            for scheduler_id in NINE_SAMPLERS  # a UNet under each is drawn in test_guidance_hook
-            if scheduler_id != "HeunDiscreteScheduler"
-        ),
-    ],
-)
-def test_idle_guidance_changes_nothing_under_any_sampler(
-    samplers_model, make_request, scheduler_id, name
-):
-    drawn = samplers_model(name)
-    request = make_request(drawn.tiny.size, scheduler_id=scheduler_id, steps=4)
-    plain = drawn.draw(request)[-1].image
-    assert np.array_equal(drawn.draw(with_values(request, guidance=IDLE))[-1].image, plain)
-    assert not np.array_equal(drawn.draw(with_values(request, guidance=STRONG))[-1].image, plain)
-
-
-def test_one_step_is_enough_for_samplers_that_tell_no_finished_latents(
-    samplers_model, make_request
-):
-    drawn = samplers_model("PixArtAlphaPipeline")
-    request = make_request(drawn.tiny.size, steps=1)
-    plain = drawn.draw(request)[-1].image
-    assert plain.std() > 0
-    assert not np.array_equal(drawn.draw(with_values(request, guidance=STRONG))[-1].image, plain)
-
-
-@pytest.mark.parametrize("kind", [EDMEulerScheduler, EDMDPMSolverMultistepScheduler])
-def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_request, kind):
-    drawn = samplers_model("StableDiffusionXLPipeline")
-    request = make_request(drawn.tiny.size, steps=4, capture=CaptureSettings())
-    drawn.draw(request)
-    with pytest.raises(RequestError, match="does not support the sampler"):
-        drawn.draw(with_values(request, scheduler_id=kind.__name__))
-    usual, edm = drawn.loaded, replace(drawn.loaded, own_scheduler=kind())
-    drawn.backend._loaded = edm
-    plain, idle, strong = (
-        drawn.draw(with_values(request, guidance=guidance))
-        for guidance in (GuidanceSettings(), IDLE, STRONG)
-    )
-    drawn.backend._loaded = usual
-    assert np.array_equal(idle[-1].image, plain[-1].image)
-    assert not np.array_equal(strong[-1].image, plain[-1].image)
-    assert all(event.preview is not None for event in plain if isinstance(event, StepEvent))
-
-
-@pytest.fixture(scope="module")
-def samplers_model(tiny_folder, tmp_path_factory):
-    made = {}
-
-    def get(name):
-        if name not in made:
-            tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
-            made[name] = Drawn(tiny, tiny_folder(name), tmp_path_factory.mktemp("archives"))
-        return made[name]
-
-    return get
-
-
 def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
     size = family.tiny.size
     card = replace(family.card, native_size=family.loaded.native_side)
@@ -624,7 +387,3 @@ def patched_objects(family):
 
 def pos_trace(events):
     return [step.pos for step in steps_of(events)]
-
-
-def steps_of(events):
-    return [event for event in events if isinstance(event, StepEvent)]

@@ -20,7 +20,7 @@ from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.science.guidance.losses import PsgLoss
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
-from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.drawn_families import card_of
 from tests.adapters.diffusion.held_tensors import HeldTensors, held_bytes
 from tests.fakes import CountingToken
 

@@ -23,7 +23,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import LoraUse
-from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.drawn_families import card_of
 from tests.adapters.diffusion.tiny_families import (
     HALF,
     TINY_FAMILIES,

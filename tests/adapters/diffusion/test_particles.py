@@ -35,7 +35,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.steering import Steering, StepReward
 from spatialstudio.science.guidance.steering import particle_seeds
-from tests.adapters.diffusion.conftest import card_of
+from tests.adapters.diffusion.drawn_families import card_of
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import CountingToken, scene_of
 
