@@ -4,19 +4,22 @@
 
 Every row has COUNT scenes (400 by default) painted from SEED; thresholds were tuned on other seeds.
 
-Counts: one to three equal stickers, apart, or two of them touching or slightly overlapping, judged
-by the shipped models for prompts that require two and three. A row holds the scenes of one true
-count; right is PASS for the true count and FAIL for the other ones. Chains of three stickers that
-all touch are counted apart.
+Counts: one to three equal stickers, apart, or two of them touching or slightly overlapping, in
+every other scene with a sticker of another class, judged by the shipped models for prompts that
+require two and three. A row holds the scenes of one true count; right is PASS for the true count
+and FAIL for the other ones. Chains of three stickers that all touch, and stickers below the size
+of the segmenter's training, are counted apart.
 
 Colours: one sticker painted in a colour with its shading kept, for a prompt that requires this
-colour or, in every other scene, another one; with the renderer's masks, and with the shipped
-segmenter, which knows its objects in their own colours only and misses most repainted ones.
+colour or, in every other scene, another one. Another sticker has the required colour or one next to
+it in half of the scenes, and the background is tinted in half of them. With the renderer's masks,
+and with the shipped segmenter, which knows its objects in their own colours only and misses most
+repainted ones.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -47,6 +50,11 @@ from tests.performance.rendered_cases import MODELS
 
 SIDE = 128
 SIZES = {1: (0.26, 0.6), 2: (0.28, 0.45), 3: (0.25, 0.36)}
+SMALL = 0.2, 0.25
+COLOURED = 0.15, 0.6
+HALF = 0.5
+TINT = 0.6
+"""Share of a colour in a tinted background."""
 OVERLAP = 0.02, 0.10
 """Share of a sticker that a slightly overlapping one covers."""
 GAP = 4
@@ -74,6 +82,8 @@ SHADING = 0.35
 
 Sticker = NDArray[np.float32]
 Point = tuple[int, int]
+Placed = tuple[Sticker, Point]
+"""A sticker and its top left corner."""
 
 
 @dataclass(frozen=True)
@@ -86,26 +96,79 @@ class Case:
 
 
 def counted_case(
-    rng: np.random.Generator, count: int, arrangement: str, *, is_chain: bool = False
+    rng: np.random.Generator,
+    count: int,
+    arrangement: str,
+    *,
+    is_chain: bool = False,
+    sizes: tuple[float, float] | None = None,
 ) -> Case:
-    """Paint equal stickers; all in a row of contacts if it is a chain."""
+    """Paint equal stickers, and maybe another; all in a row of contacts if it is a chain."""
     while True:
         number = int(rng.integers(len(sticker_objects())))
-        pixels = sticker(number, round(rng.uniform(*SIZES[count]) * SIDE))
+        pixels = sticker(number, round(rng.uniform(*(sizes or SIZES[count])) * SIDE))
         if corners := _corners(rng, pixels, count, arrangement, is_chain):
-            return _painted(rng, number, [(pixels, corner) for corner in corners])
+            own = [(pixels, corner) for corner in corners]
+            return _painted(
+                rng, number, own, _another(rng, number, own) if rng.random() < HALF else ()
+            )
 
 
-def coloured_case(rng: np.random.Generator, colour: str) -> Case:
-    """Paint a sticker in a colour."""
+def coloured_case(rng: np.random.Generator, colour: str, wanted: str = "") -> Case:
+    """Paint a sticker in a colour; another one, or the ground, may have the required one."""
     number = int(rng.integers(len(sticker_objects())))
-    own = sticker(number, round(rng.uniform(0.35, 0.6) * SIDE))
+    own = [(pixels := painted_sticker(rng, number, colour), _corner(rng, pixels))]
+    near = (wanted or colour, *NEXT_TO.get(wanted or colour, ()))
+    others = _another(rng, number, own, str(rng.choice(near))) if rng.random() < HALF else ()
+    tint = np.array(PAINTS[str(rng.choice(list(PAINTS)))]) if rng.random() < HALF else None
+    return _painted(rng, number, own, others, tint)
+
+
+def painted_sticker(rng: np.random.Generator, number: int, colour: str) -> Sticker:
+    """Return a sticker of any size in a colour."""
+    own = sticker(number, round(rng.uniform(*COLOURED) * SIDE))
     paint = np.array(PAINTS[colour]) + rng.uniform(-1, 1, 3) * JITTER * (colour not in NEUTRALS)
-    pixels = recoloured(own, paint)
-    return _painted(rng, number, [(pixels, _corner(rng, pixels))])
+    return recoloured(own, paint)
+
+
+def _another(
+    rng: np.random.Generator, number: int, own: list[Placed], colour: str = ""
+) -> tuple[Placed, ...]:
+    """Return a sticker of another class that lies apart from all; none if there is no room."""
+    for _ in range(30):
+        other = int(rng.integers(len(sticker_objects())))
+        if other == number:
+            continue
+        size = round(rng.uniform(*SIZES[3]) * SIDE)
+        pixels = painted_sticker(rng, other, colour) if colour else sticker(other, size)
+        corner = _corner(rng, pixels)
+        if all(_is_apart(pixels, corner, *each) for each in own):
+            return ((pixels, corner),)
+    return ()
+
+
+def _is_apart(pixels: Sticker, corner: Point, other: Sticker, there: Point) -> bool:
+    below, right = (
+        there[axis] - corner[axis] > pixels.shape[axis] + GAP
+        or corner[axis] - there[axis] > other.shape[axis] + GAP
+        for axis in (0, 1)
+    )
+    return below or right
 
 
 NEUTRALS = ("black", "white", "grey")
+NEXT_TO = {
+    "red": ("orange", "pink"),
+    "orange": ("red", "yellow"),
+    "yellow": ("orange",),
+    "blue": ("purple",),
+    "purple": ("blue", "pink"),
+    "pink": ("red", "purple"),
+    "brown": ("orange", "black"),
+    "black": ("grey",),
+    "white": ("grey",),
+    "grey": ("white", "black"),
+}
 
 
 def recoloured(pixels: Sticker, paint: NDArray[np.float64]) -> Sticker:
@@ -204,12 +267,21 @@ def _fits(corners: list[Point], pixels: Sticker, arrangement: str, is_chain: boo
     return True
 
 
-def _painted(rng: np.random.Generator, number: int, stickers: list[tuple[Sticker, Point]]) -> Case:
+def _painted(
+    rng: np.random.Generator,
+    number: int,
+    stickers: Sequence[Placed],
+    others: Sequence[Placed] = (),
+    tint: NDArray[np.int_] | None = None,
+) -> Case:
     backdrop = Backdrop(seed=int(rng.integers(2**31)), horizon=None, place=None)
     canvas, mask = draw_background(backdrop, SIDE), np.zeros((SIDE, SIDE), np.bool_)
-    for pixels, (top, left) in stickers:
+    if tint is not None:
+        canvas += TINT * (255 * srgb_of(tint.astype(np.float64)).astype(np.float32) - canvas)
+    for pixels, (top, left) in (*others, *stickers):
         area = canvas[top : top + pixels.shape[0], left : left + pixels.shape[1]]
         area += (pixels[..., :3] - area) * pixels[..., 3:]
+    for pixels, (top, left) in stickers:
         mask[top : top + pixels.shape[0], left : left + pixels.shape[1]] |= pixels[..., 3] > 0.5
     return Case((canvas + 0.5).astype(np.uint8), number, mask)
 
@@ -274,8 +346,8 @@ def colour_row(
     row: Row = Counter()
     others = [other for other in PAINTS if other != colour]
     for place in range(scenes):
-        case = coloured_case(rng, colour)
         wanted = colour if place % 2 else str(rng.choice(others))
+        case = coloured_case(rng, colour, wanted)
         scene = scene_of(case.number, colour=wanted)
         verdict = judged(case, scene, judges) if judges else judged_by_truth(case, scene)
         row[wanted if wanted == colour else "another", wanted == colour, answer_of(verdict)] += 1
@@ -316,6 +388,13 @@ def main(scenes: int, seed: int) -> None:
             return counted_case(rng, count, str(rng.choice(ARRANGEMENTS)) if count > 1 else "apart")
 
         _print(lines_of(f"{WORDS[count]} in the picture", count_row(draw, count, scenes, judges)))
+    for count in (1, 2, 3):
+
+        def small(count: int = count) -> Case:
+            return counted_case(rng, count, "apart", sizes=SMALL)
+
+        row = count_row(small, count, scenes // 4, judges)
+        _print(lines_of(f"{WORDS[count]}, small", row))
     for arrangement in ("touching", "overlapping"):
 
         def chain(arrangement: str = arrangement) -> Case:

@@ -3,91 +3,35 @@
 Double detections are merged by non-maximum suppression over masks. A detection that only encloses
 several others, as of a flock, is dropped.
 
-A region of touching or overlapping duplicates is separated by self-similarity, which needs neither
-classes nor sizes: shifted by the offset of two duplicates, the region's pixels fall on equal ones.
-These pixels are a template, whose occurrences in the region are the instances, if they cover it,
-and if their outlines lie on the region's outline or on edges of the picture. The method is ours.
+A region of touching or overlapping duplicates is separated by self-similarity (``duplicates.py``),
+which needs neither classes nor sizes. Where sizes and shapes leave it open whether a region is one
+object, several or a part of one, the count is unsure. The rules are ours.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import TypeAlias, TypeVar
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from spatialstudio.domain.arrays import BoolMask, RgbImage
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.requirements import Requirements, requirements_of
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.domain.verdict import Box, ColourShare, Instance, Perception
-from spatialstudio.science.arrays import FloatArray
+from spatialstudio.science.checker.duplicates import (
+    DEFAULT,
+    MOST_PARTS,
+    InstanceSettings,
+    SelfSimilarity,
+    duplicates_in,
+    edges_of,
+    shifted,
+)
 from spatialstudio.science.colours import colour_shares, lab_of
 
-ComplexArray: TypeAlias = npt.NDArray[np.complex128]
-Transforms: TypeAlias = tuple[ComplexArray, ...]
-T = TypeVar("T", bound=np.generic)
-
-
-@frozen
-class InstanceSettings:
-    """Thresholds for instances.
-
-    Attributes:
-        most_detections: Detections per mention that are considered, best first.
-        least_iou: IoU of masks above which two detections show the same instance, [0, 1].
-        least_containment: Share of the smaller mask inside the other, likewise, [0, 1].
-        group_cover: Share of a detection covered by separate others above which it is a group.
-        border: Border of the picture around a region that is compared too, as a share of its
-            longer side; masks of touching objects are often incomplete.
-        side: Longer side to which a region is reduced before it is separated, pixels.
-        blur: Standard deviation of the smoothing before pixels are compared, pixels.
-        difference: Largest difference of equal pixels in CIELAB.
-        least_template: Smallest template, as a share of the region.
-        offsets: Offsets that are tried, the most similar first.
-        least_inside: Share of a template's occurrence that must lie in the region.
-        most_overlap: Share of a template that earlier occurrences may cover.
-        edge: Gradient of CIELAB per pixel at an edge of the picture.
-        double_size: Area over that of the smallest other instance from which a region is probably
-            several objects.
-        size_bonus: Certainty that this adds.
-        least_part: Smallest part, as a share of the smallest other instance.
-        picture_side: Longer side to which the picture is reduced to search for duplicates, pixels.
-        least_outline: Share of the outline of a duplicate that must lie on edges of the picture.
-        separated: Cover less the share of outlines without an edge, above which instances are
-            separate.
-        unsure: The same, above which the number of instances is unsure.
-    """
-
-    most_detections: int = 16
-    least_iou: float = 0.5
-    least_containment: float = 0.8
-    group_cover: float = 0.6
-    border: float = 0.15
-    side: int = 128
-    blur: float = 1.0
-    difference: float = 14.0
-    least_template: float = 0.15
-    offsets: int = 8
-    least_inside: float = 0.6
-    most_overlap: float = 0.25
-    edge: float = 8.0
-    double_size: float = 1.5
-    size_bonus: float = 0.15
-    least_part: float = 0.7
-    picture_side: int = 192
-    least_outline: float = 0.7
-    separated: float = 0.85
-    unsure: float = 0.77
-
-
-MOST_PARTS, MOST_PLACES = 8, 24
-OUTLINE = 2.5
-"""Distance from a region's outline, pixels, within which a part's outline lies on it."""
 SAME_PLACE = 0.3
 """Share of the smaller region from which two regions are at the same place."""
 MOST_COLOURS = 3
-DEFAULT = InstanceSettings()
 
 
 @frozen(eq=False)
@@ -105,6 +49,11 @@ class Region:
     score: float
     has_mask: bool
     most: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of its pixels."""
+        return int(self.pixels.sum())
 
 
 def measure_instances(
@@ -251,7 +200,73 @@ def separated_regions(
         if count > 1 and area >= settings.least_part * least * count:
             kept[place] = parts
     found = [part for parts in kept.values() for part in parts]
-    return with_duplicates(found, image, settings)
+    return with_unsure_sizes(with_duplicates(found, image, settings), image, settings)
+
+
+def with_unsure_sizes(
+    regions: Sequence[Region], image: RgbImage, settings: InstanceSettings = DEFAULT
+) -> list[Region]:
+    """Mark regions that may be several objects, and join those that may be parts of one object.
+
+    Nearer objects are larger, but of the same shape. A region of another shape that is much larger
+    than an instance may be several. Two that are close to each other and of different shapes may be
+    parts of one object if one is much smaller or their colours differ, as of a lamp's shade and
+    foot.
+
+    Args:
+        regions: The instances that were found.
+        image: (H, W, 3) uint8.
+        settings: Thresholds.
+    """
+    whole = [each for each in regions if not each.has_mask]
+    for region in sorted((each for each in regions if each.has_mask), key=lambda each: -each.size):
+        for place, owner in enumerate(whole):
+            if owner.has_mask and _may_be_parts(region, owner, image, settings):
+                joined, most = owner.pixels | region.pixels, owner.most + region.most
+                whole[place] = replace(owner, pixels=joined, most=most)
+                break
+        else:
+            whole.append(region)
+    least = min(whole, key=lambda each: each.size, default=None)
+    return [each if least is None else _with_most(each, least, settings) for each in whole]
+
+
+def _may_be_parts(
+    region: Region, other: Region, image: RgbImage, settings: InstanceSettings
+) -> bool:
+    """Return True for two regions that are close to each other and do not look alike."""
+    from scipy import ndimage
+
+    if _is_alike(region, other, settings):
+        return False
+    top, left, bottom, right = _bounds(other.pixels)
+    reach = settings.near * max(bottom - top, right - left)
+    distances = ndimage.distance_transform_edt(~other.pixels)
+    if (distances[region.pixels] > reach).all():
+        return False
+    if region.size * settings.merged_size <= other.size:
+        return True
+    one, two = (colour_shares(image, each.pixels) for each in (region, other))
+    return sum(min(one[term], two[term]) for term in one) < settings.least_common
+
+
+def _with_most(region: Region, least: Region, settings: InstanceSettings) -> Region:
+    is_single = region.size < settings.merged_size * least.size or _is_alike(
+        region, least, settings
+    )
+    count = 1 if is_single else round(region.size / least.size)
+    return replace(region, most=max(region.most, min(count, MOST_PARTS)))
+
+
+def _is_alike(region: Region, other: Region, settings: InstanceSettings) -> bool:
+    """Return True if two regions have the same proportions and fill their boxes equally."""
+    shapes = []
+    for each in (region, other):
+        top, left, bottom, right = _bounds(each.pixels)
+        height, width = bottom - top, right - left
+        shapes.append((height / width, each.size / (height * width)))
+    ratios = [max(one, two) / min(one, two) for one, two in zip(*shapes, strict=True)]
+    return max(ratios) <= settings.same_shape
 
 
 def with_duplicates(
@@ -294,10 +309,10 @@ def _copies(model: Region, image: RgbImage, settings: InstanceSettings) -> list[
     if not pixels.any():
         return []
     smooth = ndimage.gaussian_filter(lab, (settings.blur, settings.blur, 0))
-    edges = _edges(lab, settings)
+    edges = edges_of(lab, settings)
     copies = []
-    for row, column in _SelfSimilarity(smooth, pixels, settings).copies():
-        copy = _shifted(pixels, row, column)
+    for row, column in SelfSimilarity(smooth, pixels, settings).copies():
+        copy = shifted(pixels, row, column)
         outline = copy & ~ndimage.binary_erosion(copy)
         is_whole = copy.sum() == pixels.sum()
         if is_whole and (outline & edges).sum() >= settings.least_outline * outline.sum():
@@ -356,203 +371,3 @@ def _enlarged(
         whole[top : top + rows, left : left + columns] = large[:rows, :columns]
         if (whole & pixels).any():
             yield whole & pixels
-
-
-def duplicates_in(
-    lab: FloatArray, pixels: BoolMask, settings: InstanceSettings = DEFAULT
-) -> tuple[list[BoolMask], float]:
-    """Find the duplicates that a region consists of.
-
-    Args:
-        lab: (H, W, 3) CIELAB of the region and its surroundings.
-        pixels: (H, W) bool, the region.
-        settings: Thresholds.
-
-    Returns:
-        The (H, W) parts, and the certainty that they are separate instances, [0, 1].
-    """
-    from scipy import ndimage
-
-    smooth = ndimage.gaussian_filter(lab, (settings.blur, settings.blur, 0))
-    similarity = _SelfSimilarity(smooth, pixels, settings)
-    edges = _edges(lab, settings)
-    best: tuple[list[BoolMask], float] = [], 0.0
-    for template in similarity.templates():
-        parts = similarity.occurrences(template)
-        if len(parts) > 1:
-            certainty = _certainty(parts, pixels, edges)
-            if certainty > best[1]:
-                best = parts, certainty
-    return best
-
-
-def _edges(lab: FloatArray, settings: InstanceSettings) -> BoolMask:
-    """Return the (H, W) pixels within one pixel of an edge of the picture."""
-    from scipy import ndimage
-
-    gradients = [ndimage.gaussian_gradient_magnitude(lab[..., n], 0.7) for n in range(3)]
-    edges: BoolMask = ndimage.maximum_filter(np.linalg.norm(gradients, axis=0), 3) > settings.edge
-    return edges
-
-
-def _certainty(parts: Sequence[BoolMask], pixels: BoolMask, edges: BoolMask) -> float:
-    """Return the share of a region that its parts cover, less that of outlines without an edge.
-
-    Where two parts overlap, only the outline of the nearer one is visible: of the two outlines
-    inside each other, the one with more edges counts.
-    """
-    from scipy import ndimage
-
-    depth = ndimage.distance_transform_edt(np.pad(pixels, 1))[1:-1, 1:-1]
-    outlines = [part & ~ndimage.binary_erosion(part) for part in parts]
-    blank = [outline & (depth > OUTLINE) & ~edges for outline in outlines]
-    near = [ndimage.binary_dilation(part, iterations=2) for part in parts]
-    missing = 0
-    for one, part in enumerate(blank):
-        alone = part.copy()
-        for other, reach in enumerate(near):
-            if other != one:
-                missing += min(int((part & reach).sum()), int((blank[other] & near[one]).sum()))
-                alone &= ~reach
-        missing += int(alone.sum())
-    covered = np.logical_or.reduce(parts)
-    length = sum(int(outline.sum()) for outline in outlines)
-    return float((covered & pixels).sum() / pixels.sum()) - missing / length
-
-
-class _SelfSimilarity:
-    """Compares a region with itself at all offsets, by Fourier transform.
-
-    Args:
-        lab: (H, W, 3) CIELAB.
-        pixels: (H, W) bool, the region.
-        settings: Thresholds.
-    """
-
-    def __init__(self, lab: FloatArray, pixels: BoolMask, settings: InstanceSettings) -> None:
-        from scipy.fft import next_fast_len  # type: ignore[import-untyped]
-
-        self._lab = lab
-        self._pixels = pixels
-        self._settings = settings
-        height, width = (next_fast_len(2 * length) for length in pixels.shape)
-        self._size = height, width
-        rows = np.fft.fftfreq(height, 1 / height).round().astype(np.int64)
-        columns = np.fft.fftfreq(width, 1 / width).round().astype(np.int64)
-        self._rows, self._columns = np.meshgrid(rows, columns, indexing="ij")
-        self._own = self._transforms(pixels)
-        self._picture = self._transforms(np.ones_like(pixels))
-
-    def templates(self) -> Iterator[BoolMask]:
-        """Yield the largest connected part that repeats at each of the most similar offsets."""
-        from scipy import ndimage
-
-        area = self._pixels.sum()
-        shared, differences = self._compared(self._own, self._own)
-        is_later = (self._rows > 0) | ((self._rows == 0) & (self._columns > 0))
-        is_far = np.hypot(self._rows, self._columns) >= np.sqrt(area) / 4
-        is_open = (shared >= self._settings.least_template * area) & is_later & is_far
-        is_lowest = differences == ndimage.minimum_filter(differences, 5, mode="wrap")
-        ranked = np.where(is_open & is_lowest, differences, np.inf)
-        for place in np.argsort(ranked, axis=None)[: self._settings.offsets]:
-            if not np.isfinite(ranked.flat[place]):
-                return
-            repeated = ndimage.binary_opening(self._repeated(int(place)))
-            labels, count = ndimage.label(repeated)
-            if count:
-                template = labels == 1 + np.bincount(labels[labels > 0] - 1).argmax()
-                if template.sum() >= self._settings.least_template * area:
-                    yield template
-
-    def occurrences(self, template: BoolMask) -> list[BoolMask]:
-        """Return the places of the region that look like a template, with what they occlude.
-
-        An object is in the region at every occurrence, visible or behind another one: it is the
-        intersection of the region at all offsets.
-        """
-        from scipy import ndimage
-
-        offsets = self._offsets(template)
-        whole = np.logical_and.reduce(
-            [_shifted(self._pixels, -row, -column) for row, column in offsets] or [template]
-        )
-        labels, _ = ndimage.label(ndimage.binary_opening(whole) | template)
-        numbers = np.bincount(labels[template])
-        thing = labels == numbers.argmax()
-        parts = [_shifted(thing, row, column) for row, column in offsets]
-        most_shared = self._settings.most_overlap * thing.sum()
-        is_apart = all((one & two).sum() <= most_shared for one, two in combinations(parts, 2))
-        return parts if is_apart else []
-
-    def copies(self) -> list[tuple[int, int]]:
-        """Return the offsets, other than 0, at which the picture looks like the region."""
-        shared, differences = self._compared(self._own, self._picture)
-        inside = shared / self._pixels.sum()
-        offsets = self._best(self._pixels, inside, differences, self._settings.difference)
-        return [offset for offset in offsets if offset != (0, 0)]
-
-    def _offsets(self, template: BoolMask) -> list[tuple[int, int]]:
-        """Return where a template occurs in the region, the best occurrence first."""
-        own = self._transforms(template)
-        inside = self._inverse(np.conj(own[0]) * self._own[0]) / template.sum()
-        _, differences = self._compared(own, self._picture)
-        return self._best(template, inside, differences, 1.3 * self._settings.difference)
-
-    def _best(
-        self, template: BoolMask, inside: FloatArray, differences: FloatArray, most: float
-    ) -> list[tuple[int, int]]:
-        """Return the best offsets at which a template nearly covers nothing twice."""
-        from scipy import ndimage
-
-        is_like = (inside >= self._settings.least_inside) & (np.sqrt(differences) < most)
-        ranked = np.where(is_like, 100 * inside - np.sqrt(differences), -np.inf)
-        is_best = is_like & (ranked == ndimage.maximum_filter(ranked, 5, mode="wrap"))
-        places = np.flatnonzero(is_best)
-        covered, offsets = np.zeros_like(template), list[tuple[int, int]]()
-        for place in places[np.argsort(-ranked.flat[places])][:MOST_PLACES].tolist():
-            row, column = int(self._rows.flat[place]), int(self._columns.flat[place])
-            part = _shifted(template, row, column)
-            if (part & covered).sum() <= self._settings.most_overlap * template.sum():
-                offsets.append((row, column))
-                covered |= part
-        return offsets[:MOST_PARTS]
-
-    def _repeated(self, place: int) -> BoolMask:
-        """Return the pixels that are equal to those at an offset."""
-        row, column = int(self._rows.flat[place]), int(self._columns.flat[place])
-        later = _shifted(self._lab, -row, -column)
-        is_equal = np.linalg.norm(self._lab - later, axis=-1) < self._settings.difference
-        return self._pixels & _shifted(self._pixels, -row, -column) & is_equal
-
-    def _transforms(self, pixels: BoolMask) -> Transforms:
-        """Return the transforms of a mask, of its colours squared, and of its colours."""
-        masked = self._lab * pixels[..., None]
-        planes = (pixels.astype(np.float64), (masked**2).sum(-1), *np.moveaxis(masked, -1, 0))
-        return tuple(np.fft.rfft2(plane, self._size) for plane in planes)
-
-    def _compared(self, first: Transforms, second: Transforms) -> tuple[FloatArray, FloatArray]:
-        """Return the shared pixels and the mean squared difference at every offset."""
-        mask, squares, *colours = first
-        other_mask, other_squares, *other_colours = second
-        product = np.conj(squares) * other_mask + np.conj(mask) * other_squares
-        for one, other in zip(colours, other_colours, strict=True):
-            product -= 2 * np.conj(one) * other
-        difference = self._inverse(product)
-        shared = self._inverse(np.conj(mask) * other_mask)
-        return shared, np.maximum(difference, 0) / np.maximum(shared, 1)
-
-    def _inverse(self, product: ComplexArray) -> FloatArray:
-        result: FloatArray = np.fft.irfft2(product, self._size)
-        return result
-
-
-def _shifted(values: npt.NDArray[T], row: int, column: int) -> npt.NDArray[T]:
-    """Return an array moved by rows and columns, zero where nothing moves in."""
-    moved = np.zeros_like(values)
-    height, width = values.shape[:2]
-    to_rows = slice(max(row, 0), height + min(row, 0))
-    to_columns = slice(max(column, 0), width + min(column, 0))
-    from_rows = slice(max(-row, 0), height + min(-row, 0))
-    from_columns = slice(max(-column, 0), width + min(-column, 0))
-    moved[to_rows, to_columns] = values[from_rows, from_columns]
-    return moved

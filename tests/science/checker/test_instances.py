@@ -9,6 +9,7 @@ from spatialstudio.science.checker.instances import (
     merged_regions,
     separated,
     separated_regions,
+    with_unsure_sizes,
 )
 
 SIDE = 96
@@ -78,8 +79,31 @@ def test_a_plain_rectangle_is_one_object():
 
 def test_parts_much_smaller_than_another_instance_are_not_instances():
     houses = Picture().add(10, 10).add(10, 30)
-    whole = block(40, 10, 80, 60)
+    whole = block(50, 10, 90, 60)
     assert len(separated_regions([houses.region, whole], houses.image)) == 2
+
+
+def test_a_small_region_close_to_an_instance_may_be_a_part_of_it():
+    shade, foot = block(10, 30, 50, 70), block(54, 46, 60, 54)
+    (lamp,) = with_unsure_sizes([shade, foot], Picture().image)
+    assert lamp.most == 2
+    assert (lamp.pixels == (shade.pixels | foot.pixels)).all()
+
+
+def test_two_close_regions_of_other_shapes_and_colours_may_be_one_object():
+    canopy, sand = block(10, 20, 30, 60), block(36, 20, 50, 60)
+    picture = Picture().image
+    picture[canopy.pixels], picture[sand.pixels] = (200, 40, 40), (240, 200, 100)
+    assert [each.most for each in with_unsure_sizes([canopy, sand], picture)] == [2]
+    picture[sand.pixels] = (200, 40, 40)
+    assert [each.most for each in with_unsure_sizes([canopy, sand], picture)] == [1, 1]
+
+
+def test_a_larger_region_of_another_shape_may_be_several_objects():
+    single, double, near = block(5, 5, 25, 15), block(40, 5, 60, 27), block(40, 50, 80, 70)
+    picture = Picture().image
+    marked = with_unsure_sizes([single, double, near], picture)
+    assert sorted(each.most for each in marked) == [1, 1, 2]
 
 
 def test_a_box_is_not_separated():
