@@ -118,6 +118,7 @@ class SketchPanel(Panel):
         self._shown_run: OpenRun | None = None
         self._new_place: QPointF | None = None
         self._settings = self._studio.storage.drafts.newest.settings
+        self._window_settings = context.settings
         self._window_signals = context.window_signals
         self._action = context.actions[SKETCH]
         self._removing = context.actions[REMOVE_THING]
@@ -134,7 +135,6 @@ class SketchPanel(Panel):
         self._live.setAccessibleName(tr("Live preview"))
         self._live.setToolTip(plain_tip(tr(LIVE_TIP)))
         self._live.clicked.connect(self._switch_live)
-        self._is_live: bool | None = None
         self._show_live()
         self._sketch = LayoutSketch(context.theme, BLOB_SIDE, tr(PLACEHOLDER))
         self._connect_sketch()
@@ -262,7 +262,7 @@ class SketchPanel(Panel):
         self._studio.preview.draw(sketched.scene, self._settings, sketched.held, is_final=is_final)
 
     def _switch_live(self, on: bool) -> None:
-        self._is_live = on
+        self._window_settings.live_preview = on
         if on:
             self._draw_live(self._now)
         else:
@@ -407,7 +407,8 @@ class SketchPanel(Panel):
         """Check the box as the user chose; unasked, quick models draw live previews."""
         model_id = self._settings.model_id if self._settings else ""
         is_quick = self._studio.judge_defaults.draws_stickers(model_id)
-        self._live.setChecked(is_quick if self._is_live is None else self._is_live)
+        chosen = self._window_settings.live_preview
+        self._live.setChecked(is_quick if chosen is None else chosen)
 
     def _begin_adding(self) -> None:
         """Ask for an object by keyboard; it is displayed in free space, and its place is free."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 
 FILE_NAME = "window.ini"
+ON = "on"
 OFF = "off"
 LAYOUT_VERSION = 2
 """Incremented when docks are renamed or regrouped; older layouts are discarded."""
@@ -80,6 +81,15 @@ class WindowSettings:
     @marks_pictures.setter
     def marks_pictures(self, marks: bool) -> None:
         self._file.setValue("marks_pictures", "" if marks else OFF)
+
+    @property
+    def live_preview(self) -> bool | None:
+        """Whether the sketch draws live previews; None if never chosen."""
+        return {ON: True, OFF: False}.get(self._text("live_preview"))
+
+    @live_preview.setter
+    def live_preview(self, draws: bool) -> None:
+        self._file.setValue("live_preview", ON if draws else OFF)
 
     @property
     def second_detector(self) -> str:

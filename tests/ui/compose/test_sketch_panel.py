@@ -22,6 +22,7 @@ from spatialstudio.ui.compose.commands import (
     SWAP,
 )
 from spatialstudio.ui.compose.prompt_presenter import found_marks
+from spatialstudio.ui.compose.sketch_panel import SketchPanel
 from spatialstudio.ui.compose.widgets.layout_sketch import LayoutSketch
 from spatialstudio.ui.compose.widgets.thing_field import ThingField
 from spatialstudio.ui.run.commands import TAKE_SETTINGS
@@ -448,6 +449,15 @@ def test_a_drag_draws_a_quick_picture_behind_the_objects(qtbot, sketch, studio, 
     assert studio.storage.drafts.newest.places == studio.session.places
     box.click()
     assert sketch.grab().toImage().pixelColor(corner) == before.pixelColor(corner)
+
+
+def test_a_choice_of_live_previews_is_there_after_a_restart(qtbot, sketch, context):
+    box = named(sketch.window(), QCheckBox, "Live preview")
+    qtbot.waitUntil(box.isChecked)
+    box.click()
+    later = SketchPanel(context)
+    qtbot.addWidget(later)
+    assert not named(later, QCheckBox, "Live preview").isChecked()
 
 
 def test_generate_stops_the_preview(qtbot, sketch, studio, window, engine):

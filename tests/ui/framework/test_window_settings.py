@@ -20,6 +20,7 @@ def written(path):
     settings.theme = ThemeChoice.HIGH_CONTRAST
     settings.density = Density.SIMPLE
     settings.text_percent = 125
+    settings.live_preview = False
     settings.earlier_prompts = ('a cat, "left" of a dog = 100 %; 鳥',)
     settings.geometry = QByteArray(b"\x00\x01place")
     settings.keep_layout("generate", QByteArray(b"\x00docks"))
@@ -32,6 +33,7 @@ def test_a_first_start_finds_usual_values(path):
     settings = WindowSettings(path)
     assert (settings.theme, settings.density) == (ThemeChoice.SYSTEM, Density.SIMPLE)
     assert not settings.is_density_chosen
+    assert settings.live_preview is None
     assert (settings.text_percent, settings.earlier_prompts) == (None, ())
     assert settings.geometry.isEmpty()
 
@@ -41,6 +43,7 @@ def test_everything_is_there_at_the_next_start(written, path):
     assert (again.theme, again.density) == (ThemeChoice.HIGH_CONTRAST, Density.SIMPLE)
     assert again.is_density_chosen
     assert again.text_percent == 125
+    assert again.live_preview is False
     assert again.earlier_prompts == ('a cat, "left" of a dog = 100 %; 鳥',)
     assert again.geometry == b"\x00\x01place"
     assert again.layout_of("generate") == b"\x00docks"
