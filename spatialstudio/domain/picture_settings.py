@@ -86,20 +86,21 @@ def claim_in_words(sentence: str, weight: float = 1.0, *, is_muted: bool = False
 
 
 def guidance_in_words(
-    numbers: Mapping[str, object], options: Mapping[str, object]
+    numbers: Mapping[str, object], options: Mapping[str, object], names: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the guidance settings that differ from the defaults, in fixed order: "every 2".
 
     Args:
         numbers: Fields of ``GuidanceSettings``, as Python values or as stored in a file.
         options: The method's options that differ from the defaults, by id.
+        names: Names of the objects, by id.
     """
     stated: dict[str, object] = {}
     for name, usual in asdict(GuidanceSettings()).items():
         if name == "options":
             stated |= options
         elif name == "targets" and numbers.get(name):
-            stated["places"] = _targets_in_words(numbers[name])
+            stated["places"] = _targets_in_words(numbers[name], names)
         elif name not in _SHOWN_SEPARATELY and _plain(numbers.get(name, usual)) != _plain(usual):
             stated[name] = numbers[name]
     return tuple(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in stated.items())
@@ -118,18 +119,23 @@ def search_in_words(candidates: int, enough: float | None) -> str:
     return f"best of {candidates}" + (f", enough at {enough:g}" if enough is not None else "")
 
 
-def _targets_in_words(targets: object) -> str:
-    """Return targets as stored in a file: "m1 at 0.3, 0.5 (size 0.25)"."""
+def _targets_in_words(targets: object, names: Mapping[str, str]) -> str:
+    """Return targets of ``GuidanceSettings``, or of a file: "cat at 0.3, 0.5 (size 0.25)"."""
     stored = _plain(targets)
     rows = (
         [each for each in stored if isinstance(each, Mapping)] if isinstance(stored, list) else []
     )
     words = [
-        f"{row.get('mention_id')} at {row.get('x')}, {row.get('y')}"
+        f"{_name_in(row, names)} at {row.get('x')}, {row.get('y')}"
         + (f" (size {row['size']})" if row.get("size") is not None else "")
         for row in rows
     ]
     return "; ".join(words)
+
+
+def _name_in(row: Mapping[str, object], names: Mapping[str, str]) -> str:
+    mention_id = str(row.get("mention_id"))
+    return names.get(mention_id) or mention_id
 
 
 def _plain(value: object) -> object:

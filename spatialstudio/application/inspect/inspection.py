@@ -86,7 +86,7 @@ def places_in_words(run: OpenRun) -> tuple[str, ...]:
     """Return the sketched places of a run, and how far off the objects are: "cat: 3 % of ..."."""
     is_judged = run.evaluation is not None
     return tuple(
-        f"{run.scene.mention(each.target.mention_id).phrase}: "
+        f"{run.scene.name(each.target.mention_id)}: "
         + (offset_in_words(each) if is_judged else f"at {place_in_words(each.target)}")
         for each in run_placements(run)
     )

@@ -184,6 +184,7 @@ def tell_form(
         guidance=guidance_in_words(
             asdict(with_places(form.sampling.guidance, draft.places)),
             unusual_options(form.sampling.guidance.method_id, form.sampling.guidance.options),
+            {each.id: each.phrase for each in scene.mentions} if scene else {},
         ),
         detail=form.detail.value,
         preview_every=form.preview_every,

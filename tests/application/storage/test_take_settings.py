@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.application.run.choose_settings import request_of
-from spatialstudio.application.storage.picture_settings import usable_fields, with_fields
-from spatialstudio.domain.generation import SamplingSettings
+from spatialstudio.application.storage.picture_settings import tell_form, usable_fields, with_fields
+from spatialstudio.domain.generation import PlaceTarget, SamplingSettings
 from spatialstudio.domain.picture_settings import PictureSettings
-from spatialstudio.domain.run_settings import RunSettings, with_values
+from spatialstudio.domain.run_settings import Draft, RunSettings, SketchedPlaces, with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS
 
@@ -75,3 +75,9 @@ def test_sampler_and_search_settings_can_be_loaded():
 )
 def test_incompatible_values_are_only_listed(changes, name):
     assert name not in usable_fields(replace(TOLD, **changes), ["stickers"])
+
+
+def test_the_places_of_the_form_name_their_objects():
+    places = SketchedPlaces(targets=(PlaceTarget(mention_id="m1", x=0.3, y=0.5),))
+    draft = Draft(prompt="a dog", model_id="stickers", settings=FORM, places=places)
+    assert "places dog at 0.3, 0.5" in tell_form(draft, scene_of(), [STICKERS]).guidance

@@ -1,6 +1,7 @@
 """Our metadata survives every picture format, whatever was typed."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,10 +20,18 @@ from spatialstudio.domain.errors import (
     ImageError,
     StoreError,
 )
-from spatialstudio.domain.generation import GenerationRequest, ModelRef, SamplingSettings
+from spatialstudio.domain.generation import (
+    GenerationRequest,
+    GuidanceSettings,
+    ModelRef,
+    PlaceTarget,
+    SamplingSettings,
+)
 from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.picture_settings import compare_settings
+from spatialstudio.domain.run_settings import SketchedPlaces, with_places
 from spatialstudio.domain.scene import Prompt, SceneGraph
+from tests.fakes import scene_of
 from tests.strategies import requests, times
 
 GOLDEN = Path(__file__).parents[3] / "golden"
@@ -171,3 +180,15 @@ def test_a_comparison_lists_each_field_and_changes_nothing():
     assert (rows["prompt"].mine, rows["prompt"].theirs) == ("a cat", "a dog")
     assert [name for name, row in rows.items() if not row.is_same] == ["prompt"]
     assert not rows["sampler"].is_stated
+
+
+def test_sketched_places_name_their_objects():
+    targets = (
+        PlaceTarget(mention_id="m1", x=0.3, y=0.5),
+        PlaceTarget(mention_id="m2", x=0.7, y=0.5, size=0.25),
+    )
+    guided = with_places(GuidanceSettings(), SketchedPlaces(targets=targets))
+    sampling = SamplingSettings(seed=7, steps=20, guidance=guided)
+    request = replace(request_of(""), scene=scene_of("dog", "car"), sampling=sampling)
+    theirs = settings_in(written(request, "PNG"))
+    assert "places dog at 0.3, 0.5; car at 0.7, 0.5 (size 0.25)" in theirs.guidance

@@ -65,7 +65,7 @@ def read(texts: Mapping[str, str]) -> PictureSettings | None:
         model_hash=parse_text(setup.get("weights_sha256")),
         method=parse_text(guidance.get("method_id")),
         strength=parse_float(guidance.get("strength")),
-        guidance=_numbers(guidance),
+        guidance=_numbers(guidance, _rows(scene, "mentions")),
         detail=parse_text(capture.get("detail")),
         preview_every=parse_int(capture.get("preview_every")),
         search=_search(_inside(request, "search")),
@@ -103,11 +103,13 @@ def _search(search: Mapping[str, Any]) -> str:
     return search_in_words(candidates or 1, parse_float(search.get("enough")))
 
 
-def _numbers(guidance: Mapping[str, Any]) -> tuple[str, ...]:
+def _numbers(guidance: Mapping[str, Any], mentions: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    names = {str(row.get("id")): parse_text(row.get("phrase")) for row in mentions}
     try:
         found = with_options(guidance)
         options = _inside(found, "options")
-        return guidance_in_words(found, unusual_options(str(guidance.get("method_id")), options))
+        unusual = unusual_options(str(guidance.get("method_id")), options)
+        return guidance_in_words(found, unusual, names)
     except RecursionError:
         return ()  # no valid record nests them this deep
 
