@@ -14,6 +14,10 @@ from spatialstudio.ui.widgets.stage_overlay import PicturePlace, StageOverlay
 OUTLINE_ALPHA = 0.9
 HEAD_EM = 0.6
 """Length of an arrow head."""
+SHORT_EM = 3
+"""Length of an arrow below which its head is at the name of the object."""
+ABOVE_EM = 1.6
+"""Height of a distance above the place."""
 HEAD_ANGLE = 25
 """Degrees between an arrow and a side of its head."""
 
@@ -69,16 +73,36 @@ def draw_found(painter: QPainter, theme: Theme, mark: FoundMark, whole: QRectF) 
             side.setLength(em(HEAD_EM))
             side.setAngle(side.angle() + angle)
             painter.drawLine(side)
-    _draw_distance(painter, theme, mark, way.p2())
-
-
-def _draw_distance(painter: QPainter, theme: Theme, mark: FoundMark, place: QPointF) -> None:
-    letters = font(SMALL)
-    words = QFontMetricsF(letters)
-    box = QRectF(0, 0, words.horizontalAdvance(mark.distance) + em(0.8), words.height() + 2)
-    box.moveCenter(place + QPointF(0, em(1)))
+    box, letters = distance_box(mark, whole), font(SMALL)
     draw_rounded(painter, box, theme.colour("raised"), QPen(theme.mention(mark.hue), 1))
     draw_text(painter, box, mark.distance, (letters, theme.colour("text")))
+
+
+def distance_box(mark: FoundMark, whole: QRectF) -> QRectF:
+    """Return where the distance is written: at the head of the arrow, or above a short one.
+
+    Args:
+        mark: The object.
+        whole: Rectangle of the whole picture, in the painter's coordinates.
+
+    Returns:
+        A rectangle inside the picture; empty for an object that was not found.
+    """
+    if mark.found is None:
+        return QRectF()
+    words = QFontMetricsF(font(SMALL))
+    box = QRectF(0, 0, words.horizontalAdvance(mark.distance) + em(0.8), words.height() + 2)
+    unit = QTransform(whole.width(), 0, 0, whole.height(), whole.left(), whole.top())
+    way = QLineF(unit.map(mark.target), unit.map(mark.found))
+    if way.length() < em(SHORT_EM):
+        box.moveCenter(way.p1() - QPointF(0, em(ABOVE_EM)))
+    else:
+        step = way.unitVector()
+        reach = QPointF(box.width() / 2 + em(0.2), box.height() / 2 + em(0.2))
+        box.moveCenter(way.p2() + QPointF(step.dx() * reach.x(), step.dy() * reach.y()))
+    box.moveLeft(min(max(box.left(), whole.left()), whole.right() - box.width()))
+    box.moveTop(min(max(box.top(), whole.top()), whole.bottom() - box.height()))
+    return box
 
 
 class FoundOverlay(StageOverlay):

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.compose.widgets.found_marks import FoundMark, draw_found
+from spatialstudio.ui.compose.widgets.found_marks import FoundMark, distance_box, draw_found
 from spatialstudio.ui.theme.theme import (
     SMALL,
     Theme,
@@ -55,11 +55,15 @@ CORE = 0.45
 SOLID, SOFT, HOLLOW = 0.6, 0.28, 0.1
 RING_ALPHA = 0.75
 PICTURE_OPACITY = 0.55
-NAME_ALPHA = 0.75
+NAME_ALPHA = 0.8
 """Opacity behind a name on a picture."""
 ROUNDING_EM = 0.6
 LEAST_EM = 6
+NOTED_EM = 1.5
+"""Radius from which on an object has a note under its name."""
 LINK_ALPHA = 0.9
+WORD_LINES = (0, -1, 1, -2, 2)
+"""Tried positions of a relation phrase: lines below the middle of its link."""
 THIRDS = 3
 
 GROWTHS = {
@@ -243,8 +247,10 @@ class LayoutSketch(PaintedWidget):
             self._draw_blob(painter, blob)
         for mark in self._shown_found():
             draw_found(painter, self._theme, mark, frame)
+        taken = [self._label_box(blob) for blob in self._blobs]
+        taken += [distance_box(mark, frame) for mark in self._shown_found()]
         for link in self._links:
-            self._draw_link(painter, link)
+            self._draw_link(painter, link, taken)
         for blob in self._blobs:
             self._draw_name(painter, blob)
         if (picked := self._picked_blob()) is not None:
@@ -467,21 +473,41 @@ class LayoutSketch(PaintedWidget):
         painter.setBrush(self._theme.colour("raised"))
         painter.drawEllipse(self.handle_of(blob), em(HANDLE_EM), em(HANDLE_EM))
 
+    def _label_box(self, blob: Blob) -> QRectF:
+        """Return the rectangle of an object's name and the note below it, inside the sketch."""
+        name, note = QFontMetricsF(font(bold=True)), QFontMetricsF(font(SMALL))
+        shown = self._shown_name(blob)
+        below = self._note_on(blob)
+        width = max(name.horizontalAdvance(shown), note.horizontalAdvance(below))
+        height = name.height() + (note.height() if below else 0)
+        middle, frame = self.place_of(blob.key), self.frame()
+        top = min(middle.y() - name.height() / 2, frame.bottom() - height)
+        return QRectF(middle.x() - width / 2, top, width, height).adjusted(-em(0.3), 0, em(0.3), 0)
+
+    def _shown_name(self, blob: Blob) -> str:
+        return elided(blob.phrase, font(bold=True), 2.6 * max(self._radius(blob), em(2)))
+
+    def _note_on(self, blob: Blob) -> str:
+        """Return the note under a name: "free", "held", or the size; nothing on a small object."""
+        if self._radius(blob) < em(NOTED_EM):
+            return ""  # the rim says the same
+        if not blob.is_held:
+            return tr("free")
+        return tr("held") if blob.size is None else f"{blob.size * 100:.0f} %"
+
     def _draw_name(self, painter: QPainter, blob: Blob) -> None:
-        middle, radius = self.place_of(blob.key), max(self._radius(blob), em(2))
-        letters = font(bold=True)
-        shown, words = elided(blob.phrase, letters, 2.6 * radius), QFontMetricsF(letters)
-        box = QRectF(0, 0, words.horizontalAdvance(shown) + em(0.4), words.height())
-        box.moveCenter(middle)
+        box, letters = self._label_box(blob), font(bold=True)
         if self._picture is not None:
             fill = self._theme.colour("raised", NAME_ALPHA)
-            draw_rounded(painter, box.adjusted(0, 0, 0, em(1.2)), fill, QPen(Qt.PenStyle.NoPen))
-        draw_text(painter, box, shown, (letters, self._theme.colour("text")))
-        note = font(SMALL)
-        below = QRectF(box.left() - em(3), box.bottom(), box.width() + em(6), em(1.2))
-        draw_text(painter, below, _note_on(blob), (note, self._theme.colour("muted")))
+            draw_rounded(painter, box, fill, radius=em(ROUNDING_EM))
+        whole = QRectF(box)
+        whole.setHeight(QFontMetricsF(letters).height())
+        draw_text(painter, whole, self._shown_name(blob), (letters, self._theme.colour("text")))
+        box.setTop(whole.bottom())
+        note, muted = self._note_on(blob), self._theme.colour("muted")
+        draw_text(painter, box, note, (font(SMALL), muted))
 
-    def _draw_link(self, painter: QPainter, link: Link) -> None:
+    def _draw_link(self, painter: QPainter, link: Link, taken: list[QRectF]) -> None:
         """Draw a line from the subject to the object, with the relation phrase."""
         if len(set(link.ends)) < len(link.ends):
             return
@@ -498,23 +524,25 @@ class LayoutSketch(PaintedWidget):
                 step = way * (gap / length)
                 painter.setPen(pen)
                 painter.drawLine(subject + step, other - step)
-        self._draw_words(painter, link, QLineF(subject, others[0]).center(), role)
+        self._draw_words(painter, link, QLineF(subject, others[0]).center(), taken)
 
-    def _draw_words(self, painter: QPainter, link: Link, middle: QPointF, role: str) -> None:
+    def _draw_words(
+        self, painter: QPainter, link: Link, middle: QPointF, taken: list[QRectF]
+    ) -> None:
+        """Draw the relation phrase where nothing else is written, if there is room nearby."""
         letters = font(SMALL)
         words = QFontMetricsF(letters)
         box = QRectF(0, 0, words.horizontalAdvance(link.phrase) + em(0.8), words.height() + 4)
         box.moveCenter(middle)
+        tried = (box.translated(0, lines * (box.height() + 2)) for lines in WORD_LINES)
+        free = (each for each in tried if not any(map(each.intersects, taken)))
+        if (room := next(filter(self.frame().contains, free), None)) is None:
+            return  # the chips show all relations
+        taken.append(room)
         line, fill = QPen(self._theme.colour("line"), 1), self._theme.colour("raised")
-        draw_rounded(painter, box, fill, line)
-        draw_text(painter, box, link.phrase, (letters, self._theme.colour(role)))
-
-
-def _note_on(blob: Blob) -> str:
-    """Return what is shown under a name: "free", "held", or the size."""
-    if not blob.is_held:
-        return tr("free")
-    return tr("held") if blob.size is None else f"{blob.size * 100:.0f} %"
+        draw_rounded(painter, room, fill, line)
+        role = "warning" if link.is_doubtful else "muted"
+        draw_text(painter, room, link.phrase, (letters, self._theme.colour(role)))
 
 
 def _in_words(blob: Blob) -> str:

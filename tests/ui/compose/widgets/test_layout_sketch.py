@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
@@ -180,3 +180,17 @@ def test_of_two_objects_the_small_one_inside_is_grabbed(qtbot, sketch):
     with qtbot.waitSignal(sketch.blob_picked) as picked:
         qtbot.mouseClick(sketch, Qt.MouseButton.LeftButton, pos=sketch.place_of("m2").toPoint())
     assert picked.args == ["m2"]
+
+
+def picture_of(sketch, phrase):
+    """Return the drawn sketch of two near objects with a relation."""
+    sketch.show_sketch((DOG, replace(CAR, x=0.42)), (replace(LEFT, phrase=phrase),))
+    return sketch.grab().toImage()
+
+
+def test_a_relation_phrase_is_not_written_over_the_names(sketch):
+    one, other = picture_of(sketch, "to the left of"), picture_of(sketch, "to the right of")
+    names = QRect(sketch.place_of("m1").toPoint(), sketch.place_of("m2").toPoint())
+    line = names.adjusted(0, -3, 0, 3)
+    assert one != other
+    assert one.copy(line) == other.copy(line)
