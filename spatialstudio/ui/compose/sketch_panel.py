@@ -56,6 +56,7 @@ from spatialstudio.ui.widgets.builders import (
     flow,
     grow,
     push_button,
+    row,
 )
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
@@ -71,6 +72,7 @@ SKETCH_HINT = (
     "Drag objects into place, or double-click to add one; the prompt is updated. A picture follows "
     "the places that are held, and the relations; free objects may be anywhere."
 )
+HOLD_TEXT, FREE_TEXT = "Hold place", "Free place"
 OFF_HINT = "Guidance is off: the picture follows neither places nor relations."
 LIVE_TIP = "Draw the layout with few steps after each change; these pictures are not stored."
 PLACEHOLDER = (
@@ -173,25 +175,25 @@ class SketchPanel(Panel):
 
     def _lay_out(self, context: WindowContext) -> None:
         hold, hold_all, free_all = self._place_actions
-        close = push_button(
-            tr("Close"), lambda: self._stage.show_sketch(False), name=tr("Close the sketch")
-        )
+        self._hold_button = action_button(hold, tr(HOLD_TEXT))
         self._holding = flow(
-            action_button(hold, tr("Hold or free")),
+            self._hold_button,
             action_button(hold_all, tr("Hold all places")),
             action_button(free_all, tr("Free all places")),
             gap=0.5,
         )
-        buttons = flow(
+        self._adding = flow(
             action_button(context.actions[ADD_THING], tr("Add an object…")),
             action_button(self._removing, tr("Remove")),
-            close,
             gap=0.5,
+        )
+        close = push_button(
+            tr("Close"), lambda: self._stage.show_sketch(False), name=tr("Close the sketch")
         )
         self._side = QWidget()
         column(
-            *(self._hint, self._warning, self._weight, self._live),
-            *(self._holding, buttons, SPACE),
+            *(self._hint, self._warning, self._weight),
+            *(self._holding, self._adding, row(self._live, SPACE, close), SPACE),
             within=self._side,
             gap=0.5,
             edges=(0.8, 0, 0.8, 0.4),
@@ -215,7 +217,7 @@ class SketchPanel(Panel):
         """Hide the hint, then some buttons, as long as the controls leave too little room."""
         width = em(SIDE_EM) if self._is_flat else self.width()
         room = self.height() * (1 if self._is_flat else 1 - SKETCH_SHARE)
-        optional = (self._hint, self._holding)  # menus and keys do the same as the buttons
+        optional = (self._hint, self._holding, self._adding)  # menus and keys do the same
         for part in optional:
             part.show()
         for part in optional:
@@ -302,6 +304,8 @@ class SketchPanel(Panel):
         self._hint.setText(tr(SKETCH_HINT) if has_things else "")
         self._warn()
         self._weight.show_weight(self._held.weight, is_used=bool(self._held.targets))
+        if scene and has_things and self._sketch.hasFocus() and self._marked is None:
+            self._studio.session.pick_mention(scene.mentions[0].id)  # keys need one
         self._allow()
 
     def _warn(self) -> None:
@@ -491,8 +495,11 @@ class SketchPanel(Panel):
         return picked if picked in known else None
 
     def _allow(self) -> None:
-        is_marked = self._stage.is_sketching and self._marked is not None
+        marked = self._marked if self._stage.is_sketching else None
+        is_marked = marked is not None
         hold, hold_all, free_all = self._place_actions
+        is_held = marked is not None and self._held.target_of(marked) is not None
+        self._hold_button.setText(tr(FREE_TEXT if is_held else HOLD_TEXT))
         self._removing.setEnabled(is_marked)
         hold.setEnabled(is_marked)
         mentions = self._scene.mentions if self._scene else ()

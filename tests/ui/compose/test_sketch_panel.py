@@ -119,6 +119,16 @@ def test_the_empty_stage_offers_the_sketch_and_returns(qtbot, window):
     assert empty.isVisible()
 
 
+def test_keys_move_an_object_of_a_prompt_that_comes_later(qtbot, window, studio):
+    window.context.actions[SKETCH].trigger()
+    sketch = window.stage.findChild(LayoutSketch)
+    qtbot.waitUntil(sketch.hasFocus)
+    studio.use_prompt(PROMPT)
+    qtbot.waitUntil(lambda: studio.session.mention_id == "m1")
+    qtbot.keyClick(sketch, Qt.Key.Key_Left)
+    assert set(held(studio)) == {"m1"}
+
+
 def test_an_empty_sketch_says_how_to_begin(qtbot, window):
     window.context.actions[SKETCH].trigger()
     sketch = window.stage.findChild(LayoutSketch)
@@ -319,6 +329,7 @@ def test_a_place_is_held_and_freed(qtbot, sketch, studio, window, way):
             menu_at(sketch, sketch.place_of("m1").toPoint()).actions()[0].trigger()
         else:
             button = named(sketch.window(), QPushButton, "Hold or free the object's place")
+            assert button.text() == ("Hold place" if is_held else "Free place")
             qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         assert ("m1" in held(studio)) is is_held
         qtbot.waitUntil(

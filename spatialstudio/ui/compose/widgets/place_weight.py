@@ -33,7 +33,7 @@ class PlaceWeight(QWidget):
         self._percent.setFixedWidth(self._percent.fontMetrics().horizontalAdvance("100 %"))
         self._percent.setAlignment(Qt.AlignmentFlag.AlignRight)
         column(
-            row(grow(self._slider), self._percent),
+            row(grow(self._slider), self._percent, gap=0.5),
             row(relations, SPACE, sketched),
             within=self,
             gap=0.1,
