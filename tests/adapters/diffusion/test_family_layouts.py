@@ -1,15 +1,19 @@
-"""Sketched places and separate words in every family, on tiny weights."""
+"""Sketched places, separate words, depth and steering in every family, on tiny weights."""
 
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.scene import IN_FRONT_OF
+from spatialstudio.domain.steering import Steering, StepReward
 from spatialstudio.science.pos.map_shape import exclusivity
 from tests.adapters.diffusion.drawn_families import (
     CAPTURED,
     FAMILY_WARNINGS,
+    IDLE,
     LEFT_EDGE,
     SCENE,
     STRONG,
@@ -18,29 +22,96 @@ from tests.adapters.diffusion.drawn_families import (
 
 pytestmark = FAMILY_WARNINGS
 
+LAYOUT = replace(STRONG, method_id="layout", inner_updates=3, options={"order_margin": 0.0})
+BEST_OF_TWO = Steering(
+    particles=2, keep=0.5, start=0.5, strength=1e6, rewards=(StepReward.ATTENTION,)
+)
+"""After the first of two steps, the better one of two particles continues."""
 
-def test_layout_guidance_moves_attention_to_the_sketch_and_keeps_words_apart(family, make_request):
-    guidance = replace(STRONG, method_id="layout", inner_updates=3, options={"order_margin": 0.0})
-    request = make_request(family.tiny.wide, capture=CAPTURED)
-    alone = replace(request, scene=replace(SCENE, relations=()))
-    places = [replace(LEFT_EDGE, x=x) for x in (0.1, 0.9)]
-    left, right = (
-        last_maps(family.run(with_values(alone, guidance=replace(guidance, targets=(place,)))))
-        for place in places
+
+@pytest.fixture
+def request_(family, make_request):
+    return make_request(family.tiny.wide, capture=CAPTURED)
+
+
+@pytest.mark.parametrize("x", [0.1, 0.9])
+def test_the_sketch_moves_the_centre_of_attention_to_its_place(family, request_, x):
+    alone = replace(request_, scene=replace(SCENE, relations=()))
+    sketched = replace(LAYOUT, targets=(replace(LEFT_EDGE, x=x),))
+    free, moved = (
+        abs(centre(last_maps(family.run(each))["m1"], 0) - x)
+        for each in (request_, with_values(alone, guidance=sketched))
     )
-    assert centre_x(left["m1"]) < centre_x(right["m1"])
-    apart = replace(guidance, options={"exclusivity_weight": 50.0})
-    kept, free = (
-        exclusivity([torch.tensor(each) for each in last_maps(run).values()]).min()
-        for run in (family.run(with_values(request, guidance=apart)), family.run(request))
-    )
-    assert kept > free
+    assert moved < free
+
+
+def test_exclusivity_keeps_words_apart_by_finite_updates(family, request_):
+    apart = replace(LAYOUT, options={"exclusivity_weight": 50.0})
+    guided, free = (family.run(each) for each in (with_values(request_, guidance=apart), request_))
+    assert least_exclusivity(guided) > least_exclusivity(free)
+    assert all(0 < step.guidance_loss < np.inf for step in steps_of(guided.events))
+    assert guided.latents.isfinite().all()
+
+
+def least_exclusivity(run):
+    return exclusivity([torch.tensor(each) for each in last_maps(run).values()]).min()
+
+
+def test_the_nearer_object_is_guided_to_stand_lower(family, request_):
+    (relation,) = SCENE.relations
+    in_front = replace(SCENE, relations=(replace(relation, type=IN_FRONT_OF),))
+    request = with_values(replace(request_, scene=in_front), guidance=LAYOUT)
+    guided, free = (last_maps(family.run(each)) for each in (request, request_))
+    assert lead_down(guided) > lead_down(free)
+
+
+def lead_down(maps):
+    return centre(maps["m1"], 1) - centre(maps["m2"], 1)
+
+
+def test_updates_of_presence_are_finite(family, request_):
+    guidance = replace(STRONG, method_id="psg-presence", last_step=0)
+    run = family.run(with_values(request_, guidance=guidance))
+    first, _ = steps_of(run.events)
+    assert 0 < first.guidance_loss < np.inf
+    assert run.latents.isfinite().all()
+    assert not torch.equal(run.latents, family.run(request_).latents)
+
+
+def test_steering_continues_the_best_particle_and_shows_it(family, request_):
+    sketched = replace(LAYOUT, targets=(LEFT_EDGE,), last_step=0)
+    request = replace(with_values(request_, guidance=sketched), steering=BEST_OF_TWO)
+    events = family.run(request).events
+    *_, first, last = steps_of(events)
+    best = int(np.argmax(first.particles.rewards))
+    assert (first.particles.passes, last.particles.passes) == (2, 1)
+    assert first.particles.parents == (best,)
+    assert first.particles.shown == best
+    assert all(0 <= reward <= 1 for reward in first.particles.rewards)
+    assert all(step.preview.ndim == 3 for step in (first, last))
+    assert first.guiding_passes == 3
+    assert np.array_equal(family.draw(request)[-1].image, events[-1].image)
+
+
+def test_guidance_without_strength_changes_no_particle(family, request_):
+    steered = replace(request_, steering=BEST_OF_TWO)
+    free, idle = (family.run(each) for each in (steered, with_values(steered, guidance=IDLE)))
+    assert torch.equal(idle.latents, free.latents)
+    assert np.array_equal(idle.image, free.image)
+
+
+def test_one_particle_and_no_strength_leave_the_plain_picture_to_the_bit(family, request_):
+    one = replace(with_values(request_, guidance=IDLE), steering=Steering(strength=1000.0))
+    assert torch.equal(family.run(one).latents, family.run(request_).latents)
+    assert np.array_equal(family.run(one).image, family.run(request_).image)
 
 
 def last_maps(run):
     return steps_of(run.events)[-1].attention.maps
 
 
-def centre_x(weights):
-    profile = weights.sum(0)
-    return (profile * np.arange(len(profile))).sum() / profile.sum()
+def centre(weights, axis):
+    """Return the centroid of a map as a fraction of the side: axis 0 is x, 1 is y."""
+    profile = weights.sum(axis)
+    places = (np.arange(len(profile)) + 0.5) / len(profile)
+    return (profile * places).sum() / profile.sum()
