@@ -169,11 +169,14 @@ def register_ablations() -> None:
 
 
 def all_variants(file: Path | None) -> Mapping[str, Variant]:
-    """Return the variants with those of a Python file, ``VARIANTS``: name to ``Change``."""
+    """Return the variants with those of a Python file: name to ``Change`` or ``Variant``."""
     if file is None:
         return VARIANTS
-    changes = runpy.run_path(str(file))["VARIANTS"]
+    further = runpy.run_path(str(file))["VARIANTS"]
     return {
         **VARIANTS,
-        **{name: guided(change, is_steered=True) for name, change in changes.items()},
+        **{
+            name: each if isinstance(each, Variant) else guided(each, is_steered=True)
+            for name, each in further.items()
+        },
     }

@@ -188,6 +188,12 @@ def _write_chain(numbers: Sequence[int], directions: Sequence[str], _number: int
     return chained(numbers, directions[:-1])
 
 
+def _write_depth_chain(numbers: Sequence[int], directions: Sequence[str], number: int) -> str:
+    """Relate the first pair in depth and the next one in the plane, or the other way round."""
+    phrases = DEPTH_RELATIONS[number % PAIR].phrase, directions[0]
+    return chained(numbers, phrases if number // PAIR % PAIR else phrases[::-1])
+
+
 def _write_star(numbers: Sequence[int], _directions: Sequence[str], number: int) -> str:
     """Relate all objects to the first, each in another direction; the directions take turns."""
     middle, *others = numbers
@@ -228,6 +234,7 @@ PROMPT_LISTS = {
     "near": _related(["next to"]),
     "far": _related(["far from"]),
     "front": _related([relation.phrase for relation in DEPTH_RELATIONS]),
+    "front3": PromptList(3, _write_depth_chain),
     "between": PromptList(3, _write_between),
     "chain3": PromptList(3, _write_chain),
     "chain4": PromptList(4, _write_chain),

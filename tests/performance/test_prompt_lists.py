@@ -57,7 +57,7 @@ def test_a_place_of_the_world_is_read_as_no_object(scene_of, phrase):
 
 RELATIONS = {
     **dict.fromkeys(("pairs", "diag", "near", "far", "front", "between"), 1),
-    "chain3": 2,
+    **dict.fromkeys(("chain3", "front3"), 2),
     "chain4": 3,
     "chain5": 4,
     "star4": 3,
