@@ -32,7 +32,7 @@ from spatialstudio.domain.run_settings import (
 )
 from spatialstudio.domain.scene import LoraUse, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, guides_depth, has_work
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.steering import recommended_steering
 
@@ -225,8 +225,7 @@ def with_recommended_steering(
 ) -> GenerationRequest:
     """Return a request with the recommended steering where a judge set can rate its depth.
 
-    A request with a noise search, with attention on disk, or with guidance that acts on depth is
-    returned as it is.
+    A request with a noise search or with attention on disk is returned as it is.
 
     Args:
         request: A request without steering.
@@ -235,9 +234,7 @@ def with_recommended_steering(
     stores_words = request.capture.detail is not AttentionDetail.RELATION_WORDS
     if is_search(request) or (stores_words and request.capture.attention_every > 0):
         return request
-    if guides_depth(request.sampling.guidance):
-        return request
-    steering = recommended_steering(request.scene, request.sampling.steps)
+    steering = recommended_steering(request.scene, request.sampling)
     if steering.is_on and not judges.rate_depth(request.model.id, request.scene):
         return request
     return replace(request, steering=steering)
@@ -255,11 +252,12 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
     """
     scale = request.guidance_scale
     guidance = with_places(request.sampling.guidance, SketchedPlaces())
-    usual = (ONE_PARTICLE, recommended_steering(request.scene, request.sampling.steps))
+    usual = [ONE_PARTICLE]
     if guidance.method_id == UNGUIDED:
         guidance = choose_guidance(LAYOUT, model, request.sampling.steps)
-        if not request.steering.is_on:
-            guidance = replace(guidance, strength=0.0)
+        guidance = replace(guidance, strength=0.0)
+    else:
+        usual.append(recommended_steering(request.scene, request.sampling))
     return replace(
         settings,
         model_id=model.id,

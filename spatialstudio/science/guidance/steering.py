@@ -17,7 +17,7 @@ of particles, so that many noises are tried at little cost, as in successive hal
 Talwalkar 2016, arXiv:1502.07943); and rewards by PoS and presence.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, floor
 
@@ -26,10 +26,13 @@ import numpy.typing as npt
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import UNGUIDED, SamplingSettings
 from spatialstudio.domain.scene import MentionId, Relation, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE, Potential, Steering, StepReward
 from spatialstudio.domain.verdict import DepthMap, Perception
 from spatialstudio.science.arrays import FloatArray
+from spatialstudio.science.guidance.methods import guides_depth
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.superiority import (
     cumulative,
     relation_pos,
@@ -53,6 +56,9 @@ DEPTH_STEERING = Steering(
     rewards=(StepReward.PICTURE,),
 )
 """Chosen on development prompts of the sticker model; see ``recommended_steering``."""
+
+LATEST = 0.25
+"""Fraction of the steps after which one of two guided particles is dropped at the latest."""
 
 ROUNDING = 1e-9
 
@@ -226,23 +232,56 @@ MOST_COST = 3
 """Cost of the recommended steering, in passes of a plain picture."""
 
 
-def recommended_steering(scene: SceneGraph, steps: int) -> Steering:
+def recommended_steering(scene: SceneGraph, sampling: SamplingSettings) -> Steering:
     """Return the steering of scenes with relations in depth; off for others.
 
     Many noises are tried until the arrangement can be seen, of which a quarter and then one
-    continue. The number of particles is as large as the cost allows.
+    continue. Guidance that acts on depth arranges most noises by itself and is the costlier part,
+    so two are enough. The number of particles, or of steps before one is dropped, is as large as
+    the cost allows, guiding passes included.
 
     Args:
         scene: Muted relations are left out.
-        steps: Number of denoising steps.
+        sampling: Its steps and guidance.
     """
     if not any(each.type.needs_depth and not each.is_muted for each in scene.relations):
         return ONE_PARTICLE
-    for count in range(DEPTH_STEERING.particles, 1, -1):
-        steering = replace(DEPTH_STEERING, particles=count)
-        if sum(particle_counts(steering, steps)) <= MOST_COST * steps:
+    steps, passes = sampling.steps, planned_passes(scene, sampling)
+    choices = _late_choices(steps) if guides_depth(sampling.guidance) else _large_choices()
+    for steering in choices:
+        counts = particle_counts(steering, steps)
+        cost = sum(count * each for count, each in zip(counts, passes, strict=True))
+        if cost <= MOST_COST * steps:
             return steering
     return ONE_PARTICLE
+
+
+def _large_choices() -> Iterator[Steering]:
+    """Yield the steering of depth with fewer and fewer particles."""
+    for count in range(DEPTH_STEERING.particles, 1, -1):
+        yield replace(DEPTH_STEERING, particles=count)
+
+
+def _late_choices(steps: int) -> Iterator[Steering]:
+    """Yield two particles of which one is dropped earlier and earlier."""
+    for taken in range(floor(LATEST * steps + ROUNDING), 0, -1):
+        share = taken / steps
+        yield replace(DEPTH_STEERING, particles=2, keep=0.5, start=share, stop=share)
+
+
+def planned_passes(scene: SceneGraph, sampling: SamplingSettings) -> tuple[int, ...]:
+    """Return the passes of one particle on each step, without those of refinement.
+
+    Args:
+        scene: Its relations may take turns.
+        sampling: Its steps and guidance.
+    """
+    guidance = sampling.guidance
+    is_guided = guidance.method_id != UNGUIDED and guidance.strength > 0
+    turns = sum(relation.is_guided for relation in scene.relations) if guidance.one_by_one else 1
+    updates = guidance.inner_updates * max(turns, 1) if is_guided else 0
+    guides = GuidanceSchedule(guidance, sampling.steps).guides
+    return tuple(1 + updates * guides(step) for step in range(sampling.steps))
 
 
 def particle_seeds(seed: int, count: int) -> tuple[int, ...]:

@@ -71,7 +71,7 @@ IN_DEPTH = scene_of(relation_type=BEHIND)
         (IN_DEPTH, {"detail": AttentionDetail.EVERY_WORD}, True, False),
         (IN_DEPTH, {"steering": Steering(particles=1)}, True, False),
         (scene_of(), {"steering": Steering(particles=3)}, False, True),
-        (IN_DEPTH, {"guidance": usual_settings(STICKERS).sampling.guidance}, True, False),
+        (IN_DEPTH, {"guidance": usual_settings(STICKERS).sampling.guidance}, True, True),
     ],
     ids=[
         "depth",
@@ -82,10 +82,10 @@ IN_DEPTH = scene_of(relation_type=BEHIND)
         "attention on disk",
         "turned off",
         "turned on",
-        "guided",
+        "layout guidance",
     ],
 )
-def test_relations_in_depth_are_steered_where_guidance_does_not_act_on_them(
+def test_relations_in_depth_are_steered_where_their_depth_can_be_rated(
     settings, scene, changes, rates, is_steered
 ):
     by_psg = with_method(settings, STICKERS, PSG, Preset.RECOMMENDED)
@@ -94,12 +94,19 @@ def test_relations_in_depth_are_steered_where_guidance_does_not_act_on_them(
     assert request.steering.is_on is is_steered
 
 
-def test_the_settings_of_a_steered_run_draw_it_again(settings):
-    request = request_of(IN_DEPTH, STICKERS, settings, 4, judges=Judges(rates=True))
+@pytest.mark.parametrize("method_id", [LAYOUT, PSG])
+def test_the_settings_of_a_steered_run_draw_it_again(settings, method_id):
+    chosen = with_method(settings, STICKERS, method_id, Preset.RECOMMENDED)
+    request = request_of(IN_DEPTH, STICKERS, chosen, 4, judges=Judges(rates=True))
     again = settings_of(request, STICKERS, settings)
-    assert again.steering is None
     second = request_of(IN_DEPTH, STICKERS, again, 4, judges=Judges(rates=True))
+    assert request.steering.is_on
     assert replace(second, id=request.id) == request
+
+
+def test_particles_set_by_hand_are_kept(settings):
+    request = request_of(IN_DEPTH, STICKERS, settings, 4, judges=Judges(rates=True))
+    assert settings_of(request, STICKERS, settings).steering is None
     three = replace(request, steering=Steering(particles=3))
     assert settings_of(three, STICKERS, settings).steering == three.steering
 

@@ -3,12 +3,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, SamplingSettings
+from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import IN_FRONT_OF
 from spatialstudio.domain.steering import (
     Potential,
     Steering,
 )
 from spatialstudio.domain.verdict import Perception
+from spatialstudio.science.guidance.method import STABLE_DIFFUSION
+from spatialstudio.science.guidance.methods import guidance_preset
 from spatialstudio.science.guidance.steering import (
     attention_reward,
     effective_size,
@@ -18,7 +22,9 @@ from spatialstudio.science.guidance.steering import (
     particle_counts,
     particle_seeds,
     picture_reward,
+    planned_passes,
     presence,
+    recommended_steering,
     region_of,
     resampling_steps,
     systematic,
@@ -27,6 +33,7 @@ from tests.fakes import SIDE, FakeDepth, FakeDetector, scene_of
 
 REWARDS = np.array([[0.5, 0.1], [0.2, 0.4]])
 """Of two particles at two times."""
+IN_DEPTH = scene_of(relation_type=IN_FRONT_OF)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +157,53 @@ def test_the_cost_falls_as_the_particles_decline():
     counts = particle_counts(settings, 20)
     assert counts[:8] == (8, 8, 8, 4, 4, 2, 2, 1)
     assert sum(counts) == 49
+
+
+@pytest.mark.parametrize("steps", [4, 6, 8, 10, 15, 20, 28, 50])
+@pytest.mark.parametrize("method_id", ["none", "psg", "layout"])
+def test_recommended_steering_takes_at_most_three_times_the_passes_of_a_plain_picture(
+    method_id, steps
+):
+    sampling = sampling_of(method_id, steps)
+    steering = recommended_steering(IN_DEPTH, sampling)
+    counts = particle_counts(steering, steps)
+    passes = planned_passes(IN_DEPTH, sampling)
+    assert steering.is_on
+    assert sum(a * b for a, b in zip(counts, passes, strict=True)) <= 3 * steps
+
+
+@pytest.mark.parametrize(
+    ("method_id", "counts"),
+    [("none", [12] * 3 + [3] * 2 + [1] * 15), ("layout", [2] * 5 + [1] * 15)],
+)
+def test_guidance_that_acts_on_depth_needs_fewer_particles(method_id, counts):
+    steering = recommended_steering(IN_DEPTH, sampling_of(method_id, 20))
+    assert particle_counts(steering, 20) == tuple(counts)
+
+
+def test_only_relations_in_depth_are_steered():
+    muted = replace(IN_DEPTH.relations[0], is_muted=True)
+    for scene in (scene_of(), replace(IN_DEPTH, relations=(muted,))):
+        assert not recommended_steering(scene, sampling_of("layout", 20)).is_on
+
+
+def test_planned_passes_are_one_for_each_update_and_step():
+    guidance = GuidanceSettings(method_id="psg", strength=1, last_step=1, inner_updates=2)
+    sampling = SamplingSettings(steps=4, guidance=guidance)
+    assert planned_passes(scene_of(), sampling) == (3, 3, 1, 1)
+    idle = replace(sampling, guidance=replace(guidance, strength=0.0))
+    assert planned_passes(scene_of(), idle) == (1, 1, 1, 1)
+    (relation,) = scene_of().relations
+    two = replace(scene_of(), relations=(relation, replace(relation, id="r2")))
+    in_turn = replace(sampling, guidance=replace(guidance, one_by_one=True))
+    assert planned_passes(two, in_turn) == (5, 5, 1, 1)
+
+
+def sampling_of(method_id, steps):
+    guidance = GuidanceSettings()
+    if method_id != UNGUIDED:
+        guidance = guidance_preset(method_id, STABLE_DIFFUSION, Preset.RECOMMENDED, steps)
+    return SamplingSettings(steps=steps, guidance=guidance)
 
 
 def test_the_first_particle_has_the_seed_of_the_run():
