@@ -14,6 +14,7 @@ from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
     SceneGraph,
+    TextSpan,
     is_count,
 )
 
@@ -79,14 +80,29 @@ class Requirements:
     others: tuple[str, ...] = ()
 
 
+@frozen
+class ColourWords:
+    """Where a prompt names an object and its colours.
+
+    Attributes:
+        words: The colour words, without shades.
+        noun: The noun.
+        terms: Basic colour terms that the words name.
+    """
+
+    words: tuple[TextSpan, ...]
+    noun: TextSpan
+    terms: frozenset[str]
+
+
+BASIC_COLOURS = (
+    *("black", "white", "grey", "red", "orange", "yellow"),
+    *("green", "blue", "purple", "pink", "brown"),
+)
+"""The basic colour terms of English (Berlin and Kay 1969)."""
+
 COLOUR_TERMS: Mapping[str, tuple[str, ...]] = {
-    **{
-        term: (term,)
-        for term in (
-            *("black", "white", "grey", "red", "orange", "yellow"),
-            *("green", "blue", "purple", "pink", "brown"),
-        )
-    },
+    **{term: (term,) for term in BASIC_COLOURS},
     "gray": ("grey",),
     "silver": ("grey", "white"),
     "gold": ("yellow", "orange", "brown"),
@@ -106,7 +122,7 @@ COLOUR_TERMS: Mapping[str, tuple[str, ...]] = {
     "beige": ("brown", "white", "yellow"),
     "tan": ("brown", "orange"),
 }
-"""Colour words, each with the basic terms (Berlin and Kay 1969) that satisfy it, nearest first."""
+"""Colour words, each with the basic terms that satisfy it, nearest first."""
 
 SHADES = frozenset(
     {
@@ -182,6 +198,38 @@ def requirements_of(scene: SceneGraph, mention_id: MentionId) -> Requirements:
         colours=tuple({each.words: each for each in stated}.values()),
         others=others,
     )
+
+
+def colour_words(scene: SceneGraph, mention_id: MentionId) -> ColourWords | None:
+    """Return where the prompt names an object and its colours; None if it states no colour.
+
+    Raises:
+        KeyError: The scene has no such mention.
+    """
+    mention, text = scene.mention(mention_id), scene.prompt.text.lower()
+    noun = _noun_span(mention, text)
+    parts = [(mention.span.start, noun.start)]
+    before = text[: mention.span.start].rstrip()
+    if joined := _joined_before(mention, before):
+        parts.insert(0, (len(before) + 1 - len(joined), mention.span.start))
+    for span in (mention.span, *mention.named_again):
+        if stated := _STATED.match(text, span.stop):
+            parts.append(stated.span(1))
+    found = [each for start, stop in parts for each in _WORD.finditer(text, start, stop)]
+    if not found:
+        return None
+    return ColourWords(
+        words=tuple(TextSpan(start=each.start(), stop=each.end()) for each in found),
+        noun=noun,
+        terms=frozenset(term for each in found for term in COLOUR_TERMS[each[0]]),
+    )
+
+
+def _noun_span(mention: ObjectMention, text: str) -> TextSpan:
+    """Return the last words of a mention, as many as its head has."""
+    words = list(re.finditer(r"\S+", mention.span.of(text)))
+    start = words[-min(len(mention.head.split()), len(words))].start() if words else 0
+    return TextSpan(start=mention.span.start + start, stop=mention.span.stop)
 
 
 def is_judged(scene: SceneGraph) -> bool:
@@ -285,6 +333,7 @@ def _is_plural_in_form(mention: ObjectMention) -> bool:
 
 
 _COLOUR = "|".join(COLOUR_TERMS)
+_WORD = re.compile(rf"\b(?:{_COLOUR})\b")
 _SHADED = rf"(?:(?:{'|'.join(sorted(SHADES))})[\s-]+)*(?:{_COLOUR})"
 _JOINED = re.compile(rf"((?:{_SHADED}(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*))+)$")
 _STATED = re.compile(

@@ -1,7 +1,7 @@
 import pytest
 
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
-from spatialstudio.domain.requirements import is_judged, is_member, requirements_of
+from spatialstudio.domain.requirements import colour_words, is_judged, is_member, requirements_of
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.scene import Prompt
 
@@ -133,3 +133,20 @@ def test_members_of_a_plural_are_told_from_further_objects(extractor):
 )
 def test_relations_counts_and_colours_are_judged(extractor, text, expected):
     assert is_judged(extractor.extract(Prompt(text=text))) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "noun"),
+    [
+        ("a dark blue car next to a dog", ["blue"], "car"),
+        ("a red and white bus next to a dog", ["red", "white"], "bus"),
+        ("two red cars next to a dog", ["red"], "cars"),
+        ("a car that is green next to a dog", ["green"], "car"),
+        ("an orange next to a dog", None, None),
+    ],
+)
+def test_colour_words_are_found_in_the_prompt(extractor, text, words, noun):
+    scene = extractor.extract(Prompt(text=text))
+    found = colour_words(scene, scene.mentions[0].id)
+    stated = found and ([span.of(text) for span in found.words], found.noun.of(text))
+    assert stated == (words and (words, noun))

@@ -1,6 +1,7 @@
 """Conversion of the attention of one pass to maps and PoS of a scene."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -13,7 +14,7 @@ from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.scene import MentionId, Relation, RelationId, TokenSpan
-from spatialstudio.science.pos.attention_maps import WordAttention, mention_maps
+from spatialstudio.science.pos.attention_maps import ColourPlaces, WordAttention, mention_maps
 from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
 
@@ -26,8 +27,8 @@ class AttentionReader:
             have several, and all of them count.
         relations: Relations of the scene; muted ones are measured but not guided.
         smooths_maps: Whether the loss reads smoothed maps.
-        whole_text: Positions of all words, for losses in which words compete; empty for losses
-            on mentions only.
+        whole_text: Positions of all words, for losses in which words compete; only of bound
+            colours, or empty, for losses on mentions only.
         decoder: Layers of further levels, for losses that read them.
 
     Attributes:
@@ -55,11 +56,27 @@ class AttentionReader:
         self.guided = tuple(r for r in self.relations if r.is_guided)
         self._smooths_maps = smooths_maps
         self.allows_invalid = False
+        self._colours: Mapping[MentionId, ColourPlaces] = {}
         self._places: dict[MentionId, list[int]] = {}
         for span in spans:
             places = [self.columns.index(index) for index in span.indices]
             known = self._places.setdefault(span.mention_id, [])
             known += [place for place in places if place not in known]
+
+    def bind(self, colours: Mapping[MentionId, ColourPlaces]) -> None:
+        """Let the loss read colours.
+
+        Args:
+            colours: Their tokens, as positions in the denoiser's text; all are among the columns.
+        """
+        self._colours = {
+            name: replace(
+                each,
+                words=tuple(self.columns.index(at) for at in each.words),
+                noun=tuple(self.columns.index(at) for at in each.noun),
+            )
+            for name, each in colours.items()
+        }
 
     def mean(self) -> LevelMeans:
         """Return the accumulator for the layers of one pass."""
@@ -80,7 +97,11 @@ class AttentionReader:
         if not self.allows_invalid:
             refuse_invalid(columns.detach())
         return WordAttention(
-            columns, self._places, is_smoothed=self._smooths_maps, decoder=tuple(decoder)
+            columns,
+            self._places,
+            is_smoothed=self._smooths_maps,
+            decoder=tuple(decoder),
+            colours=self._colours,
         )
 
     def snapshot(self, attention: WordAttention) -> AttentionSnapshot:

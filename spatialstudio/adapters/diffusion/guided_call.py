@@ -1,6 +1,6 @@
 """Guidance and recording of one diffusers pipeline call, for the application and for notebooks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -22,7 +22,14 @@ from spatialstudio.adapters.diffusion.preview import (
     decode_preview,
     predicted_clean_latents,
 )
-from spatialstudio.adapters.diffusion.token_spans import in_denoiser, text_positions, token_spans
+from spatialstudio.adapters.diffusion.text_streams import TextStream
+from spatialstudio.adapters.diffusion.token_spans import (
+    colour_places,
+    in_denoiser,
+    knows_colours,
+    text_positions,
+    token_spans,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import BackendError
 from spatialstudio.domain.frozen import frozen
@@ -35,10 +42,13 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.samplers import SCALE_OFF
-from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.scene import MentionId, SceneGraph
+from spatialstudio.science.guidance.colours import ColouredLoss
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
+from spatialstudio.science.guidance.methods.layout import COLOUR_WEIGHT
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.sketch import SketchedLoss
+from spatialstudio.science.pos.attention_maps import ColourPlaces
 
 ReportStep: TypeAlias = Callable[[tuple[StepEvent, ...]], None]
 """Called at the end of a step with one event per picture of the call."""
@@ -98,7 +108,8 @@ class GuidedCall:
         self._report_step = report_step
         scene = plan.scene
         self.spans = token_spans(model.streams, scene.prompt.text, scene.mentions)
-        guidance = make_guidance(plan)
+        self._colours = bound_colours(model.streams, plan)
+        guidance = make_guidance(plan, binds_colours=bool(self._colours))
         is_used = guidance is not None or plan.particles is not None
         is_read = is_used or plan.capture.attention_every > 0
         reader = self._reader(guidance) if self.spans and is_read else None
@@ -136,14 +147,17 @@ class GuidedCall:
         is_whole = guidance is not None and guidance.loss.reads_whole_text
         reads_decoder = guidance is not None and guidance.reads_decoder
         whole_text = text_positions(model.streams, plan.scene.prompt.text) if is_whole else ()
+        colours = self._colours if guidance is not None else {}
+        bound = [at for each in colours.values() for at in (*each.words, *each.noun)]
         reader = AttentionReader(
             model.layers_to_read(smaller=plan.smaller_maps),
             in_denoiser(model.streams, self.spans),
             plan.scene.relations,
             smooths_maps=model.family.smooths_maps,
-            whole_text=whole_text,
+            whole_text=(*whole_text, *bound),
             decoder=model.decoder_to_read(smaller=plan.smaller_maps) if reads_decoder else (),
         )
+        reader.bind(colours)
         reader.allows_invalid = plan.allows_invalid
         if guidance is not None and guidance.guides_depth:
             reader.guided = tuple(r for r in plan.scene.relations if not r.is_muted)
@@ -212,8 +226,12 @@ class GuidedCall:
         return decode_preview(decode, pictured)
 
 
-def make_guidance(plan: CallPlan) -> Guidance | None:
+def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | None:
     """Return the guidance of a call; None without a method or without anything to guide.
+
+    Args:
+        plan: The call.
+        binds_colours: Whether the loss of relations and objects also binds colours.
 
     Raises:
         RequestError: The guidance method is not known.
@@ -226,6 +244,8 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
     with GUIDANCE_METHODS.failures_named(method.id):
         loss = method.make_loss(settings) if has_work(plan.scene, method.id) else None
         refined = method.make_refined(settings) if loss and method.make_refined else None
+    if loss is not None and binds_colours:
+        loss = ColouredLoss(loss, colour_weight(settings))
     if loss is None or is_sketched(settings):
         loss = SketchedLoss(held=loss, targets=settings.targets, weight=settings.target_weight)
     return Guidance(
@@ -237,6 +257,26 @@ def make_guidance(plan: CallPlan) -> Guidance | None:
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
     )
+
+
+def bound_colours(
+    streams: Sequence[TextStream], plan: CallPlan
+) -> Mapping[MentionId, ColourPlaces]:
+    """Return the tokens of the colours that guidance binds to their objects.
+
+    None are bound by methods without the option, nor on models that do not know colours.
+    """
+    if colour_weight(plan.guidance) <= 0 or not knows_colours(streams):
+        return {}
+    return colour_places(streams, plan.scene)
+
+
+def colour_weight(settings: GuidanceSettings) -> float:
+    """Return the weight of the binding of colours; 0 for methods without it."""
+    if settings.method_id == UNGUIDED or settings.method_id not in GUIDANCE_METHODS:
+        return 0.0
+    option = method_named(settings.method_id).option(COLOUR_WEIGHT.id)
+    return 0.0 if option is None else float(option.value_in(settings.options))
 
 
 def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:

@@ -6,14 +6,17 @@ from typing import TypeAlias
 
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.domain.errors import PromptError, prompt_too_long
+from spatialstudio.domain.requirements import BASIC_COLOURS, colour_words
 from spatialstudio.domain.scene import (
     MentionId,
     ObjectMention,
+    SceneGraph,
     SpanWeight,
     TextSpan,
     TokenReading,
     TokenSpan,
 )
+from spatialstudio.science.pos.attention_maps import ColourPlaces
 
 Offsets: TypeAlias = Sequence[tuple[int, int]]
 """Start and end character of every token, half-open."""
@@ -58,6 +61,49 @@ def in_denoiser(streams: Sequence[TextStream], spans: Sequence[TokenSpan]) -> tu
         replace(span, indices=tuple(first[span.encoder_id] + index for index in span.indices))
         for span in spans
     )
+
+
+MOST_PIECES = 2
+"""Tokens of a word that a tokenizer knows; it spells unknown words letter by letter."""
+
+
+def knows_colours(streams: Sequence[TextStream]) -> bool:
+    """Return True if a text encoder has words for the basic colours.
+
+    Tokenizers of models trained on captions of all kinds do; the embedded sticker model has never
+    read one.
+    """
+    return any(
+        all(
+            len(stream.tokenizer(f" {term}", add_special_tokens=False).input_ids) <= MOST_PIECES
+            for term in BASIC_COLOURS
+        )
+        for stream in streams
+    )
+
+
+def colour_places(
+    streams: Sequence[TextStream], scene: SceneGraph
+) -> dict[MentionId, ColourPlaces]:
+    """Locate the colour words and nouns of coloured objects in the text of the denoiser.
+
+    Objects whose words are beyond the limits of the text encoders are left out.
+    """
+    readings = [(stream.first, _Reading(stream, scene.prompt.text)) for stream in streams]
+    found = {}
+    for mention in scene.mentions:
+        if stated := colour_words(scene, mention.id):
+            places = [
+                {first + at for first, reading in readings for at in reading.indices(span)}
+                for span in (*stated.words, stated.noun)
+            ]
+            noun = places.pop()
+            words = set().union(*places) - noun
+            if words and noun:
+                found[mention.id] = ColourPlaces(
+                    words=tuple(sorted(words)), noun=tuple(sorted(noun)), terms=stated.terms
+                )
+    return found
 
 
 def text_positions(streams: Sequence[TextStream], prompt: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ arXiv:2301.13826.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from math import exp
 
 import torch
@@ -26,6 +27,21 @@ MentionMaps = Mapping[MentionId, torch.Tensor]
 """Mention id to (h, w), not negative."""
 
 
+@frozen
+class ColourPlaces:
+    """The tokens of a coloured object.
+
+    Attributes:
+        words: Indices of the tokens of its colour words.
+        noun: Indices of the tokens of its noun.
+        terms: Basic colour terms that the words name.
+    """
+
+    words: tuple[int, ...]
+    noun: tuple[int, ...]
+    terms: frozenset[str]
+
+
 @frozen(eq=False, kw_only=False)
 class WordAttention:
     """Cross-attention of one forward pass, with gradients if the pass has them.
@@ -36,12 +52,15 @@ class WordAttention:
         is_smoothed: Whether PoS losses use smoothed maps.
         decoder: Like ``columns``, by decoder level, coarse to fine; empty if the loss does not use
             levels or the denoiser has none.
+        colours: Mention id to the tokens of its colours in ``columns``; empty if no colour is
+            bound.
     """
 
     columns: torch.Tensor
     places: Mapping[MentionId, Sequence[int]]
     is_smoothed: bool = False
     decoder: tuple[torch.Tensor, ...] = ()
+    colours: Mapping[MentionId, ColourPlaces] = field(default_factory=dict)
 
     def maps(self) -> MentionMaps:
         """Return the unsmoothed maps, for display."""

@@ -10,6 +10,8 @@ object is lost or merges with another. The losses of the relations:
     near             4 max(0, d - k (s_a + s_b))^2 with the spreads s
     in front, behind the nearer object stands lower in the picture, by a margin
 
+Colours are bound to their objects by a further term (``science/guidance/colours.py``).
+
 Near does not pull two maps onto each other, unlike +PoS^dist, and far does not reward the corners.
 Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
 ordered vertically, or placed by the sketch, is left to steering and search.
@@ -174,6 +176,17 @@ ORDER_MARGIN = Option(
 )
 
 
+COLOUR_WEIGHT = Option(
+    id="colour_weight",
+    label="Colour weight",
+    help="Weight of the term that binds colours to their objects, on models that know colours.",
+    kind=OptionKind.FLOAT,
+    default=0.5,
+    minimum=0,
+    step=0.1,
+)
+
+
 def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
     placed = frozenset(target.mention_id for target in settings.targets)
     return LayoutLoss(
@@ -188,7 +201,7 @@ METHOD = GuidanceMethod(
     label="Layout guidance",
     description="Holds relations, depth and sketched places, and keeps every object.",
     order=0,
-    options=(EXCLUSIVITY_WEIGHT, ORDER_MARGIN),
+    options=(EXCLUSIVITY_WEIGHT, ORDER_MARGIN, COLOUR_WEIGHT),
     presets={
         Preset.RECOMMENDED: {
             ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001, inner_updates=3)
