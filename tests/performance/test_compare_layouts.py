@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.guidance.steering import particle_counts
 from tests.fakes import scene_of
 from tests.performance.compare_layouts import harm_table, second_table, table
 from tests.performance.guidance_variants import ABLATIONS, VARIANTS, all_variants
@@ -90,6 +91,14 @@ def test_the_second_verifier_is_compared_where_it_has_judged():
 @pytest.mark.parametrize("name", ["psg", "boxdiff", "attend-excite", "long", "best"])
 def test_variants_plan_as_many_passes_as_wanted(name, passes):
     assert sum(map(planned_passes, VARIANTS[name].requests(REQUEST, passes))) == passes
+
+
+@pytest.mark.parametrize(("passes", "particles"), [(30, 4), (40, 7), (60, 12)])
+def test_resampling_starts_with_as_many_particles_as_the_passes_allow(passes, particles):
+    (request,) = VARIANTS["resampling"].requests(REQUEST, passes)
+    counts = particle_counts(request.steering, request.sampling.steps)
+    assert (counts[0], counts[-1]) == (particles, 1)
+    assert passes - particles < sum(counts) <= passes
 
 
 def planned_passes(request):
