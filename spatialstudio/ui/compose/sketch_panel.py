@@ -154,6 +154,7 @@ class SketchPanel(Panel):
         self._sketch.size_moved.connect(lambda *to: self._preview(self._sized(*to)))
         self._sketch.size_picked.connect(self._take_size)
         self._sketch.hold_picked.connect(self._hold)
+        self._sketch.blob_picked.connect(self._sketch.show_picked)  # the next key may not wait
         self._sketch.blob_picked.connect(self._studio.session.pick_mention)
         self._sketch.place_asked.connect(self._ask_name_at)
         self._sketch.removal_asked.connect(self._remove)

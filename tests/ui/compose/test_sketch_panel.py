@@ -129,6 +129,13 @@ def test_keys_move_an_object_of_a_prompt_that_comes_later(qtbot, window, studio)
     assert set(held(studio)) == {"m1"}
 
 
+def test_keys_that_follow_fast_move_the_next_object(qtbot, sketch, studio):
+    sketch.setFocus()
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Tab, Qt.Key.Key_Up):
+        qtbot.keyClick(sketch, key)
+    assert set(held(studio)) == {"m1", "m2"}
+
+
 def test_an_empty_sketch_says_how_to_begin(qtbot, window):
     window.context.actions[SKETCH].trigger()
     sketch = window.stage.findChild(LayoutSketch)
