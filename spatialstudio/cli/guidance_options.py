@@ -245,9 +245,9 @@ def _add_steering(parser: argparse.ArgumentParser) -> None:
         "--particles",
         type=int,
         metavar="N",
-        help="number of particles; 1 is off (default: for relations in depth, as many as cost up "
-        f"to {MOST_COST} times the passes of a plain picture, if the judge set estimates depth; "
-        "else 1)",
+        help="number of particles; 1 is off (default: several for relations in depth, at up to "
+        f"{MOST_COST} times the passes of a plain picture, if the judge set estimates depth and no "
+        "--place is given; else 1)",
     )
     for name, meaning in STEERING_NUMBERS.items():
         steering.add_argument(

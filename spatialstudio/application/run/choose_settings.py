@@ -225,7 +225,8 @@ def with_recommended_steering(
 ) -> GenerationRequest:
     """Return a request with the recommended steering where a judge set can rate its depth.
 
-    A request with a noise search or with attention on disk is returned as it is.
+    A request with a noise search, with attention on disk, or with sketched places, which keep the
+    noise of the seed while they are moved, is returned as it is.
 
     Args:
         request: A request without steering.
@@ -233,6 +234,8 @@ def with_recommended_steering(
     """
     stores_words = request.capture.detail is not AttentionDetail.RELATION_WORDS
     if is_search(request) or (stores_words and request.capture.attention_every > 0):
+        return request
+    if request.sampling.guidance.targets:
         return request
     steering = recommended_steering(request.scene, request.sampling)
     if steering.is_on and not judges.rate_depth(request.model.id, request.scene):
@@ -256,7 +259,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
     if guidance.method_id == UNGUIDED:
         guidance = choose_guidance(LAYOUT, model, request.sampling.steps)
         guidance = replace(guidance, strength=0.0)
-    else:
+    elif not request.sampling.guidance.targets:
         usual.append(recommended_steering(request.scene, request.sampling))
     return replace(
         settings,

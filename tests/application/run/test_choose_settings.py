@@ -104,6 +104,13 @@ def test_the_settings_of_a_steered_run_draw_it_again(settings, method_id):
     assert replace(second, id=request.id) == request
 
 
+def test_sketched_places_keep_the_noise_of_the_seed(settings):
+    sketch = SketchedPlaces(targets=(PlaceTarget(mention_id="m1", x=0.2, y=0.5),))
+    judges = Judges(rates=True)
+    request = request_of(IN_DEPTH, STICKERS, settings, 4, places=sketch, judges=judges)
+    assert not request.steering.is_on
+
+
 def test_particles_set_by_hand_are_kept(settings):
     request = request_of(IN_DEPTH, STICKERS, settings, 4, judges=Judges(rates=True))
     assert settings_of(request, STICKERS, settings).steering is None
