@@ -73,9 +73,14 @@ def draw_found(painter: QPainter, theme: Theme, mark: FoundMark, whole: QRectF) 
             side.setLength(em(HEAD_EM))
             side.setAngle(side.angle() + angle)
             painter.drawLine(side)
-    box, letters = distance_box(mark, whole), font(SMALL)
-    draw_rounded(painter, box, theme.colour("raised"), QPen(theme.mention(mark.hue), 1))
-    draw_text(painter, box, mark.distance, (letters, theme.colour("text")))
+
+
+def draw_distance(painter: QPainter, theme: Theme, mark: FoundMark, whole: QRectF) -> None:
+    """Write the distance of an object that was found; arguments as for ``draw_found``."""
+    if mark.found is not None:
+        box = distance_box(mark, whole)
+        draw_rounded(painter, box, theme.colour("raised"), QPen(theme.mention(mark.hue), 1))
+        draw_text(painter, box, mark.distance, (font(SMALL), theme.colour("text")))
 
 
 def distance_box(mark: FoundMark, whole: QRectF) -> QRectF:
@@ -123,10 +128,13 @@ class FoundOverlay(StageOverlay):
             self._marks = marks
             self.changed.emit()
 
-    def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:  # noqa: ARG002 - a hook
-        """Draw the outlines, arrows and distances."""
+    def draw(self, painter: QPainter, place: PicturePlace, labels: PictureLabels) -> None:
+        """Draw the outlines and arrows, and label them with the distances."""
         for mark in self._marks:
             draw_found(painter, self._theme, mark, place.whole)
+            if mark.found is not None:
+                colours = self._theme.colour("raised"), self._theme.mention(mark.hue)
+                labels.add_note(distance_box(mark, place.whole).center(), mark.distance, colours)
 
     def words(self) -> str:
         """Return the distances."""

@@ -19,7 +19,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.compose.widgets.found_marks import FoundMark, distance_box, draw_found
+from spatialstudio.ui.compose.widgets.found_marks import (
+    FoundMark,
+    distance_box,
+    draw_distance,
+    draw_found,
+)
 from spatialstudio.ui.theme.theme import (
     SMALL,
     Theme,
@@ -247,6 +252,7 @@ class LayoutSketch(PaintedWidget):
             self._draw_blob(painter, blob)
         for mark in self._shown_found():
             draw_found(painter, self._theme, mark, frame)
+            draw_distance(painter, self._theme, mark, frame)
         taken = [self._label_box(blob) for blob in self._blobs]
         taken += [distance_box(mark, frame) for mark in self._shown_found()]
         for link in self._links:
