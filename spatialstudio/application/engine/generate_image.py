@@ -22,12 +22,14 @@ from spatialstudio.domain.ports import (
     GenerationBackend,
     ModelCard,
 )
+from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.domain.steering import RatePicture
 from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.science.checker.instances import measure_instances
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
-from spatialstudio.science.guidance.steering import picture_reward
+from spatialstudio.science.guidance.steering import count_reward, picture_reward
 
 
 @frozen(eq=False)
@@ -122,7 +124,9 @@ def draw_image(
 
 
 def picture_rater(scene: SceneGraph, judges: JudgeSet, token: CancelToken) -> RatePicture:
-    """Return the function that rates predicted pictures for steering; it raises as perception does.
+    """Return the function that rates predicted pictures for steering, by relations and counts.
+
+    It raises as perception does.
 
     Args:
         scene: Scene of the prompt.
@@ -130,10 +134,13 @@ def picture_rater(scene: SceneGraph, judges: JudgeSet, token: CancelToken) -> Ra
         token: Checked before each model call.
     """
     uncached = replace(judges, store=None)
+    has_counts = any(requirements_of(scene, each.id).quantity for each in scene.mentions)
 
     def rate(image: RgbImage, maps: Mapping[MentionId, FloatMap]) -> float:
         perception = perceive_image(image, scene, uncached, token)
-        return picture_reward(scene, perception, maps, REPRODUCE.detection_score)
+        reward = picture_reward(scene, perception, maps, REPRODUCE.detection_score)
+        instances = measure_instances(scene, perception, image) if has_counts else ()
+        return reward * count_reward(scene, instances, REPRODUCE.detection_score)
 
     return rate
 

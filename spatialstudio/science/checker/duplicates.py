@@ -55,6 +55,7 @@ class InstanceSettings:
         least_part: Smallest part, as a share of the smallest other instance.
         picture_side: Longer side to which the picture is reduced to search for duplicates, pixels.
         least_outline: Share of the outline of a duplicate that must lie on edges of the picture.
+        least_pixels: Pixels of a duplicate below which too few are compared to be sure.
         separated: Cover less the share of outlines without an edge, above which instances are
             separate.
         unsure: The same, above which the number of instances is unsure.
@@ -84,6 +85,7 @@ class InstanceSettings:
     least_part: float = 0.7
     picture_side: int = 192
     least_outline: float = 0.7
+    least_pixels: int = 300
     separated: float = 0.84
     unsure: float = 0.72
 

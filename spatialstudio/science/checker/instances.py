@@ -351,7 +351,8 @@ def separated(
     certainty += settings.size_bonus * is_large
     if len(parts) < 2 or certainty < settings.unsure:  # noqa: PLR2004 - one part is the region
         return [region]
-    if certainty < settings.separated:
+    is_small = min(int(part.sum()) for part in parts) < settings.least_pixels
+    if is_small or certainty < settings.separated:
         return [Region(pixels=region.pixels, score=region.score, has_mask=True, most=len(parts))]
     return [
         Region(pixels=part, score=region.score, has_mask=True)

@@ -27,9 +27,10 @@ import numpy.typing as npt
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED, SamplingSettings
+from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.scene import MentionId, Relation, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE, Potential, Steering, StepReward
-from spatialstudio.domain.verdict import DepthMap, Perception
+from spatialstudio.domain.verdict import DepthMap, Instance, Perception
 from spatialstudio.science.arrays import FloatArray
 from spatialstudio.science.guidance.methods import guides_depth
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
@@ -347,6 +348,28 @@ def picture_reward(
     on_masks = _lowest_pos(scene, regions | masks, perception.depth) * ABSENT**absent
     on_regions = _lowest_pos(scene, regions, perception.depth) if regions else on_masks
     return (on_masks + on_regions) / 2
+
+
+def count_reward(scene: SceneGraph, instances: Sequence[Instance], least_score: float) -> float:
+    """Compute the reward of required counts: one over one plus the number too many or missing.
+
+    Args:
+        scene: The scene; mentions without a required count are left out.
+        instances: Measured instances of the mentions.
+        least_score: Minimum score of an instance, [0, 1].
+
+    Returns:
+        (0, 1], the lowest of the mentions; 1 without counts.
+    """
+    rewards = [1.0]
+    for mention in scene.mentions:
+        quantity = requirements_of(scene, mention.id).quantity
+        if quantity is not None:
+            own = [each for each in instances if each.mention_id == mention.id]
+            count = sum(each.score >= least_score for each in own)
+            nearest = max(quantity.least, min(count, quantity.most or count))
+            rewards.append(1 / (1 + abs(count - nearest)))
+    return min(rewards)
 
 
 def _lowest_pos(

@@ -27,7 +27,15 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BEHIND, IN_FRONT_OF
 from spatialstudio.domain.steering import Steering
-from tests.fakes import CountingToken, FakeBackend, FakeDepth, FakeDetector, scene_of
+from tests.fakes import (
+    SIDE,
+    CountingToken,
+    FakeBackend,
+    FakeDepth,
+    FakeDetector,
+    counted_scene,
+    scene_of,
+)
 
 SCENE = scene_of("dog", "car")
 
@@ -159,6 +167,15 @@ def test_particles_are_rated_by_the_judge_set_in_depth(request_of_four, judges):
     behind = picture_rater(scene_of(relation_type=BEHIND), judges, CountingToken())
     assert rate(picture, {}) == 1
     assert behind(picture, {}) == 0
+
+
+def test_particles_with_a_wrong_count_are_rated_lower(judges):
+    picture = np.zeros((SIDE, SIDE, 3), np.uint8)
+    dog, dogs = (
+        picture_rater(scene, judges, CountingToken())(picture, {})
+        for scene in (scene_of(), counted_scene())
+    )
+    assert dogs == pytest.approx(dog / 3)
 
 
 def test_only_steered_pictures_have_a_rater(request_of_four, judges):

@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 
 from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings, SamplingSettings
+from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import IN_FRONT_OF
 from spatialstudio.domain.steering import (
     Potential,
     Steering,
 )
-from spatialstudio.domain.verdict import Perception
+from spatialstudio.domain.verdict import Box, Instance, Perception
 from spatialstudio.science.guidance.method import STABLE_DIFFUSION
 from spatialstudio.science.guidance.methods import guidance_preset
 from spatialstudio.science.guidance.steering import (
     attention_reward,
+    count_reward,
     effective_size,
     initial_population,
     log_potential,
@@ -29,7 +31,7 @@ from spatialstudio.science.guidance.steering import (
     resampling_steps,
     systematic,
 )
-from tests.fakes import SIDE, FakeDepth, FakeDetector, scene_of
+from tests.fakes import SIDE, FakeDepth, FakeDetector, counted_scene, scene_of
 
 REWARDS = np.array([[0.5, 0.1], [0.2, 0.4]])
 """Of two particles at two times."""
@@ -287,6 +289,21 @@ def test_masks_and_attention_that_disagree_are_averaged(maps):
 def test_a_picture_without_relations_is_rated_by_its_objects():
     scene = replace(scene_of(), relations=())
     assert picture_reward(scene, perceived(scene.mentions[:1], None), {}, 0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("scores", "reward"),
+    [((0.9, 0.9, 0.9), 1), ((0.9, 0.9), 1 / 2), ((0.9, 0.9, 0.2), 1 / 2), ((), 1 / 4)],
+    ids=["as many as required", "one is missing", "one is unsure", "none"],
+)
+def test_counts_are_rated_by_what_is_missing_or_too_many(scores, reward):
+    scene = counted_scene()
+    mention = scene.mentions[0].id
+    assert requirements_of(scene, mention).quantity.least == 3
+    box = Box(left=0, top=0, right=8, bottom=8)
+    found = [Instance(mention_id=mention, box=box, score=score, area=0.1) for score in scores]
+    assert count_reward(scene, found, 0.5) == pytest.approx(reward)
+    assert count_reward(scene_of(), found, 0.5) == 1
 
 
 def test_a_region_is_the_highest_tenth_of_the_map():
