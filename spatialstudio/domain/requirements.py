@@ -191,7 +191,8 @@ def requirements_of(scene: SceneGraph, mention_id: MentionId) -> Requirements:
         colours = (*_listed(joined), *colours)
         last = before.split()[-1:]
         count = count or next((word for word in last if is_count(word)), "")
-    stated = (*colours, *_after(mention, text))
+    inside = _INSIDE.search(mention.phrase.lower())
+    stated = (*_listed(inside[1] if inside else ""), *colours, *_after(mention, text))
     return Requirements(
         mention_id=mention_id,
         quantity=_quantity(mention, count, before),
@@ -335,7 +336,9 @@ def _is_plural_in_form(mention: ObjectMention) -> bool:
 _COLOUR = "|".join(COLOUR_TERMS)
 _WORD = re.compile(rf"\b(?:{_COLOUR})\b")
 _SHADED = rf"(?:(?:{'|'.join(sorted(SHADES))})[\s-]+)*(?:{_COLOUR})"
-_JOINED = re.compile(rf"((?:{_SHADED}(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*))+)$")
+_LIST = rf"((?:{_SHADED}(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*))+)"
+_JOINED = re.compile(rf"{_LIST}$")
+_INSIDE = re.compile(rf"\b{_LIST}(?={_SHADED}\b)")
 _STATED = re.compile(
     rf"\s*,?\s*(?:(?:that|which)\s+)?(?:is|are)\s+((?:{_SHADED})(?:\s+and\s+{_SHADED})*)"
     r"(?=\s*(?:$|[.,;:!?]|(?:and|but|while|with|to|on|in|at|next|left|right|above|below|behind|"

@@ -92,6 +92,7 @@ def test_a_count_is_quoted_as_written(required, text, words):
         ("a turquoise vase", {"turquoise": ("blue", "green")}),
         ("a black-and-white cat", {"black": ("black",), "white": ("white",)}),
         ("a red and white bus", {"red": ("red",), "white": ("white",)}),
+        ("a big red and white bus", {"red": ("red",), "white": ("white",)}),
         ("the car is blue", {"blue": ("blue",)}),
         ("a cat that is black left of a dog", {"black": ("black",)}),
         ("an orange cat", {"orange": ("orange",)}),
@@ -140,6 +141,7 @@ def test_relations_counts_and_colours_are_judged(extractor, text, expected):
     [
         ("a dark blue car next to a dog", ["blue"], "car"),
         ("a red and white bus next to a dog", ["red", "white"], "bus"),
+        ("a big red and white bus next to a dog", ["red", "white"], "bus"),
         ("two red cars next to a dog", ["red"], "cars"),
         ("a car that is green next to a dog", ["green"], "car"),
         ("an orange next to a dog", None, None),

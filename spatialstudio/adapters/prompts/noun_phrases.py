@@ -20,10 +20,12 @@ from spatialstudio.adapters.prompts.word_runs import (
 from spatialstudio.adapters.prompts.words import (
     CLAUSE_BOUNDS,
     DETERMINERS,
+    JOINERS,
     RELATIONS,
     Word,
     WordKind,
 )
+from spatialstudio.domain.requirements import COLOUR_TERMS, SHADES
 from spatialstudio.domain.scene import ORDINALS, TextSpan
 
 RUN_KINDS = {WordKind.WORD, WordKind.FALSE_FRIEND}
@@ -54,6 +56,7 @@ class PhraseFinder:
     def find(self, words: Sequence[Word]) -> list[Piece]:
         """Replace runs of words by noun phrases and verbs; other words become a single gap."""
         self._is_terse = not any(word.kind in DETERMINERS for word in words)
+        words = _without_joined_colours(words)
         position = 0
         while position < len(words):
             word = self._as_determiner(words[position])
@@ -273,3 +276,41 @@ def _one_of_pair(determiner: Word, words: Sequence[Word]) -> WordKind | None:
 
 def _is_several(piece: Piece) -> TypeGuard[NounPhrase]:
     return isinstance(piece, NounPhrase) and piece.is_plural
+
+
+def _without_joined_colours(words: Sequence[Word]) -> list[Word]:
+    """Drop "red and" of "a red and white bus": the requirements read it from the prompt."""
+    kept: list[Word] = []
+    position = 0
+    while position < len(words):
+        stop = _end_of_colours(words, position)
+        after = stop
+        while after < len(words) and words[after].kind in JOINERS:
+            after += 1
+        if stop > position and after > stop and _precede_noun(words, after):
+            position = after
+        else:
+            kept.append(words[position])
+            position += 1
+    return kept
+
+
+def _end_of_colours(words: Sequence[Word], start: int) -> int:
+    """Return where the words of one colour end, shades included; the start if there is none."""
+    stop = start
+    while stop < len(words) and words[stop].text.lower() in SHADES:
+        stop += 1
+    return stop + 1 if stop < len(words) and words[stop].text.lower() in COLOUR_TERMS else start
+
+
+def _precede_noun(words: Sequence[Word], start: int) -> bool:
+    """Return True if colours, joined or not, come before another word."""
+    stop = _end_of_colours(words, start)
+    if stop == start:
+        return False
+    after = stop
+    while after < len(words) and words[after].kind in JOINERS:
+        after += 1
+    if after > stop:
+        return _precede_noun(words, after)
+    return stop < len(words) and words[stop].kind is WordKind.WORD

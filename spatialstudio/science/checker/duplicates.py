@@ -78,7 +78,7 @@ class InstanceSettings:
     edge: float = 8.0
     double_size: float = 1.5
     size_bonus: float = 0.15
-    merged_size: float = 1.7
+    merged_size: float = 1.5
     same_shape: float = 1.25
     near: float = 0.3
     least_common: float = 0.5

@@ -173,6 +173,27 @@ def test_a_sentence_is_read(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("a dog to the left of a red and white bus", ["dog", "white bus"]),
+        ("a dog to the left of a red, white and blue boat", ["dog", "blue boat"]),
+        ("a big red and white bus to the left of a dog", ["big red and white bus", "dog"]),
+    ],
+)
+def test_joined_colours_belong_to_one_object(text, phrases):
+    scene = read(text)
+    assert [mention.phrase for mention in scene.mentions] == phrases
+    assert [relation.type for relation in scene.relations] == [LEFT_OF]
+
+
+def test_colours_of_two_objects_are_not_joined():
+    assert [each.phrase for each in read("a red car and a white dog").mentions] == [
+        "red car",
+        "white dog",
+    ]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "a left-handed man and a dog",
