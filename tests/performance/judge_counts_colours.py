@@ -60,7 +60,7 @@ OVERLAP = 0.02, 0.10
 GAP = 4
 ARRANGEMENTS = ("apart", "apart", "touching", "overlapping")
 WORDS = {1: "one", 2: "two", 3: "three"}
-HELD_OUT = 20261124
+HELD_OUT = 20261125
 PAINTS = {
     "red": (48, 66, 44),
     "orange": (68, 40, 68),

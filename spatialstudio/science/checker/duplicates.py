@@ -79,7 +79,7 @@ class InstanceSettings:
     double_size: float = 1.5
     size_bonus: float = 0.15
     merged_size: float = 1.5
-    same_shape: float = 1.25
+    same_shape: float = 1.12
     near: float = 0.3
     least_common: float = 0.5
     least_part: float = 0.7
