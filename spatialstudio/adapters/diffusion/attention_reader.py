@@ -33,6 +33,7 @@ class AttentionReader:
 
     Attributes:
         guided: Relations that the loss reads; by default those that PoS can guide.
+        plurals: Mentions of more than one object; by default none.
         allows_invalid: Whether NaN and infinite values are read instead of raising.
     """
 
@@ -54,6 +55,7 @@ class AttentionReader:
         self._wanted = torch.tensor(self.columns, dtype=torch.long)
         self.relations = tuple(r for r in relations if can_guide(r.type))
         self.guided = tuple(r for r in self.relations if r.is_guided)
+        self.plurals: frozenset[MentionId] = frozenset()
         self._smooths_maps = smooths_maps
         self.allows_invalid = False
         self._colours: Mapping[MentionId, ColourPlaces] = {}
@@ -100,6 +102,7 @@ class AttentionReader:
             columns,
             self._places,
             is_smoothed=self._smooths_maps,
+            plurals=self.plurals,
             decoder=tuple(decoder),
             colours=self._colours,
         )

@@ -159,6 +159,7 @@ class GuidedCall:
         )
         reader.bind(colours)
         reader.allows_invalid = plan.allows_invalid
+        reader.plurals = frozenset(each.id for each in plan.scene.mentions if each.is_plural)
         if guidance is not None and guidance.guides_depth:
             reader.guided = tuple(r for r in plan.scene.relations if not r.is_muted)
         return reader

@@ -50,6 +50,7 @@ class WordAttention:
         columns: (tokens, h, w) float32 probabilities, mean over heads and layers.
         places: Mention id to the indices of its tokens in ``columns``; never empty.
         is_smoothed: Whether PoS losses use smoothed maps.
+        plurals: Mentions of more than one object.
         decoder: Like ``columns``, by decoder level, coarse to fine; empty if the loss does not use
             levels or the denoiser has none.
         colours: Mention id to the tokens of its colours in ``columns``; empty if no colour is
@@ -59,6 +60,7 @@ class WordAttention:
     columns: torch.Tensor
     places: Mapping[MentionId, Sequence[int]]
     is_smoothed: bool = False
+    plurals: frozenset[MentionId] = frozenset()
     decoder: tuple[torch.Tensor, ...] = ()
     colours: Mapping[MentionId, ColourPlaces] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Shape of attention maps with gradients: peaks, centroid, spread, compactness and exclusivity.
+"""Shape of attention maps with gradients: peaks, spread, compactness, exclusivity and unity.
 
 Exclusivity tells whether a word has places of its own. With the maps A_i of all mentions,
 
@@ -6,7 +6,15 @@ Exclusivity tells whether a word has places of its own. With the maps A_i of all
 
 is the share of the attention that word i has at the places it attends to: 1 where no other word
 attends, 1 / k where k words attend alike, near 0 for a faint map under another word's map. Like
-PoS it is independent of the scale of attention. The measure is ours.
+PoS it is independent of the scale of attention.
+
+Unity tells whether a word has one place. With the peaks q of its map, which sum to 1,
+
+    U = max_x sum_y q(y) exp(-|x - y|^2 / (2 s^2))
+
+is the share of them within a spread s around the densest place: 1 for one narrow peak, 1 / k for k
+distant ones alike. Its gradient strengthens the densest place at the cost of the others. Both
+measures are ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -98,3 +106,24 @@ def exclusivity(maps: Sequence[torch.Tensor]) -> torch.Tensor:
     share = stacked / stacked.sum(0).clamp_min(least)
     places = stacked / stacked.sum((-2, -1), keepdim=True).clamp_min(least)
     return (places * share).sum((-2, -1))
+
+
+def unity(weights: torch.Tensor, spread: float) -> torch.Tensor:
+    """Compute the share of a word's peaks that lies around the densest place.
+
+    Args:
+        weights: (h, w), not negative, with a positive sum.
+        spread: Of one object, s, fraction of the sides, > 0.
+
+    Returns:
+        () U in (0, 1].
+    """
+    above = peaks(weights)
+    around_y, around_x = (_kernel(marginal(above, axis), spread) for axis in (Axis.Y, Axis.X))
+    return (around_y @ (above / above.sum()) @ around_x).amax()
+
+
+def _kernel(profile: torch.Tensor, spread: float) -> torch.Tensor:
+    """Return the (bins, bins) Gaussian of the distances between the cells of a profile."""
+    places = cell_centres(profile)
+    return torch.exp(-(places[:, None] - places).square() / (2 * spread**2))

@@ -1,8 +1,10 @@
+from math import exp
+
 import pytest
 import torch
 
 from spatialstudio.domain.scene import Axis
-from spatialstudio.science.pos.map_shape import compactness, exclusivity, peaks, spread_of
+from spatialstudio.science.pos.map_shape import compactness, exclusivity, peaks, spread_of, unity
 
 
 def spot(rows, columns, height=1.0, side=8):
@@ -54,3 +56,23 @@ def test_a_constant_map_keeps_its_mass():
 
 def test_compactness_is_the_mass_above_the_mean():
     assert compactness(TOP_LEFT).item() == pytest.approx(1 - 9 / 64)
+
+
+def test_unity_is_the_share_of_the_densest_place():
+    one, two = spot(1, 1, side=32), spot(1, 1, side=32) + spot(30, 30, side=32)
+    assert unity(one, 0.1).item() == pytest.approx(1)
+    assert unity(two, 0.1).item() == pytest.approx(1 / 2)
+    assert unity(3 * two + 0.02, 0.1).item() == pytest.approx(1 / 2)
+    assert unity(spot(1, 1, side=32) + spot(30, 30, height=3, side=32), 0.1) == pytest.approx(
+        3 / 4, abs=1e-3
+    )
+
+
+def test_unity_measures_along_the_sides_of_a_wide_map():
+    wide = torch.zeros(8, 32)
+    wide[4, 4] = wide[4, 12] = 1  # a quarter of the width apart
+    assert unity(wide, 0.25).item() == pytest.approx(exp(-1 / 8))  # from the middle
+
+
+def test_a_constant_map_has_a_unity():
+    assert 0 < unity(torch.ones(16, 16), 0.2) < 0.5

@@ -1,9 +1,10 @@
 """Layout guidance: holds the relations and keeps every object.
 
-    L = sum_r w_r L_r + e sum_i (1 - X_i)^2
+    L = sum_r w_r L_r + e sum_i (1 - X_i)^2 - u sum_i log U_i
 
-with the exclusivity X_i of each word's map (``science/pos/map_shape.py``), which falls when an
-object is lost or merges with another. The losses of the relations:
+with exclusivity X_i and unity U_i of each word's map (``science/pos/map_shape.py``). X_i falls when
+an object is lost or merges with another, U_i when it is drawn twice. Words in the plural and
+objects that the sketch places have no unity term. The losses of the relations:
 
     order, between   (1 - P(u + g < v))^2, the PSG loss with a margin of g
     far              4 max(0, f - d)^2 with the distance d of the centroids
@@ -23,6 +24,7 @@ Source: PSG, Rezaei et al. 2025, arXiv:2506.23418, for the order; all else is ou
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from spatialstudio.domain.frozen import frozen
@@ -44,6 +46,8 @@ REACH = 1.6
 """Distance at which near objects touch, in spreads of their maps."""
 DISTANCE_WEIGHT = 4.0
 """Weight of squared distances, so that they compare with squared probabilities."""
+ALONE = 0.25
+"""Spread of an object that has the picture to itself; k objects share its area."""
 DEPTH_STEP = 0.2
 """How much lower the nearer object stands, fraction of the side."""
 
@@ -53,12 +57,14 @@ class LayoutLoss:
     """Layout guidance, a ``GuidanceLoss``.
 
     Attributes:
-        exclusivity: Weight of the exclusivity term, >= 0.
+        exclusivity: Weight of the exclusivity term, e, >= 0.
+        unity: Weight of the unity term, u, >= 0.
         margin: g, fraction of the side by which ordered objects are apart, >= 0.
         placed: Objects that the sketch places.
     """
 
     exclusivity: float = 0.5
+    unity: float = 0.1
     margin: float = 0.05
     placed: frozenset[MentionId] = frozenset()
 
@@ -68,7 +74,7 @@ class LayoutLoss:
         """Return the () weighted sum of the terms, each >= 0."""
         import torch
 
-        from spatialstudio.science.pos.map_shape import exclusivity
+        from spatialstudio.science.pos.map_shape import exclusivity, unity
 
         maps = attention.loss_maps()
         losses = [
@@ -78,6 +84,12 @@ class LayoutLoss:
         ]
         lacks = (1 - exclusivity(tuple(maps.values()))).square()
         losses.append(self.exclusivity * lacks.sum())
+        spread = ALONE / sqrt(len(maps))
+        losses += [
+            -self.unity * unity(weights, spread).log()
+            for mention_id, weights in maps.items()
+            if mention_id not in attention.plurals | self.placed
+        ]
         return torch.stack(losses).sum()
 
     def _has_free_height(self, relation: Relation, relations: Sequence[Relation]) -> bool:
@@ -164,6 +176,15 @@ EXCLUSIVITY_WEIGHT = Option(
     minimum=0,
     step=0.1,
 )
+UNITY_WEIGHT = Option(
+    id="unity_weight",
+    label="Unity weight",
+    help="Weight of the term that draws every object once; 0 allows duplicates.",
+    kind=OptionKind.FLOAT,
+    default=0.1,
+    minimum=0,
+    step=0.05,
+)
 ORDER_MARGIN = Option(
     id="order_margin",
     label="Order margin",
@@ -191,6 +212,7 @@ def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
     placed = frozenset(target.mention_id for target in settings.targets)
     return LayoutLoss(
         exclusivity=float(EXCLUSIVITY_WEIGHT.value_in(settings.options)),
+        unity=float(UNITY_WEIGHT.value_in(settings.options)),
         margin=float(ORDER_MARGIN.value_in(settings.options)),
         placed=placed if settings.target_weight > 0 else frozenset(),
     )
@@ -201,7 +223,7 @@ METHOD = GuidanceMethod(
     label="Layout guidance",
     description="Holds relations, depth and sketched places, and keeps every object.",
     order=0,
-    options=(EXCLUSIVITY_WEIGHT, ORDER_MARGIN, COLOUR_WEIGHT),
+    options=(EXCLUSIVITY_WEIGHT, UNITY_WEIGHT, ORDER_MARGIN, COLOUR_WEIGHT),
     presets={
         Preset.RECOMMENDED: {
             ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001, inner_updates=3)

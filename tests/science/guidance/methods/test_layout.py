@@ -20,7 +20,7 @@ from spatialstudio.science.guidance.methods.layout import DEPTH_STEP, LayoutLoss
 from spatialstudio.science.pos.attention_maps import WordAttention
 
 SIDE = 16
-RELATIONS_ONLY = LayoutLoss(exclusivity=0, margin=0)
+RELATIONS_ONLY = LayoutLoss(exclusivity=0, unity=0, margin=0)
 
 
 def spot(x, y, size=4):
@@ -96,11 +96,30 @@ def test_depth_does_not_contradict_a_vertical_order_or_the_sketch():
 
 
 def test_lost_and_merged_objects_are_penalised():
-    loss = LayoutLoss(exclusivity=1)
+    loss = LayoutLoss(exclusivity=1, unity=0)
     apart = loss_of(loss, LEFT_OF, LEFT, RIGHT)
     lost = loss_of(loss, LEFT_OF, LEFT, RIGHT * 0.01 + LEFT)
     assert apart == pytest.approx(0, abs=1e-3)
     assert lost > 0.4
+
+
+def test_an_object_in_two_places_is_penalised_unless_it_is_plural_or_placed():
+    loss = replace(RELATIONS_ONLY, unity=1)
+    columns = torch.stack([LEFT + TOP, spot(12, 12)]).requires_grad_()
+    places = {"a": [0], "b": [1]}
+    one = WordAttention(columns=columns, places=places)
+    several = replace(one, plurals=frozenset("a"))
+    placed = replace(loss, placed=frozenset("a"))
+    twice, plural, sketched = loss([], one), loss([], several), placed([], one)
+    assert twice > plural + 0.3
+    assert sketched == plural
+
+
+def test_the_gradient_of_unity_keeps_the_denser_of_two_places():
+    columns = torch.stack([1.2 * spot(3, 8) + spot(12, 8)]).requires_grad_()
+    attention = WordAttention(columns=columns, places={"a": [0]})
+    (gradient,) = torch.autograd.grad(replace(RELATIONS_ONLY, unity=1)([], attention), columns)
+    assert gradient[0, 8, 3] < 0 < gradient[0, 8, 12]
 
 
 def test_the_gradient_moves_a_merged_map_away_from_the_other():
@@ -126,10 +145,11 @@ def test_the_recommended_gradients_are_clipped_for_every_family():
 
 
 def test_options_reach_the_loss():
-    options = {"exclusivity_weight": 0.25, "order_margin": 0.1}
+    options = {"exclusivity_weight": 0.25, "unity_weight": 0.2, "order_margin": 0.1}
     sketch = (PlaceTarget(mention_id="a", x=0.2, y=0.2),)
     make = GUIDANCE_METHODS["layout"].make_loss
     loss = make(GuidanceSettings(method_id="layout", options=options, targets=sketch))
-    assert loss == LayoutLoss(exclusivity=0.25, margin=0.1, placed=frozenset("a"))
+    expected = LayoutLoss(exclusivity=0.25, unity=0.2, margin=0.1, placed=frozenset("a"))
+    assert loss == expected
     free = make(GuidanceSettings(method_id="layout", targets=sketch, target_weight=0))
     assert free.placed == frozenset()
