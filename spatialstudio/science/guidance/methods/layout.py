@@ -226,12 +226,12 @@ METHOD = GuidanceMethod(
     options=(EXCLUSIVITY_WEIGHT, UNITY_WEIGHT, ORDER_MARGIN, COLOUR_WEIGHT),
     presets={
         Preset.RECOMMENDED: {
-            ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001, inner_updates=3)
+            ANY_FAMILY: GuidanceSettings(strength=100, gradient_limit=0.001, inner_updates=5)
         },
     },
     needs_relations=False,
     least_mentions=2,
-    guided_share=0.3,
+    guided_share=0.2,
     guides_depth=True,
     make_loss=_make_loss,
 )
