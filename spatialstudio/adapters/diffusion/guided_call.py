@@ -257,6 +257,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         corrects_prediction=method.corrects_prediction,
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
+        keeps_colours=method.keeps_colours,
     )
 
 

@@ -45,6 +45,7 @@ class Guidance:
             they are subtracted from the latents.
         reads_decoder: Whether the loss reads the decoder's levels.
         guides_depth: Whether the loss reads relations in depth.
+        keeps_colours: Whether updates leave the mean of each latent channel.
         failures_named: Returns a context that names the plugin of the loss in errors.
     """
 
@@ -54,6 +55,7 @@ class Guidance:
     corrects_prediction: bool = False
     reads_decoder: bool = False
     guides_depth: bool = False
+    keeps_colours: bool = False
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
@@ -194,7 +196,10 @@ class LatentUpdates:
                 return value
             with self._guidance.failures_named():
                 (gradient,) = torch.autograd.grad(loss * scale, start)
-        self.shift = self.shift + length * self._clipped(gradient.float() / scale)
+        gradient = gradient.float() / scale
+        if self._guidance.keeps_colours:
+            gradient = without_channel_means(gradient)
+        self.shift = self.shift + length * self._clipped(gradient)
         if refined is None and self.loss is None:
             self.loss = value
         return value
@@ -222,6 +227,16 @@ class LatentUpdates:
         with keep_checkpointing(self._denoiser):
             self._denoiser.enable_gradient_checkpointing(run)
             yield
+
+
+def without_channel_means(gradient: torch.Tensor) -> torch.Tensor:
+    """Subtract the mean of each channel over all positions.
+
+    Args:
+        gradient: (..., h, w) with at least four dimensions, or packed, (rows, positions, channels).
+    """
+    positions = (1,) if gradient.ndim == 3 else (-2, -1)
+    return gradient - gradient.mean(positions, keepdim=True)
 
 
 CHECKPOINTING_ATTRIBUTES = ("gradient_checkpointing", "_gradient_checkpointing_func")

@@ -43,6 +43,8 @@ class GuidanceMethod(MethodCard):
         needs_relations: False for a method that uses only mentions, so that it also applies to a
             scene without relations and is independent of the relations.
         guides_depth: Whether it also guides relations in depth, by cues in the picture plane.
+        keeps_colours: Whether updates leave the mean of each latent channel, which decides the
+            colours of the background.
         uses_model_strength: Whether the recommended step size comes from the model's card.
         guided_share: Fraction of the steps that the recommended settings guide, (0, 1]; None for
             the fraction recommended for the model family.
@@ -59,6 +61,7 @@ class GuidanceMethod(MethodCard):
     order: int = 0
     needs_relations: bool = True
     guides_depth: bool = False
+    keeps_colours: bool = False
     uses_model_strength: bool = False
     guided_share: float | None = None
     least_mentions: int = 1

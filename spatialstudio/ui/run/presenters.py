@@ -206,7 +206,8 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
     facts = [cost_in_words(estimate, weights_bytes)]
     if estimate.guided_steps is not None:
         first, last = (step + 1 for step in estimate.guided_steps)
-        facts.append(tr("guided steps {first} to {last}").format(first=first, last=last))
+        steps = tr("guided step {first}") if first == last else tr("guided steps {first} to {last}")
+        facts.append(steps.format(first=first, last=last))
     elif estimate.leaves_depth:
         facts.append(tr("unguided: depth relations need particles or noise search"))
     elif estimate.particles == 1:

@@ -106,6 +106,16 @@ def test_one_particle_and_no_strength_leave_the_plain_picture_to_the_bit(family,
     assert np.array_equal(family.run(one).image, family.run(request_).image)
 
 
+def test_layout_guidance_keeps_the_mean_of_each_latent_channel(family, make_request):
+    guidance = replace(STRONG, method_id="layout", last_step=0, inner_updates=2)
+    family.draw(make_request(family.tiny.wide, steps=1, guidance=guidance))
+    first, last = family.samples[0][:1], family.last_sample[:1]
+    positions = (1,) if first.ndim == 3 else (-2, -1)
+    moved = (last - first).float()
+    assert moved.abs().max() > 1e-3
+    assert moved.mean(positions).abs().max() < 1e-3 * moved.abs().max()
+
+
 def last_maps(run):
     return steps_of(run.events)[-1].attention.maps
 

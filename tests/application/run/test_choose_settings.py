@@ -167,10 +167,11 @@ def test_only_existing_presets_can_be_chosen():
 
 def test_the_guided_window_grows_with_the_steps():
     large = replace(SD, pipeline_class=SDXL)
-    settings = with_steps(usual_settings(large), large, 100)
-    assert settings.sampling.guidance.last_step == 29
-    by_psg = with_method(settings, large, PSG, Preset.RECOMMENDED)
-    assert by_psg.sampling.guidance.last_step == 19
+    for method_id in (LAYOUT, PSG):
+        chosen = with_method(usual_settings(large), large, method_id, Preset.RECOMMENDED)
+        steps = {steps: with_steps(chosen, large, steps) for steps in (50, 100)}
+        lasts = {count: each.sampling.guidance.last_step for count, each in steps.items()}
+        assert lasts == {50: 9, 100: 19}
 
 
 def test_a_guided_window_set_by_hand_is_kept():

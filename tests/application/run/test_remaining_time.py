@@ -48,7 +48,7 @@ def test_timings_are_reused_for_the_next_run(remaining, request_of_six):
     watch(remaining, request_of_six, 6)
     remaining.start(100.0)
     assert remaining.seconds_left(request_of_six, 0) == pytest.approx(
-        4 * GUIDED_S + 2 * PLAIN_S, rel=0.25
+        2 * GUIDED_S + 4 * PLAIN_S, rel=0.25
     )
 
 

@@ -74,13 +74,13 @@ def run(estimates, request, clock):
 
 
 def test_before_any_run_only_the_guided_steps_are_known(estimates, request_):
-    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 1))
+    assert estimates.estimate([request_]) == RunEstimate(guided_steps=(0, 0))
 
 
 def test_a_run_updates_time_and_memory(estimates, request_, clock):
     run(estimates, request_, clock)
     estimate = estimates.estimate([request_])
-    assert estimate.seconds == pytest.approx(2 * GUIDED_S + 4 * PLAIN_S + JUDGING_S)
+    assert estimate.seconds == pytest.approx(GUIDED_S + 5 * PLAIN_S + JUDGING_S)
     assert (estimate.memory_bytes, estimate.disk_bytes) == (150, 7)
     assert estimate.device == "cpu"
 

@@ -169,7 +169,7 @@ def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
     for job in engine.jobs:
         engine.play(job)
     qtbot.waitUntil(lambda: estimate(panel).startswith("About"))
-    assert "guided steps 1 to 2" in estimate(panel)
+    assert "guided step 1" in estimate(panel)
     qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
     assert "unguided" in estimate(panel)
 

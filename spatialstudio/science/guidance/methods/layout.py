@@ -17,7 +17,9 @@ Near does not pull two maps onto each other, unlike +PoS^dist, and far does not 
 Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
 ordered vertically, or placed by the sketch, is left to steering and search.
 
-Steps are long and gradients are clipped: on the first steps, which decide the layout, the gradient
+Updates leave the mean of each latent channel, which decides the colours of the background: a
+picture keeps its style when an object of its sketch is moved. Steps are long and gradients are
+clipped: on the first steps, which decide the layout, the gradient
 of PoS is too small to change anything with the strength that PSG uses.
 
 Source: PSG, Rezaei et al. 2025, arXiv:2506.23418, for the order; all else is ours.
@@ -233,5 +235,6 @@ METHOD = GuidanceMethod(
     least_mentions=2,
     guided_share=0.2,
     guides_depth=True,
+    keeps_colours=True,
     make_loss=_make_loss,
 )
