@@ -104,14 +104,10 @@ class Drawn:
         hook.remove()
 
     @property
-    def samples(self):
-        """The latents of each call of the denoiser."""
-        given = [args[0] if args else kwargs["hidden_states"] for args, kwargs in self.inputs]
-        return [torch.stack(each) if isinstance(each, list) else each for each in given]
-
-    @property
     def last_sample(self):
-        return self.samples[-1]
+        args, kwargs = self.inputs[-1]
+        given = args[0] if args else kwargs["hidden_states"]
+        return torch.stack(given) if isinstance(given, list) else given
 
 
 @contextmanager
