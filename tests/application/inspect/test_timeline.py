@@ -67,7 +67,7 @@ def test_an_empty_map_has_no_bounds(request_):
 
 
 def test_guidance_acts_on_the_steps_of_its_window(run):
-    assert due_steps(run) == (0, 1, 2)
+    assert due_steps(run) == (0, 1)
 
 
 def test_without_guidance_no_step_is_guided(run, request_):
