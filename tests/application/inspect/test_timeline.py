@@ -40,7 +40,8 @@ def event_of(request, step, dog, car, **fields):
 
 @pytest.fixture
 def request_():
-    return new_request(SCENE, STICKERS, seed=7, steps=STEPS)
+    request = new_request(SCENE, STICKERS, seed=7, steps=STEPS)
+    return with_values(request, guidance=replace(request.sampling.guidance, last_step=2))
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_an_empty_map_has_no_bounds(request_):
 
 
 def test_guidance_acts_on_the_steps_of_its_window(run):
-    assert due_steps(run) == (0, 1)
+    assert due_steps(run) == (0, 1, 2)
 
 
 def test_without_guidance_no_step_is_guided(run, request_):

@@ -44,7 +44,7 @@ def test_a_curve_has_a_point_a_step_in_its_subjects_hue(run_of):
 
 
 def test_the_steps_that_were_guided_are_known(run_of):
-    assert time_contents(run_of(), None).first.guided_steps == (0, 1)
+    assert time_contents(run_of(), None).first.guided_steps == (0,)
 
 
 def test_the_chart_says_when_within_a_step_pos_was_read(run_of):
@@ -67,7 +67,7 @@ def test_the_curve_is_of_one_reading(run_of):
     run = replace(run_of(), steps=steps)
     (after,) = time_contents(run, None).first.curves
     (before,) = time_contents(run, None, Moment.BEFORE).first.curves
-    assert [value for _, value in after.points] == [0.9] * 2 + [s.pos["r1"] for s in steps[2:]]
+    assert [value for _, value in after.points] == [0.9] + [s.pos["r1"] for s in steps[1:]]
     assert [value for _, value in before.points] == [step.pos["r1"] for step in steps]
 
 

@@ -51,10 +51,10 @@ def done(live):
 
 
 def test_a_live_run_shows_its_preview_under_both_maps(live):
-    shown = picture_scene(live, 1, MapSelection(), ALL, "Guided")
-    assert shown.picture is live.steps[1].preview
+    shown = picture_scene(live, 0, MapSelection(), ALL, "Guided")
+    assert shown.picture is live.steps[0].preview
     assert [layer.hue for layer in shown.maps] == [0, 1]
-    assert shown.remark == f"step 2 of {STEPS}, after the step's updates"
+    assert shown.remark == f"step 1 of {STEPS}, after the step's updates"
 
 
 def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
