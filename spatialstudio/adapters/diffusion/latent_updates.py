@@ -29,6 +29,8 @@ from spatialstudio.science.guidance.schedule import GuidanceSchedule
 
 Denoise = Callable[[DenoiserCall], Any]
 
+PACKED_DIMENSIONS = 3
+"""Dimensions of packed latents, (rows, positions, channels)."""
 FLOAT16_LOSS_SCALE = 1024.0
 """Loss scale that keeps small gradients from underflowing in a float16 denoiser."""
 
@@ -196,16 +198,15 @@ class LatentUpdates:
                 return value
             with self._guidance.failures_named():
                 (gradient,) = torch.autograd.grad(loss * scale, start)
-        gradient = gradient.float() / scale
-        if self._guidance.keeps_colours:
-            gradient = without_channel_means(gradient)
-        self.shift = self.shift + length * self._clipped(gradient)
+        self.shift = self.shift + length * self._bounded(gradient.float() / scale)
         if refined is None and self.loss is None:
             self.loss = value
         return value
 
-    def _clipped(self, gradient: torch.Tensor) -> torch.Tensor:
-        """Scale a gradient down to the limit of the settings."""
+    def _bounded(self, gradient: torch.Tensor) -> torch.Tensor:
+        """Remove what changes the colours, and scale down to the limit of the settings."""
+        if self._guidance.keeps_colours:
+            gradient = without_channel_means(gradient)
         if self._limit is None:
             return gradient
         size = float(gradient.square().mean().sqrt())
@@ -235,7 +236,7 @@ def without_channel_means(gradient: torch.Tensor) -> torch.Tensor:
     Args:
         gradient: (..., h, w) with at least four dimensions, or packed, (rows, positions, channels).
     """
-    positions = (1,) if gradient.ndim == 3 else (-2, -1)
+    positions = (1,) if gradient.ndim == PACKED_DIMENSIONS else (-2, -1)
     return gradient - gradient.mean(positions, keepdim=True)
 
 

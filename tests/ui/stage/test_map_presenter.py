@@ -42,7 +42,9 @@ CHOICE = LayerChoice(layers=frozenset({"mid"}))
 @pytest.fixture
 def run():
     """A run whose maps and PoS differ before and after the updates of its first two steps."""
-    request = with_values(new_request(scene_of(), STICKERS, seed=1), steps=STEPS)
+    request = new_request(scene_of(), STICKERS, seed=1)
+    guidance = replace(request.sampling.guidance, last_step=1)
+    request = with_values(request, steps=STEPS, guidance=guidance)
 
     def read_twice(event):
         if not event.is_guided:
