@@ -124,6 +124,12 @@ def diffusers_request(model, sampling, **more):
     )
 
 
+def last_call(events):
+    """Return the events since the last start: those of the guided call after a trial."""
+    starts = [n for n, event in enumerate(events) if isinstance(event, GenerationStarted)]
+    return events[starts[-1] :]
+
+
 def events_of(backend, request, model, token=None):
     """Generate a request; return the reported events and the returned one, last."""
     events = []

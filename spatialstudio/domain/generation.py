@@ -279,7 +279,9 @@ class GenerationRequest:
 
 @frozen
 class GenerationStarted:
-    """The model is loaded. Emitted once by a backend; may cross threads.
+    """The model is loaded. Emitted by a backend; may cross threads.
+
+    Emitted again where guidance begins a picture again after a trial without it.
 
     Attributes:
         request_id: The request.

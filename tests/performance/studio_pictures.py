@@ -19,6 +19,7 @@ from spatialstudio.domain.generation import (
     GenerationFailed,
     GenerationFinished,
     GenerationRequest,
+    GenerationStarted,
     GuidanceSettings,
     StepEvent,
 )
@@ -65,7 +66,7 @@ class DrawnRequest:
 
     Attributes:
         image: (H, W, 3) uint8.
-        steps: The denoising steps.
+        steps: The denoising steps, also those of a trial.
         processor_s: Seconds of the processor.
     """
 
@@ -104,16 +105,20 @@ class Bench:
         return with_values(request, capture=NOTHING_CAPTURED)
 
     def draw(self, request: GenerationRequest) -> DrawnRequest:
-        steps: dict[int, StepEvent] = {}  # a steered run may report a step twice
+        steps: list[StepEvent] = []
+        is_repeated = False
 
         def note(event: object) -> None:
-            if isinstance(event, StepEvent):
-                steps[event.step] = event
+            nonlocal is_repeated
+            if isinstance(event, GenerationStarted):
+                is_repeated = event.is_repeated
+            elif isinstance(event, StepEvent) and not is_repeated:
+                steps.append(event)
 
         started = time.process_time()
         finished = draw_image(request, self.card, self._backend, self._judges, CancelFlag(), note)
         spent = time.process_time() - started
-        return DrawnRequest(image=finished.image, steps=tuple(steps.values()), processor_s=spent)
+        return DrawnRequest(image=finished.image, steps=tuple(steps), processor_s=spent)
 
     def judge(self, image: RgbImage, scene: SceneGraph) -> Evaluation:
         """Judge a picture by the studio's own judge set and checker."""

@@ -29,8 +29,9 @@ from spatialstudio.adapters.diffusion.attention_archive import (
     plan_archive,
     text_layers,
 )
-from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due
+from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due, trial_of
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
+from spatialstudio.adapters.diffusion.latent_updates import GuidanceNeeded
 from spatialstudio.adapters.diffusion.load_pipeline import (
     LoadedPipeline,
     import_libraries,
@@ -331,15 +332,10 @@ class _Drawing:
         self._lineages = Lineages()
 
     def draw(self, archive_folder: Path, rate: RatePicture | None) -> RgbImage:
-        """Run the pipeline and report its steps."""
-        request, loaded = self._request, self._loaded
-        arguments = pipeline_arguments(loaded, request)
-        particles = None
+        """Run the pipeline and report its steps; those of a trial that fails, too."""
+        request, particles = self._request, None
         if request.steering.is_on:
             particles = Particles(request.steering, request.sampling.seed, request.scene, rate)
-            pictures = particles.pictures
-            arguments |= {"generator": particles.generators, "num_images_per_prompt": pictures}
-        archive = plan_archive(loaded, request, self._total_steps, archive_folder)
         plan = CallPlan(
             run_id=request.id,
             scene=request.scene,
@@ -351,6 +347,21 @@ class _Drawing:
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
+        if trial_of(plan) is not None:
+            try:
+                return self._run(replace(plan, is_trial=True), archive_folder)
+            except GuidanceNeeded:
+                self._lineages = Lineages()
+        return self._run(plan, archive_folder)
+
+    def _run(self, plan: CallPlan, archive_folder: Path) -> RgbImage:
+        """Make one call of the pipeline."""
+        request, loaded, particles = self._request, self._loaded, plan.particles
+        arguments = pipeline_arguments(loaded, request)
+        if particles is not None:
+            pictures = particles.pictures
+            arguments |= {"generator": particles.generators, "num_images_per_prompt": pictures}
+        archive = plan_archive(loaded, request, self._total_steps, archive_folder)
         call = GuidedCall(loaded, plan, self._token, partial(self._report_step, archive))
         started = GenerationStarted(
             request_id=request.id,

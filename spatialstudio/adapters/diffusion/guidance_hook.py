@@ -244,7 +244,9 @@ class GuidanceHook:
 
     def _awake(self, reader: AttentionReader) -> tuple[int, ...]:
         """Return the indices of the pictures that guidance acts on now."""
-        if self._guidance is None or not self._guidance.schedule.guides(self._now.index):
+        if self._guidance is None or self._guidance.trial is not None:
+            return ()
+        if not self._guidance.schedule.guides(self._now.index):
             return ()
         may_rest = self._guidance.schedule.may_rest
         known = [self._last_pos.get(number, {}) for number in range(self._pictures)]
@@ -330,6 +332,9 @@ class GuidanceHook:
             output = tap.see(lambda: denoise(call))
         for number, mean in enumerate(means, first):
             self._note(reader, number, reader.snapshot_of_mean(mean, size))
+        if self._guidance is not None and self._guidance.trial is not None:
+            attention = reader.read(means[0], size)
+            self._guidance.try_step(self._now.index, reader.guided, attention)
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:

@@ -44,6 +44,7 @@ from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.science.guidance.colours import ColouredLoss
+from spatialstudio.science.guidance.method import Trial
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 from spatialstudio.science.guidance.methods.layout import COLOUR_WEIGHT
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
@@ -64,6 +65,8 @@ class CallPlan:
         steps: Requested denoising steps, >= 1.
         guidance: Guidance method and settings.
         capture: What is recorded; previews show the first picture only.
+        is_trial: Whether the call is the trial of the guidance; see ``trial_of``. It raises
+            ``GuidanceNeeded`` if the picture needs guidance.
         pictures: Pictures per call, >= 1.
         particles: The pictures as particles of one picture; None to draw all of them to the end.
         smaller_maps: Whether coarser layers are read, to save memory.
@@ -76,6 +79,7 @@ class CallPlan:
     steps: int
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
+    is_trial: bool = False
     pictures: int = 1
     particles: Particles | None = None
     smaller_maps: bool = False
@@ -258,6 +262,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
         keeps_colours=method.keeps_colours,
+        trial=trial_of(plan) if plan.is_trial else None,
     )
 
 
@@ -279,6 +284,19 @@ def colour_weight(settings: GuidanceSettings) -> float:
         return 0.0
     option = method_named(settings.method_id).option(COLOUR_WEIGHT.id)
     return 0.0 if option is None else float(option.value_in(settings.options))
+
+
+def trial_of(plan: CallPlan) -> Trial | None:
+    """Return how a call is tried without guidance first; None to guide it at once.
+
+    Raises:
+        RequestError: The guidance method is not known.
+    """
+    settings = plan.guidance
+    if plan.pictures > 1 or settings.strength == 0 or not will_guide(plan.scene, settings):
+        return None
+    method = method_named(settings.method_id)
+    return method.make_trial(settings) if method.make_trial else None
 
 
 def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:

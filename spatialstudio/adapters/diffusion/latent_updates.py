@@ -25,7 +25,9 @@ from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.science.guidance.losses import GuidanceLoss, RefinedLoss
+from spatialstudio.science.guidance.method import Trial
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
+from spatialstudio.science.pos.attention_maps import WordAttention
 
 Denoise = Callable[[DenoiserCall], Any]
 
@@ -33,6 +35,10 @@ PACKED_DIMENSIONS = 3
 """Dimensions of packed latents, (rows, positions, channels)."""
 FLOAT16_LOSS_SCALE = 1024.0
 """Loss scale that keeps small gradients from underflowing in a float16 denoiser."""
+
+
+class GuidanceNeeded(Exception):  # noqa: N818 - an outcome, not an error
+    """The picture of a trial is not right by itself."""
 
 
 @frozen(eq=False)
@@ -48,6 +54,8 @@ class Guidance:
         reads_decoder: Whether the loss reads the decoder's levels.
         guides_depth: Whether the loss reads relations in depth.
         keeps_colours: Whether updates leave the mean of each latent channel.
+        trial: The trial that this call is: nothing is updated, and the loss at its end decides
+            whether the picture needs guidance; None for a guided call.
         failures_named: Returns a context that names the plugin of the loss in errors.
     """
 
@@ -58,7 +66,21 @@ class Guidance:
     reads_decoder: bool = False
     guides_depth: bool = False
     keeps_colours: bool = False
+    trial: Trial | None = None
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def try_step(self, step: int, relations: Sequence[Relation], attention: WordAttention) -> None:
+        """End the trial if it is due on a step.
+
+        Raises:
+            GuidanceNeeded: The trial ends with a loss that is too high.
+        """
+        if self.trial is None or step != self.trial.last_step(self.schedule.total_steps):
+            return
+        with self.failures_named():
+            loss = float(self.loss(relations, attention))
+        if not loss <= self.trial.enough:
+            raise GuidanceNeeded
 
     @property
     def leaves_input(self) -> bool:

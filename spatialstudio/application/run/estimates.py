@@ -25,6 +25,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.steering import particle_counts
 
@@ -75,9 +76,16 @@ class RemainingTime:
             for step in range(steps_done, request.sampling.steps)
         )
 
+    def trial_seconds(self, request: GenerationRequest) -> float:
+        """Return the time of the steps that are taken again if the picture needs guidance."""
+        return trial_steps(request) * self._seconds_of(0) if self.pace else 0.0
+
     def _step_seconds(self, request: GenerationRequest, step: int) -> float:
-        """Return the time of a step; that of the most similar step if it was not measured."""
         passes = request.sampling.guidance.inner_updates if is_guided(request, step) else 0
+        return self._seconds_of(passes)
+
+    def _seconds_of(self, passes: int) -> float:
+        """Return the time of a step; that of the most similar step if it was not measured."""
         return self.pace[min(self.pace, key=lambda known: abs(known - passes))]
 
 
@@ -86,6 +94,17 @@ def is_guided(request: GenerationRequest, step: int) -> bool:
     guidance = request.sampling.guidance
     acts = guidance.method_id != UNGUIDED and guidance.strength > 0
     return acts and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
+
+
+def trial_steps(request: GenerationRequest) -> int:
+    """Return how many steps of a request are tried without guidance."""
+    guidance, steps = request.sampling.guidance, request.sampling.steps
+    is_known = guidance.method_id in GUIDANCE_METHODS and guidance.strength > 0
+    if not is_known or request.steering.is_on or not has_work(request.scene, guidance.method_id):
+        return 0
+    make_trial = GUIDANCE_METHODS[guidance.method_id].make_trial
+    trial = make_trial(guidance) if make_trial is not None else None
+    return 0 if trial is None else trial.last_step(steps) + 1
 
 
 log = logging.getLogger(__name__)
@@ -102,7 +121,8 @@ class RunEstimate:
     """Estimated cost of runs.
 
     Attributes:
-        seconds: Total time of all runs and search candidates, without loading; None if unknown.
+        seconds: Total time of all runs and search candidates, at most: trials and all candidates
+            included, loading not; None if unknown.
         memory_bytes: Peak memory of the most demanding run; None if unknown.
         disk_bytes: Stored attention maps of all runs.
         guided_steps: First and last step, from 0, on which guidance may act; None for none.
@@ -249,7 +269,9 @@ class RunEstimates:
             seconds = self.seconds_left(request, 0)
             if seconds is None:
                 return None
-            total += candidate_count(request) * (seconds + self._rests[kind_of(request)])
+            kind = kind_of(request)
+            seconds += self._pace(kind).trial_seconds(request) + self._rests[kind]
+            total += candidate_count(request) * seconds
         return total
 
     def _pace(self, kind: Kind) -> RemainingTime:

@@ -6,6 +6,7 @@ process.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from spatialstudio.domain.errors import RequestError
@@ -25,8 +26,28 @@ PIXART_SIGMA = "PixArtSigmaPipeline"
 ANY_FAMILY = ""
 """In presets: all other pipelines."""
 
+ROUNDING = 1e-9
+
 EVERY_STEP = 999
 """As ``last_step``: guide to the last step of any run."""
+
+
+@frozen(kw_only=False)
+class Trial:
+    """Begins a picture without guidance, to see whether it needs any.
+
+    Attributes:
+        share: Fraction of the steps that are denoised without guidance, (0, 1).
+        enough: Loss on the last of them up to which the picture is finished without guidance, >= 0;
+            above it, the picture is begun again with guidance.
+    """
+
+    share: float
+    enough: float
+
+    def last_step(self, total_steps: int) -> int:
+        """Return the step, from 0, whose attention decides."""
+        return max(ceil(self.share * total_steps - ROUNDING), 1) - 1
 
 
 @frozen
@@ -39,6 +60,7 @@ class GuidanceMethod(MethodCard):
             guides ``guided_share`` of the steps.
         make_loss: Returns the guidance loss for the settings of a run.
         make_refined: Returns the loss minimised by refinement; None for the guidance loss.
+        make_trial: Returns the trial of a run's settings, or None; None for a method without.
         order: Position among the built-in methods, ascending; plugin methods follow.
         needs_relations: False for a method that uses only mentions, so that it also applies to a
             scene without relations and is independent of the relations.
@@ -58,6 +80,7 @@ class GuidanceMethod(MethodCard):
     presets: Mapping[Preset, Mapping[str, GuidanceSettings]]
     make_loss: "Callable[[GuidanceSettings], GuidanceLoss]"
     make_refined: "Callable[[GuidanceSettings], RefinedLoss] | None" = None
+    make_trial: "Callable[[GuidanceSettings], Trial | None] | None" = None
     order: int = 0
     needs_relations: bool = True
     guides_depth: bool = False

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from spatialstudio.adapters.diffusion.latent_updates import LatentUpdates
+from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import IN_FRONT_OF
 from spatialstudio.domain.steering import Steering, StepReward
+from spatialstudio.science.guidance.methods import layout
 from spatialstudio.science.pos.map_shape import exclusivity
 from tests.adapters.diffusion.drawn_families import (
     CAPTURED,
@@ -20,6 +22,7 @@ from tests.adapters.diffusion.drawn_families import (
     STRONG,
     steps_of,
 )
+from tests.fakes import last_call
 
 pytestmark = FAMILY_WARNINGS
 
@@ -122,6 +125,32 @@ def test_layout_guidance_keeps_the_mean_of_each_latent_channel(family, make_requ
     largest = shift.abs().max()
     assert largest > 1e-3
     assert shift.mean((1,) if shift.ndim == 3 else (-2, -1)).abs().max() < 1e-4 * largest
+
+
+TRIED = GuidanceSettings(method_id="layout", strength=2000.0, last_step=1)
+
+
+def test_a_picture_that_is_right_by_itself_stays_as_it_is(family, make_request, monkeypatch):
+    monkeypatch.setattr(layout, "ENOUGH", 1e9)
+    request = make_request(family.tiny.size)
+    events = family.draw(with_values(request, guidance=TRIED))
+    assert np.array_equal(events[-1].image, family.run(request).image)
+    assert last_call(events) == events
+    assert not any(step.is_guided for step in steps_of(events))
+
+
+def test_a_picture_that_is_wrong_by_itself_is_begun_again(family, make_request, monkeypatch):
+    monkeypatch.setattr(layout, "ENOUGH", 0.0)
+    request = with_values(make_request(family.tiny.size), guidance=TRIED)
+    tried = family.draw(request)
+    at_once = replace(TRIED, options={"trial_share": 0.0})
+    guided = family.draw(with_values(request, guidance=at_once))
+    assert np.array_equal(tried[-1].image, guided[-1].image)
+    assert [step.guidance_loss for step in steps_of(last_call(tried))] == [
+        step.guidance_loss for step in steps_of(guided)
+    ]
+    trial = steps_of(tried)[: -len(steps_of(guided))]
+    assert not any(step.is_guided for step in trial)
 
 
 def last_maps(run):

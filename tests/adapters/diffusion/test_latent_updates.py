@@ -24,7 +24,7 @@ from spatialstudio.domain.scene import (
 )
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.pos.superiority import relation_pos
-from tests.fakes import events_of, scene_of
+from tests.fakes import events_of, last_call, scene_of
 
 pytestmark = pytest.mark.filterwarnings(  # diffusers 0.42 with numpy 2
     "ignore:__array_:DeprecationWarning"
@@ -39,7 +39,7 @@ def draw(backend, tiny_model, tiny_request):
 
     def draw(settings=STRONG, scheduler_id="", **changes):
         request = with_values(tiny_request, guidance=settings, scheduler_id=scheduler_id, **changes)
-        events = events_of(backend, request, tiny_model)
+        events = last_call(events_of(backend, request, tiny_model))
         return [event for event in events if isinstance(event, StepEvent)], events[-1].image
 
     return draw

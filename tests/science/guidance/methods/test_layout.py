@@ -153,3 +153,19 @@ def test_options_reach_the_loss():
     assert loss == expected
     free = make(GuidanceSettings(method_id="layout", targets=sketch, target_weight=0))
     assert free.placed == frozenset()
+
+
+@pytest.mark.parametrize(("steps", "last"), [(20, 5), (10, 2), (4, 1), (1, 0)])
+def test_the_trial_takes_a_share_of_the_steps(steps, last):
+    trial = GUIDANCE_METHODS["layout"].make_trial(GuidanceSettings(method_id="layout"))
+    assert trial.last_step(steps) == last
+
+
+def test_sketched_pictures_are_guided_without_a_trial():
+    make = GUIDANCE_METHODS["layout"].make_trial
+    sketched = GuidanceSettings(
+        method_id="layout", targets=(PlaceTarget(mention_id="a", x=0.2, y=0.2),)
+    )
+    assert make(sketched) is None
+    assert make(replace(sketched, target_weight=0)) is not None
+    assert make(GuidanceSettings(method_id="layout", options={"trial_share": 0.0})) is None
