@@ -157,6 +157,11 @@ class GuidanceSettings:
     reuses_prediction: bool = False
     checkpointing: bool = False
 
+    @property
+    def is_sketched(self) -> bool:
+        """Whether the settings place objects."""
+        return bool(self.targets) and self.target_weight > 0
+
 
 @frozen
 class NoiseSearch:

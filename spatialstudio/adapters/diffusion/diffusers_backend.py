@@ -29,7 +29,7 @@ from spatialstudio.adapters.diffusion.attention_archive import (
     plan_archive,
     text_layers,
 )
-from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due, trial_of
+from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.diffusion.latent_updates import GuidanceNeeded
 from spatialstudio.adapters.diffusion.load_pipeline import (
@@ -84,6 +84,7 @@ from spatialstudio.domain.ports import (
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SceneGraph, TokenReading, TokenSpan
 from spatialstudio.domain.steering import RatePicture
+from spatialstudio.science.guidance.methods import trial_of
 from spatialstudio.science.guidance.noise_search import objects_only
 
 WHITE = 255
@@ -347,7 +348,7 @@ class _Drawing:
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
-        if trial_of(plan) is not None:
+        if particles is None and trial_of(request.scene, request.sampling.guidance) is not None:
             try:
                 return self._run(replace(plan, is_trial=True), archive_folder)
             except GuidanceNeeded:

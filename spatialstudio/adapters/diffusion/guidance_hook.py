@@ -332,9 +332,8 @@ class GuidanceHook:
             output = tap.see(lambda: denoise(call))
         for number, mean in enumerate(means, first):
             self._note(reader, number, reader.snapshot_of_mean(mean, size))
-        if self._guidance is not None and self._guidance.trial is not None:
-            attention = reader.read(means[0], size)
-            self._guidance.try_step(self._now.index, reader.guided, attention)
+        if self._guidance is not None and self._guidance.ends_trial(self._now.index):
+            self._guidance.finish_trial(reader.guided, reader.read(means[0], size))
         return output
 
     def _note(self, reader: AttentionReader, number: int, snapshot: AttentionSnapshot) -> None:

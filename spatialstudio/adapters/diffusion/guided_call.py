@@ -44,8 +44,12 @@ from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.science.guidance.colours import ColouredLoss
-from spatialstudio.science.guidance.method import Trial
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
+from spatialstudio.science.guidance.methods import (
+    GUIDANCE_METHODS,
+    has_work,
+    method_named,
+    trial_of,
+)
 from spatialstudio.science.guidance.methods.layout import COLOUR_WEIGHT
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.sketch import SketchedLoss
@@ -65,7 +69,7 @@ class CallPlan:
         steps: Requested denoising steps, >= 1.
         guidance: Guidance method and settings.
         capture: What is recorded; previews show the first picture only.
-        is_trial: Whether the call is the trial of the guidance; see ``trial_of``. It raises
+        is_trial: Whether the call is the trial of the guidance. It raises
             ``GuidanceNeeded`` if the picture needs guidance.
         pictures: Pictures per call, >= 1.
         particles: The pictures as particles of one picture; None to draw all of them to the end.
@@ -251,7 +255,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         refined = method.make_refined(settings) if loss and method.make_refined else None
     if loss is not None and binds_colours:
         loss = ColouredLoss(loss, colour_weight(settings))
-    if loss is None or is_sketched(settings):
+    if loss is None or settings.is_sketched:
         loss = SketchedLoss(held=loss, targets=settings.targets, weight=settings.target_weight)
     return Guidance(
         loss=loss,
@@ -262,7 +266,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
         keeps_colours=method.keeps_colours,
-        trial=trial_of(plan) if plan.is_trial else None,
+        trial=trial_of(plan.scene, settings) if plan.is_trial else None,
     )
 
 
@@ -286,19 +290,6 @@ def colour_weight(settings: GuidanceSettings) -> float:
     return 0.0 if option is None else float(option.value_in(settings.options))
 
 
-def trial_of(plan: CallPlan) -> Trial | None:
-    """Return how a call is tried without guidance first; None to guide it at once.
-
-    Raises:
-        RequestError: The guidance method is not known.
-    """
-    settings = plan.guidance
-    if plan.pictures > 1 or settings.strength == 0 or not will_guide(plan.scene, settings):
-        return None
-    method = method_named(settings.method_id)
-    return method.make_trial(settings) if method.make_trial else None
-
-
 def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:
     """Return True if the settings have a method, and the scene something to guide.
 
@@ -308,12 +299,7 @@ def will_guide(scene: SceneGraph, settings: GuidanceSettings) -> bool:
     if settings.method_id == UNGUIDED:
         return False
     method_id = method_named(settings.method_id).id
-    return bool(scene.mentions) and (is_sketched(settings) or has_work(scene, method_id))
-
-
-def is_sketched(settings: GuidanceSettings) -> bool:
-    """Return True if the settings place objects."""
-    return bool(settings.targets) and settings.target_weight > 0
+    return bool(scene.mentions) and (settings.is_sketched or has_work(scene, method_id))
 
 
 def is_due(step: int, every: int) -> bool:

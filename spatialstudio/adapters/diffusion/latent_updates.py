@@ -69,17 +69,19 @@ class Guidance:
     trial: Trial | None = None
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
 
-    def try_step(self, step: int, relations: Sequence[Relation], attention: WordAttention) -> None:
-        """End the trial if it is due on a step.
+    def ends_trial(self, step: int) -> bool:
+        """Return True if the call is a trial that ends on a step."""
+        return self.trial is not None and step == self.trial.last_step(self.schedule.total_steps)
+
+    def finish_trial(self, relations: Sequence[Relation], attention: WordAttention) -> None:
+        """Decide by the loss whether the picture needs guidance.
 
         Raises:
-            GuidanceNeeded: The trial ends with a loss that is too high.
+            GuidanceNeeded: The loss is too high.
         """
-        if self.trial is None or step != self.trial.last_step(self.schedule.total_steps):
-            return
         with self.failures_named():
             loss = float(self.loss(relations, attention))
-        if not loss <= self.trial.enough:
+        if self.trial is None or not loss <= self.trial.enough:
             raise GuidanceNeeded
 
     @property

@@ -25,7 +25,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work
+from spatialstudio.science.guidance.methods import trial_of
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.steering import particle_counts
 
@@ -98,13 +98,10 @@ def is_guided(request: GenerationRequest, step: int) -> bool:
 
 def trial_steps(request: GenerationRequest) -> int:
     """Return how many steps of a request are tried without guidance."""
-    guidance, steps = request.sampling.guidance, request.sampling.steps
-    is_known = guidance.method_id in GUIDANCE_METHODS and guidance.strength > 0
-    if not is_known or request.steering.is_on or not has_work(request.scene, guidance.method_id):
+    trial = trial_of(request.scene, request.sampling.guidance)
+    if trial is None or request.steering.is_on:
         return 0
-    make_trial = GUIDANCE_METHODS[guidance.method_id].make_trial
-    trial = make_trial(guidance) if make_trial is not None else None
-    return 0 if trial is None else trial.last_step(steps) + 1
+    return trial.last_step(request.sampling.steps) + 1
 
 
 log = logging.getLogger(__name__)

@@ -206,7 +206,7 @@ def separated_regions(
 def with_unsure_sizes(
     regions: Sequence[Region], image: RgbImage, settings: InstanceSettings = DEFAULT
 ) -> list[Region]:
-    """Mark regions that may be several objects, and join those that may be parts of one object.
+    """Mark regions of possibly several objects, and join possible parts of one object.
 
     Nearer objects are larger, but of the same shape. A region of another shape that is much larger
     than an instance may be several. Two that are close to each other and of different shapes may be

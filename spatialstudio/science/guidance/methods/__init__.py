@@ -9,7 +9,13 @@ from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
 from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import SceneGraph
-from spatialstudio.science.guidance.method import PIXART_ALPHA, PIXART_SIGMA, SDXL, GuidanceMethod
+from spatialstudio.science.guidance.method import (
+    PIXART_ALPHA,
+    PIXART_SIGMA,
+    SDXL,
+    GuidanceMethod,
+    Trial,
+)
 
 _GUIDED_SHARE: Mapping[str, float] = {SDXL: 0.2, PIXART_ALPHA: 0.4, PIXART_SIGMA: 0.4}
 """Fraction of steps that most methods guide by default; one half for other families."""
@@ -103,6 +109,15 @@ def has_work(scene: SceneGraph, method_id: str) -> bool:
         relation.is_guided or (method.guides_depth and not relation.is_muted)
         for relation in scene.relations
     )
+
+
+def trial_of(scene: SceneGraph, settings: GuidanceSettings) -> Trial | None:
+    """Return how a scene is tried without guidance first; None to guide it at once, or not."""
+    is_known = settings.strength > 0 and settings.method_id in GUIDANCE_METHODS
+    if not is_known or not has_work(scene, settings.method_id):
+        return None
+    make_trial = GUIDANCE_METHODS[settings.method_id].make_trial
+    return None if make_trial is None else make_trial(settings)
 
 
 def guides_depth(settings: GuidanceSettings) -> bool:

@@ -230,8 +230,7 @@ TRIAL_SHARE = Option(
 
 def _make_trial(settings: GuidanceSettings) -> Trial | None:
     share = float(TRIAL_SHARE.value_in(settings.options))
-    is_sketched = bool(settings.targets) and settings.target_weight > 0
-    return Trial(share, ENOUGH) if share > 0 and not is_sketched else None
+    return Trial(share, ENOUGH) if share > 0 and not settings.is_sketched else None
 
 
 def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
@@ -240,7 +239,7 @@ def _make_loss(settings: GuidanceSettings) -> LayoutLoss:
         exclusivity=float(EXCLUSIVITY_WEIGHT.value_in(settings.options)),
         unity=float(UNITY_WEIGHT.value_in(settings.options)),
         margin=float(ORDER_MARGIN.value_in(settings.options)),
-        placed=placed if settings.target_weight > 0 else frozenset(),
+        placed=placed if settings.is_sketched else frozenset(),
     )
 
 
