@@ -240,10 +240,15 @@ def is_judged(scene: SceneGraph) -> bool:
 
 
 def is_member(mention: ObjectMention) -> bool:
-    """Return True for a part of an earlier plural: "one" and "the other" of "two cats"."""
+    """Return True for a part of an earlier plural: "one" and "the other" of "two cats".
+
+    In "a red and a blue car", "red" is a car of its own.
+    """
     head = mention.head.lower().split()[-1]
     words = mention.phrase.lower().split()
-    return not mention.is_plural and all(word[:2] != head[:2] for word in words)
+    is_elliptic = len(words) == len(mention.attributes)
+    is_named = mention.is_plural or is_elliptic
+    return not is_named and all(word[:2] != head[:2] for word in words)
 
 
 def colour_named(word: str) -> str | None:

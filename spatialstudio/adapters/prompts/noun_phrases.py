@@ -52,6 +52,7 @@ class PhraseFinder:
         self._vocabulary = vocabulary
         self._pieces: list[Piece] = []
         self._is_terse = self._is_list = False
+        self._elliptic: dict[int, Sequence[Word]] = {}
 
     def find(self, words: Sequence[Word]) -> list[Piece]:
         """Replace runs of words by noun phrases and verbs; other words become a single gap."""
@@ -107,9 +108,48 @@ class PhraseFinder:
         if determiner is None and run.is_qualified_by_place(self._vocabulary):
             self._pieces[-1] = words[0]
             return
-        self._pieces += run.pieces(self._vocabulary, self._latest_thing())
+        found = run.pieces(self._vocabulary, self._latest_thing())
+        if determiner or self._is_counted(words):
+            self._share_noun(words, found[0] if found else None)
+        self._pieces += found
         if cut < len(words):
             self._take_run(words[cut:], None, following)
+
+    def _share_noun(self, words: Sequence[Word], found: Piece | None) -> None:
+        """Give "a red" of "a red and a blue car" the noun of the joined phrase that follows."""
+        first = min(self._elliptic, default=len(self._pieces))
+        between = (p for place, p in enumerate(self._pieces) if place not in self._elliptic)
+        if not all(is_word(piece, *JOINERS) for piece in islice(between, first, None)):
+            self._elliptic = {}
+        if isinstance(found, NounPhrase) and found.attributes:
+            for place, own in self._elliptic.items():
+                self._pieces[place] = self._sharing(own, found)
+            self._elliptic = {}
+        elif self._lacks_noun(words):
+            self._elliptic[len(self._pieces)] = words
+
+    def _lacks_noun(self, words: Sequence[Word]) -> bool:
+        """Return True for colours and sizes, counted or not."""
+        lower = [word.text.lower() for word in words]
+        is_number = lower[-1] in self._vocabulary.numbers
+        return not is_number and all(
+            word in self._vocabulary.qualities and self._vocabulary.noun([word]) is None
+            for word in lower
+        )
+
+    def _sharing(self, words: Sequence[Word], thing: NounPhrase) -> NounPhrase:
+        span = TextSpan(start=words[0].span.start, stop=words[-1].span.stop)
+        numbers = [word for word in words if word.text.lower() in self._vocabulary.numbers]
+        return replace(
+            thing,
+            text=span.of(self._text),
+            span=span,
+            attributes=tuple(word.text for word in words if word not in numbers),
+            is_plural=bool(numbers),
+        )
+
+    def _is_counted(self, words: Sequence[Word]) -> bool:
+        return any(word.text.lower() in self._vocabulary.numbers for word in words[:1])
 
     def _is_object_before_verb(
         self, words: Sequence[Word], determiner: Word | None, following: Word | None

@@ -186,6 +186,42 @@ def test_joined_colours_belong_to_one_object(text, phrases):
     assert [relation.type for relation in scene.relations] == [LEFT_OF]
 
 
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("a red and a blue car", ["red", "blue car"]),
+        ("a red, a blue and a green car", ["red", "blue", "green car"]),
+        ("two blue and three red cars", ["two blue", "three red cars"]),
+        ("the small red and the large blue car", ["small red", "large blue car"]),
+    ],
+)
+def test_joined_phrases_share_their_noun(text, phrases):
+    mentions = read(text).mentions
+    assert [mention.phrase for mention in mentions] == phrases
+    assert {mention.head for mention in mentions} == {"car"}
+    assert [mention.is_plural for mention in mentions] == [
+        each.startswith(("two", "three")) for each in phrases
+    ]
+
+
+def test_a_shared_noun_is_related_with_each_phrase():
+    scene = read("a red and a blue car to the left of a dog")
+    ends = [tuple(scene.mention(end).phrase for end in each.ends) for each in scene.relations]
+    assert ends == [("red", "dog"), ("blue car", "dog")]
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("an orange and a green apple", ["orange", "apple"]),
+        ("a red, and then a cat", ["cat"]),
+        ("a red on a blue car", ["car"]),
+    ],
+)
+def test_only_joined_colours_sizes_and_numbers_share_a_noun(text, heads):
+    assert [mention.head for mention in read(text).mentions] == heads
+
+
 def test_colours_of_two_objects_are_not_joined():
     assert [each.phrase for each in read("a red car and a white dog").mentions] == [
         "red car",

@@ -107,6 +107,17 @@ def test_mentions_of_one_kind_count_their_own_colours(judged):
     ]
 
 
+def test_phrases_that_share_a_noun_count_their_own_colours(judged):
+    cups = [one(m, **shares) for m in ("m1", "m2") for shares in (RED, RED, BLUE)]
+    verdicts = judged("two red and two blue cups", *cups)
+    assert [(each.words, each.outcome, each.count) for each in verdicts] == [
+        ("two", Outcome.PASS, 2),
+        ("red", Outcome.PASS, 2),
+        ("two", Outcome.FAIL, 1),
+        ("blue", Outcome.FAIL, 3),
+    ]
+
+
 def test_mentions_of_one_kind_without_colours_are_counted_together(judged):
     text = "one cat to the left of another cat"
     outcomes = [[each.outcome for each in judged(text, *[one()] * count)] for count in (1, 2, 3)]
