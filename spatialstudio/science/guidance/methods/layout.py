@@ -8,12 +8,13 @@ objects that the sketch places have no unity term. The losses of the relations:
 
     order, between   (1 - P(u + g < v))^2, the PSG loss with a margin of g
     far              4 max(0, f - d)^2 with the distance d of the centroids
-    near             4 max(0, d - k (s_a + s_b))^2 with the spreads s
+    near             4 max(0, d - k r)^2 + 4 max(0, t r - d)^2 with the sum r of the spreads
     in front, behind the nearer object stands lower in the picture, by a margin
 
 Colours are bound to their objects by a further term (``science/guidance/colours.py``).
 
-Near does not pull two maps onto each other, unlike +PoS^dist, and far does not reward the corners.
+Near does not pull two maps onto each other, unlike +PoS^dist, but to where the objects touch, and
+far does not reward the corners.
 Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
 ordered vertically, or placed by the sketch, is left to steering and search.
 
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 
 FAR = 0.8
 """Distance of far objects, fraction of the side."""
-REACH = 1.6
-"""Distance at which near objects touch, in spreads of their maps."""
+TOUCHING, REACH = 1.4, 1.6
+"""Distances t, k between which near objects lie, in spreads of their maps; discs touch at 1.41."""
 DISTANCE_WEIGHT = 4.0
 """Weight of squared distances, so that they compare with squared probabilities."""
 ALONE = 0.25
@@ -115,7 +116,9 @@ class LayoutLoss:
                 return _sum([self._claim(claim, *ends) for claim in relation.type.claims])
             case Shape.NEAR:
                 distance, reach = _distance(*ends)
-                return DISTANCE_WEIGHT * (distance - REACH * reach).clamp_min(0).square()
+                outside = (distance - REACH * reach).clamp_min(0)
+                inside = (TOUCHING * reach - distance).clamp_min(0)
+                return DISTANCE_WEIGHT * (outside.square() + inside.square())
             case Shape.FAR:
                 distance, _ = _distance(*ends)
                 return DISTANCE_WEIGHT * (FAR - distance).clamp_min(0).square()
