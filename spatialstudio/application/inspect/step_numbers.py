@@ -16,6 +16,7 @@ from spatialstudio.domain.generation import (
     moment_read,
 )
 from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
+from spatialstudio.science.guidance.methods import trial_of
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.superiority import Ties, can_guide, relation_pos
@@ -205,12 +206,24 @@ def due_steps(run: OpenRun) -> tuple[int, ...]:
     """Return the steps so far on which guidance was due, whether it acted or paused."""
     if run.request is None or run.request.sampling.guidance.method_id == UNGUIDED:
         return ()
+    if needed_no_guidance(run):
+        return ()
     schedule = GuidanceSchedule(run.request.sampling.guidance, run.request.sampling.steps)
     return tuple(
         event.step
         for event in run.steps
         if schedule.guides(event.step) or event.step_size is not None
     )
+
+
+def needed_no_guidance(run: OpenRun) -> bool:
+    """Return True if all steps are done, and the trial has left them unguided."""
+    if run.request is None or not run.steps or len(run.steps) < run.total_steps:
+        return False
+    sampling = run.request.sampling
+    if trial_of(run.scene, sampling.guidance) is None:
+        return False
+    return not any(event.guiding_passes for event in run.steps)
 
 
 def goal_of(run: OpenRun) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.inspection import marginals
-from spatialstudio.application.inspect.step_numbers import moment_of
+from spatialstudio.application.inspect.step_numbers import moment_of, needed_no_guidance
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import Moment
@@ -129,7 +129,11 @@ def word_maps(
 
 def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
     if at_result or not run.steps:
-        return tr("seed {seed}").format(seed=run.request.sampling.seed) if run.request else ""
+        if run.request is None:
+            return ""
+        is_own = needed_no_guidance(run)
+        words = tr("seed {seed}, no guidance needed") if is_own else tr("seed {seed}")
+        return words.format(seed=run.request.sampling.seed)
     return tr("step {step} of {total}").format(step=step + 1, total=run.total_steps)
 
 

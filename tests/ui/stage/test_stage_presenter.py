@@ -57,6 +57,17 @@ def test_a_live_run_shows_its_preview_under_both_maps(live):
     assert shown.remark == f"step 1 of {STEPS}, after the step's updates"
 
 
+def test_a_picture_that_was_right_by_itself_says_so(done, live):
+    def unguided(run):
+        return replace(run, steps=tuple(replace(each, guiding_passes=0) for each in run.steps))
+
+    shown = picture_scene(unguided(done), STEPS - 1, MapSelection(), ALL, "Guided")
+    assert shown.remark == "seed 7, no guidance needed"
+    guided = replace(done, steps=(replace(done.steps[0], guiding_passes=5), *done.steps[1:]))
+    assert picture_scene(guided, STEPS - 1, MapSelection(), ALL, "Guided").remark == "seed 7"
+    assert "needed" not in picture_scene(unguided(live), 2, MapSelection(), ALL, "Guided").remark
+
+
 def test_the_last_step_of_a_finished_run_is_the_picture_as_judged(done):
     shown = picture_scene(done, STEPS - 1, MapSelection(), ALL, "Guided")
     assert shown.picture is done.image
