@@ -9,8 +9,9 @@ others more than in that world. The prompt only lists the objects ("a cat, a dog
 by 0.3 of the side, all from one seed. Rows and pictures lie in FOLDER, as with ``compare_layouts``.
 
 Distance: of the centroid of an object's best mask from its sketched place, as a share of the side.
-Follows: the object has moved by 0.2 or more in the direction in which it was moved. Stay: no other
-object has moved by more than 0.1. A missing object neither follows nor stays. Background: the
+Follows: the object has moved by 0.2 or more in the direction in which it was moved. Each stays:
+another object has not moved by more than 0.1; all stay: no other one has. A missing object neither
+follows nor stays. Background: the
 difference of its mean colours before and after, root mean square of the channels, of 255.
 """
 
@@ -299,10 +300,10 @@ def table(rows: Sequence[Values]) -> Iterator[str]:
             yield place_line(variant, own)
     yield ""
     yield (
-        "| variant | moves | follows by 0.2 | others stay | median follow | others' median "
-        "| others' largest | background |"
+        "| variant | moves | follows by 0.2 | each other stays | all stay | median follow "
+        "| others' median | others' largest | background |"
     )
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for variant, own in by_variant.items():
         if variant + MOVED in by_variant:
             yield move_line(variant, own, by_variant[variant + MOVED])
@@ -337,12 +338,14 @@ def distances_of(row: Values) -> list[float | None]:
 def move_line(variant: str, before: Sequence[Values], after: Sequence[Values]) -> str:
     """Count how the moved object follows and whether the others stay."""
     moves = [Move.of(row, other) for row, other in paired(before, after)]
-    shifts = [shift for move in moves for shift in move.others if shift is not None]
+    others = [shift for move in moves for shift in move.others]
+    shifts = [shift for shift in others if shift is not None]
     follows = [move.follow for move in moves if move.follow is not None]
     cells = (
         variant,
         str(len(moves)),
         wilson(sum(follow >= FOLLOWS for follow in follows), len(moves)).percent,
+        wilson(sum(shift <= STAYS for shift in shifts), len(others)).percent,
         wilson(sum(move.stays for move in moves), len(moves)).percent,
         f"{np.median(follows):.3f}" if follows else "",
         f"{np.median(shifts):.3f}" if shifts else "",
