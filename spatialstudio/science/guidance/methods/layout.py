@@ -7,14 +7,15 @@ an object is lost or merges with another, U_i when it is drawn twice. Words in t
 objects that the sketch places have no unity term. The losses of the relations:
 
     order, between   (1 - P(u + g < v))^2, the PSG loss with a margin of g
-    far              4 max(0, f - d)^2 with the distance d of the centroids
-    near             4 max(0, d - k r)^2 + 4 max(0, t r - d)^2 with the sum r of the spreads
-    in front, behind the nearer object stands lower in the picture, by a margin
+    near             4 max(0, d - k r)^2 + 4 max(0, t r - d)^2
+    far              8 max(0, t r + f - d)^2
+    in front, behind the order of the heights: the nearer object stands lower in the picture
+
+with the distance d of the centroids and the sum r of the spreads; discs touch at t r.
 
 Colours are bound to their objects by a further term (``science/guidance/colours.py``).
 
-Near does not pull two maps onto each other, unlike +PoS^dist, but to where the objects touch, and
-far does not reward the corners.
+Near does not pull two maps onto each other, unlike +PoS^dist, but to where the objects touch.
 Height in the picture is a depth cue of every scene on a ground (Sedgwick 1973); a pair that is also
 ordered vertically, or placed by the sketch, is left to steering and search.
 
@@ -46,18 +47,16 @@ if TYPE_CHECKING:
 
     from spatialstudio.science.pos.attention_maps import MentionMaps, WordAttention
 
-FAR = 0.8
-"""Distance of far objects, fraction of the side."""
 TOUCHING, REACH = 1.4, 1.6
 """Distances t, k between which near objects lie, in spreads of their maps; discs touch at 1.41."""
-DISTANCE_WEIGHT = 4.0
-"""Weight of squared distances, so that they compare with squared probabilities."""
+FAR = 0.8
+"""Gap f between far objects, fraction of the side."""
+NEAR_WEIGHT, FAR_WEIGHT = 4.0, 8.0
+"""Weights of squared distances, so that they compare with squared probabilities."""
 ALONE = 0.25
 """Spread of an object that has the picture to itself; k objects share its area."""
 ENOUGH = 0.1
 """Loss of a picture that needs no guidance: 94 % of such pictures of the sticker model pass."""
-DEPTH_STEP = 0.2
-"""How much lower the nearer object stands, fraction of the side."""
 
 
 @frozen(kw_only=False)
@@ -118,10 +117,10 @@ class LayoutLoss:
                 distance, reach = _distance(*ends)
                 outside = (distance - REACH * reach).clamp_min(0)
                 inside = (TOUCHING * reach - distance).clamp_min(0)
-                return DISTANCE_WEIGHT * (outside.square() + inside.square())
+                return NEAR_WEIGHT * (outside.square() + inside.square())
             case Shape.FAR:
-                distance, _ = _distance(*ends)
-                return DISTANCE_WEIGHT * (FAR - distance).clamp_min(0).square()
+                distance, reach = _distance(*ends)
+                return FAR_WEIGHT * (TOUCHING * reach + FAR - distance).clamp_min(0).square()
             case Shape.BETWEEN:
                 return self._between(*ends)
 
@@ -130,7 +129,7 @@ class LayoutLoss:
     ) -> "torch.Tensor":
         first, second = (subject, other) if claim.subject_first else (other, subject)
         if claim.axis is Axis.DEPTH:
-            return _disorder(second, first, Axis.Y, DEPTH_STEP)
+            return _disorder(second, first, Axis.Y, self.margin)  # what is nearer stands lower
         return _disorder(first, second, claim.axis, self.margin)
 
     def _between(
