@@ -117,13 +117,13 @@ class PhraseFinder:
 
     def _share_noun(self, words: Sequence[Word], found: Piece | None) -> None:
         """Give "a red" of "a red and a blue car" the noun of the joined phrase that follows."""
-        first = min(self._elliptic, default=len(self._pieces))
-        between = (p for place, p in enumerate(self._pieces) if place not in self._elliptic)
-        if not all(is_word(piece, *JOINERS) for piece in islice(between, first, None)):
+        since = self._pieces[max(self._elliptic) + 1 :] if self._elliptic else ()
+        if not all(is_word(piece, *JOINERS) for piece in since):
             self._elliptic = {}
         if isinstance(found, NounPhrase) and found.attributes:
-            for place, own in self._elliptic.items():
-                self._pieces[place] = self._sharing(own, found)
+            if found.text.lower().split()[-1] not in ONE:
+                for place, own in self._elliptic.items():
+                    self._pieces[place] = self._sharing(own, found)
             self._elliptic = {}
         elif self._lacks_noun(words):
             self._elliptic[len(self._pieces)] = words

@@ -216,6 +216,7 @@ def test_a_shared_noun_is_related_with_each_phrase():
         ("an orange and a green apple", ["orange", "apple"]),
         ("a red, and then a cat", ["cat"]),
         ("a red on a blue car", ["car"]),
+        ("two bears, one brown and one white, the brown one above the white one", ["bear"] * 3),
     ],
 )
 def test_only_joined_colours_sizes_and_numbers_share_a_noun(text, heads):
