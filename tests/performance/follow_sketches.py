@@ -11,8 +11,8 @@ by 0.3 of the side, all from one seed. Rows and pictures lie in FOLDER, as with 
 Distance: of the centroid of an object's best mask from its sketched place, as a share of the side.
 Follows: the object has moved by 0.2 or more in the direction in which it was moved. Each stays:
 another object has not moved by more than 0.1; all stay: no other one has. A missing object neither
-follows nor stays. Background: the
-difference of its mean colours before and after, root mean square of the channels, of 255.
+follows nor stays. Background: the difference of its mean colours before and after, root mean square
+of the channels, of 255.
 """
 
 import argparse
