@@ -348,9 +348,10 @@ class _Drawing:
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
-        if particles is None and trial_of(request.scene, request.sampling.guidance) is not None:
+        trial = trial_of(request.scene, request.sampling.guidance)
+        if trial is not None and particles is None:
             try:
-                return self._run(replace(plan, is_trial=True), archive_folder)
+                return self._run(replace(plan, trial=trial), archive_folder)
             except GuidanceNeeded:
                 self._lineages = Lineages()
         return self._run(plan, archive_folder)

@@ -44,12 +44,8 @@ from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.science.guidance.colours import ColouredLoss
-from spatialstudio.science.guidance.methods import (
-    GUIDANCE_METHODS,
-    has_work,
-    method_named,
-    trial_of,
-)
+from spatialstudio.science.guidance.method import Trial
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, has_work, method_named
 from spatialstudio.science.guidance.methods.layout import COLOUR_WEIGHT
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.guidance.sketch import SketchedLoss
@@ -69,8 +65,8 @@ class CallPlan:
         steps: Requested denoising steps, >= 1.
         guidance: Guidance method and settings.
         capture: What is recorded; previews show the first picture only.
-        is_trial: Whether the call is the trial of the guidance. It raises
-            ``GuidanceNeeded`` if the picture needs guidance.
+        trial: The trial that the call is; it raises ``GuidanceNeeded`` if the picture needs
+            guidance. None for a guided call.
         pictures: Pictures per call, >= 1.
         particles: The pictures as particles of one picture; None to draw all of them to the end.
         smaller_maps: Whether coarser layers are read, to save memory.
@@ -83,7 +79,7 @@ class CallPlan:
     steps: int
     guidance: GuidanceSettings = field(default_factory=GuidanceSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
-    is_trial: bool = False
+    trial: Trial | None = None
     pictures: int = 1
     particles: Particles | None = None
     smaller_maps: bool = False
@@ -266,7 +262,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
         keeps_colours=method.keeps_colours,
-        trial=trial_of(plan.scene, settings) if plan.is_trial else None,
+        trial=plan.trial,
     )
 
 
