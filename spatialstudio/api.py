@@ -26,6 +26,7 @@ from spatialstudio.application.inspect.recording import (
     Recording,
     Run,
     StoredRun,
+    open_stored,
 )
 
 if TYPE_CHECKING:
@@ -258,20 +259,17 @@ def evaluate(  # noqa: PLR0913 - options of a call in a notebook
 
 
 def open_run(path: str | Path) -> StoredRun:
-    """Open a stored run; no model is loaded.
+    """Open a stored run as arrays and tables; neither torch, Qt nor a model is loaded.
 
     Args:
-        path: Any file of the run, or the run folder of an early version.
+        path: Any file of the run, a folder for the newest run in it, or the run folder of an early
+            version.
 
     Raises:
         StoreError: There is no run, or it is damaged.
     """
-    from spatialstudio.domain.generation import GenerationFinished, StepEvent
-
-    record, events = _studio().storage.store.load(Path(path))
-    steps = tuple(event for event in events if isinstance(event, StepEvent))
-    images = [event.image for event in events if isinstance(event, GenerationFinished)]
-    return StoredRun(record, steps, images[-1] if images else None)
+    storage = _studio().storage
+    return open_stored(storage.store, storage.read_layer, Path(path))
 
 
 def pos(

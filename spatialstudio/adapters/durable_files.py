@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 from spatialstudio.domain.errors import StoreError, TargetExists
@@ -70,8 +71,10 @@ def is_draft(name: str) -> bool:
 @contextmanager
 def written_together(
     folder: Path, *, overwrite: bool = False
-) -> Iterator[Callable[[str, bytes], None]]:
+) -> Iterator[Callable[[str, bytes | Callable[[BinaryIO], None]], None]]:
     """Yield a function that writes files of a folder by name; they appear when the block ends.
+
+    It takes bytes, or a function that writes the open file and may take long.
 
     Everything is written into a hidden folder first. A new folder appears complete, in one step.
     In an existing folder, files are renamed one by one once all are on disk, and never mixed with
@@ -93,9 +96,12 @@ def written_together(
         staging.mkdir()
     names: list[str] = []
 
-    def write(name: str, content: bytes) -> None:
-        with explained_writing(folder):
-            write_synced(staging / name, content)
+    def write(name: str, content: bytes | Callable[[BinaryIO], None]) -> None:
+        if isinstance(content, bytes):
+            with explained_writing(folder):
+                write_synced(staging / name, content)
+        else:
+            _write_stream(staging / name, content, folder)
         names.append(name)
 
     with FILE_GATE.staging(staging):
@@ -174,6 +180,17 @@ def write_synced(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _write_stream(path: Path, write: Callable[[BinaryIO], None], folder: Path) -> None:
+    """Write a file of unknown size; the process may exit meanwhile, as it is in staging."""
+    try:
+        with path.open("x+b") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise _refusal(error, folder) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.evidence import Evidence
@@ -12,6 +12,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks, RunRecord
 from spatialstudio.domain.palette import Palette
+from spatialstudio.domain.run_data import RunData
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import MentionVerdict
 
@@ -90,12 +91,16 @@ class ExportFile:
     """The content of an export before it is written. Created by exporters.
 
     Attributes:
-        content: Bytes of the file.
+        content: Bytes of the file; empty where ``stream`` writes it.
         missing: Characters drawn as boxes because no installed font has them.
+        stream: Writes a file that may be too large for the memory; None for ``content``.
+        notes: Sentences about data that the file lacks.
     """
 
-    content: bytes = field(repr=False)
+    content: bytes = field(default=b"", repr=False)
     missing: str = ""
+    stream: Callable[[BinaryIO], None] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @frozen(eq=False)
@@ -109,6 +114,7 @@ class ExportedRun:
         image: (H, W, 3) uint8.
         marks: The user's stars, tags and note.
         evidence: Evidence for each verdict.
+        data: Its arrays and numbers; None where the application did not collect them.
     """
 
     path: Path
@@ -117,6 +123,7 @@ class ExportedRun:
     image: RgbImage
     marks: Marks = field(default_factory=Marks)
     evidence: tuple[Evidence, ...] = ()
+    data: RunData | None = None
 
     @property
     def mention_verdicts(self) -> tuple[MentionVerdict, ...]:

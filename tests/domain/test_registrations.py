@@ -10,7 +10,7 @@ from spatialstudio.domain.registrations import Registrations
 
 OFFERED = (
     *("annotated", "attention", "storyboard", "curves", "sweep", "film", "picture", "clean"),
-    *("table", "masks", "arrays", "bundle", "report"),
+    *("table", "masks", "arrays", "numbers", "settings", "data", "bundle", "report"),
 )
 
 

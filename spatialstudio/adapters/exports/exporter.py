@@ -81,7 +81,7 @@ class FileExporter:
         """
         with written_together(folder, overwrite=overwrite) as write:
             for name, file in files:
-                write(name, file.content)
+                write(name, file.stream or file.content)
 
     def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
         """Import the runs of a bundle into a library, and return their pictures.

@@ -1,4 +1,4 @@
-"""Numeric data of runs for other programs: CSV, JSON lines, COCO masks, NumPy arrays."""
+"""Results of runs for other programs: CSV, JSON lines, COCO masks."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from spatialstudio.adapters.exports.figure_parts import warning_on
-from spatialstudio.domain.arrays import BoolMask, FloatMap
+from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.scene import MentionId, Relation, RelationId
+from spatialstudio.domain.scene import Relation, RelationId
 from spatialstudio.domain.verdict import MentionVerdict, Verdict
 from spatialstudio.science.pos.pse import pse_of
 
@@ -84,52 +84,6 @@ def run_lengths(mask: BoolMask) -> Mapping[str, Any]:
         bounds.append(mask.size)
     lengths = np.diff(bounds).tolist()
     return {"size": list(mask.shape), "counts": "".join(_letters(lengths))}
-
-
-def npz_arrays(run: ExportedRun) -> Mapping[str, Any]:
-    """Collect a run's arrays by name: "map_after/dog" is (steps, h, w), "pos_after/r1" is (steps,).
-
-    Each has a counterpart, "map_before/dog" and "pos_before/r1", read before the updates of the
-    steps in "guided_steps"; other steps are read once and equal in both. If a trace holds no
-    reading after the updates, its guided steps are NaN.
-    """
-    arrays: dict[str, Any] = {"picture": run.image}
-    arrays["guided_steps"] = np.array([e.step for e in run.steps if e.is_guided], np.int64)
-    arrays["steps"] = np.array([event.step for event in run.steps])
-    arrays["timesteps"] = np.array([event.timestep for event in run.steps])
-    arrays["captured_steps"] = np.array([e.step for e in run.steps if e.attention])
-    for moment, name in _READINGS.items():
-        arrays.update(_reading(run, moment, name))
-    evaluation = run.record.evaluation
-    for number, mask in enumerate(evaluation.perception.masks if evaluation else ()):
-        arrays[f"mask/{mask.mention_id}/{number}"] = mask.pixels
-    return arrays
-
-
-def _reading(run: ExportedRun, moment: Moment, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield maps and PoS of one reading."""
-    scene = run.record.request.scene
-    captured = [event for event in run.steps if event.attention]
-    for mention in scene.mentions:
-        read = (_map_read(event, moment, mention.id) for event in captured)
-        maps = [weights for weights in read if weights is not None]
-        if maps and len(maps) == len(captured) and len({m.shape for m in maps}) == 1:
-            yield f"map_{name}/{mention.id}", np.stack(maps)
-    for relation in scene.relations:
-        course = [event.pos_at(moment).get(relation.id, np.nan) for event in run.steps]
-        yield f"pos_{name}/{relation.id}", np.array(course, np.float64)
-
-
-def _map_read(event: StepEvent, moment: Moment, mention_id: MentionId) -> FloatMap | None:
-    """Return a map of a reading; NaN if there was no such reading, None without the mention."""
-    own = event.attention.maps.get(mention_id) if event.attention else None
-    attention = event.attention_at(moment)
-    if own is None or attention is None:
-        return None if own is None else np.full_like(own, np.nan)
-    return attention.maps.get(mention_id)
-
-
-_READINGS = {Moment.BEFORE: "before", Moment.AFTER: "after"}
 
 
 def _rows(runs: Iterable[ExportedRun]) -> Iterator[Mapping[str, Any]]:

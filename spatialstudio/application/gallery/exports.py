@@ -3,16 +3,23 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from spatialstudio.application.inspect.inspection import evidence_of, last_attention
+from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.application.jobs.background_jobs import Progress
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.themes import load_theme
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import (
     ExportError,
     SettingsError,
+    StoreError,
     TargetExists,
 )
 from spatialstudio.domain.export import (
@@ -29,6 +36,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationFinished,
+    RequestId,
     StepEvent,
 )
 from spatialstudio.domain.library import RunRecord
@@ -66,6 +74,15 @@ class ExportOrder:
 PLAIN_ORDER = ExportOrder()
 
 
+def no_layer(_request_id: RequestId, _file: AttentionFile) -> npt.NDArray[np.float16]:
+    """Report that captured layers cannot be read.
+
+    Raises:
+        StoreError: Always.
+    """
+    raise StoreError("The captured layers are not available.")
+
+
 @frozen
 class Exports:
     """Writes exports of stored runs.
@@ -74,11 +91,13 @@ class Exports:
         store: Reads the runs.
         exporter: Writes export files.
         themes: Folder of themes.
+        read_layer: Opens a captured layer of a request; raises StoreError if it is missing.
     """
 
     store: RunStore
     exporter: Exporter
     themes: Path
+    read_layer: Callable[[RequestId, AttentionFile], npt.NDArray[np.float16]] = no_layer
 
     def look(self, theme: str = THEME) -> ExportLook:
         """Return the default figure style, with a theme's colours.
@@ -155,15 +174,22 @@ class Exports:
             stems = stems if len(stems) == 1 else [MANY_RUNS]
         return tuple(_file_names(stems, kind, ending, target))
 
-    def read(self, path: Path) -> ExportedRun:
+    def read(self, path: Path, tick: Callable[[], object] = lambda: None) -> ExportedRun:
         """Read a run in the form that exporters take.
+
+        Args:
+            path: Any file of the run.
+            tick: Called while large arrays are written; may raise ``Cancelled``.
 
         Raises:
             StoreError: The run does not exist or is damaged.
         """
         record, events = self.store.load(path)
         picture, marks = self.store.picture_of(path), self.store.marks(path)
-        return replace(_exported(record, events, picture), marks=marks)
+        run = _exported(record, events, picture)
+        read_layer = partial(self.read_layer, record.request.id)
+        data = run_data(record, run.steps, run.image, read_layer, tick)
+        return replace(run, marks=marks, data=data)
 
     def save_picture(
         self,
@@ -233,8 +259,9 @@ class Exports:
 
     def _read_all(self, runs: Sequence[Path], order: ExportOrder) -> Iterator[ExportedRun]:
         for done, path in enumerate(runs):
-            order.progress(done, len(runs))
-            yield self.read(path)
+            tick = partial(order.progress, done, len(runs))
+            tick()
+            yield self.read(path, tick)
 
     def _made(
         self,
@@ -304,6 +331,8 @@ def _note_missing(made: ExportFile, target: Path, order: ExportOrder) -> None:
     """Report content that is missing in an exported file."""
     if made.missing:
         order.note(_boxes_in(target, made.missing))
+    for note in made.notes:
+        order.note(note)
 
 
 def _file_names(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.library import RunRecord
     from spatialstudio.domain.metric import RelationAnswer
+    from spatialstudio.domain.run_data import Number, RunArray, RunData
+    from spatialstudio.domain.run_ports import RunStore
     from spatialstudio.domain.scene import RelationId, SceneGraph
     from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 
@@ -277,20 +279,58 @@ class StoredRun(Recording):
     Attributes:
         record: The run record: request, environment, token spans, times.
         image: (H, W, 3) uint8; None if the image file is missing.
+        data: Its arrays and numbers under the names of every export.
     """
 
     def __init__(
-        self, record: RunRecord, steps: tuple[StepEvent, ...], image: RgbImage | None
+        self,
+        record: RunRecord,
+        steps: tuple[StepEvent, ...],
+        image: RgbImage | None,
+        data: RunData,
     ) -> None:
         super().__init__(record.request.scene, steps)
         self.record = record
         self.image = image
+        self.data = data
+
+    @property
+    def arrays(self) -> Mapping[str, RunArray]:
+        """Arrays by name: "map_after/m1", "pos_before/r1"; ``read()`` returns the values."""
+        return {array.name: array for array in self.data.arrays}
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The long table: one row per number, by step, moment, word, relation and layer."""
+        return tuple(self.data.numbers())
 
     @property
     def evaluation(self) -> EvaluatedPicture | None:
         """The stored evaluation; None if the image was not evaluated."""
         stored = self.record.evaluation
         return None if stored is None else EvaluatedPicture(self.scene, stored)
+
+
+def open_stored(store: RunStore, read_layer: Callable[..., Any], path: Path) -> StoredRun:
+    """Open a stored run from any of its files.
+
+    Args:
+        store: Reads the run.
+        read_layer: Opens a captured layer, given the id of the request and the file.
+        path: Any file of the run.
+
+    Raises:
+        StoreError: There is no run, or it is damaged.
+    """
+    from spatialstudio.application.inspect.run_data import run_data
+    from spatialstudio.domain.generation import GenerationFinished, StepEvent
+
+    record, events = store.load(path)
+    steps = tuple(event for event in events if isinstance(event, StepEvent))
+    images = [event.image for event in events if isinstance(event, GenerationFinished)]
+    image = images[-1] if images else None
+    read = partial(read_layer, record.request.id)
+    return StoredRun(record, steps, image, run_data(record, steps, image, read))
 
 
 class EvaluatedPicture:

@@ -9,6 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from spatialstudio.application.compose.drafts import DraftSaver
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_runs
 from spatialstudio.application.gallery.library import Library
@@ -23,6 +26,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.application.storage.picture_settings import tell_form
 from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
     ModelNotFound,
@@ -219,6 +223,14 @@ class Storage:
         """Averages of stored attention maps over selected layers."""
         return LayerMaps(lambda: self._registry.attention_files(FILES), self._publish)
 
+    def read_layer(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+        """Open a captured layer of a run; see ``AttentionFiles``.
+
+        Raises:
+            StoreError: The file is missing or damaged.
+        """
+        return self._registry.attention_files(FILES).read(request_id, file)
+
     @cached_property
     def exports(self) -> "Exports":
         """Export of runs to files."""
@@ -226,7 +238,12 @@ class Storage:
 
         exporter = self._registry.exporter(FILES)
         themes = self._paths.resources / "themes"
-        return Exports(store=self.store, exporter=exporter, themes=themes)
+        return Exports(
+            store=self.store,
+            exporter=exporter,
+            themes=themes,
+            read_layer=self.read_layer,
+        )
 
     @cached_property
     def run_recorder(self) -> RunRecorder:

@@ -1,9 +1,11 @@
 """Numbers, masks and arrays of runs, and whole runs: tables, archives, bundles and reports."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook, LookOption
+from spatialstudio.domain.run_data import RunData
 
 
 def _write_table(
@@ -23,13 +25,53 @@ def _write_masks(
 
 
 def _write_arrays(
+    runs: Sequence[ExportedRun], _look: ExportLook, ending: str, _resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.data_files import check_library, write_hdf5, write_npz
+
+    check_library(ending)
+    (data,) = _data_of(runs)
+    write = write_npz if ending == "npz" else write_hdf5
+    return ExportFile(stream=partial(write, data), notes=_missing(data))
+
+
+def _write_numbers(
+    runs: Sequence[ExportedRun], _look: ExportLook, ending: str, _resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.data_files import check_library, write_csv, write_parquet
+
+    check_library(ending)
+    data = _data_of(runs)
+    write = write_csv if ending == "csv" else write_parquet
+    notes = tuple(note for each in data for note in _missing(each))
+    return ExportFile(stream=partial(write, data), notes=notes)
+
+
+def _write_settings(
     runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
 ) -> ExportFile:
-    from spatialstudio.adapters.exports.tables import npz_arrays
-    from spatialstudio.adapters.storage.stores.json_codec import pack_arrays
+    from spatialstudio.adapters.exports.settings_file import settings_bytes
 
     (run,) = runs
-    return ExportFile(content=pack_arrays(npz_arrays(run)))
+    return ExportFile(content=settings_bytes(run.record))
+
+
+def _write_data(
+    runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.data_archive import write_archive
+
+    data = _data_of(runs)
+    notes = tuple(note for each in data for note in _missing(each))
+    return ExportFile(stream=partial(write_archive, runs, data), notes=notes)
+
+
+def _data_of(runs: Sequence[ExportedRun]) -> tuple[RunData, ...]:
+    return tuple(run.data for run in runs if run.data is not None)
+
+
+def _missing(data: RunData) -> tuple[str, ...]:
+    return (f"{data.run}: {data.missing}",) if data.missing else ()
 
 
 def _write_bundle(
@@ -70,10 +112,36 @@ KINDS = (
     ExportKind(
         id="arrays",
         label="Arrays",
-        help="Attention maps, PoS and masks as NumPy arrays.",
-        formats=("npz",),
+        help="Maps, captured layers, PoS and masks, each with its axes, units and moment.",
+        formats=("npz", "h5"),
         write=_write_arrays,
         order=110,
+    ),
+    ExportKind(
+        id="numbers",
+        label="Numbers",
+        help="Every number by step, moment, word, relation and layer; all runs in one table.",
+        formats=("csv", "parquet"),
+        write=_write_numbers,
+        order=112,
+        is_of_many=True,
+    ),
+    ExportKind(
+        id="settings",
+        label="Settings",
+        help="All settings and the environment, with a JSON schema.",
+        formats=("json",),
+        write=_write_settings,
+        order=114,
+    ),
+    ExportKind(
+        id="data",
+        label="Data",
+        help="Arrays, numbers and settings of the runs in one archive, with a README.",
+        formats=("zip",),
+        write=_write_data,
+        order=116,
+        is_of_many=True,
     ),
     ExportKind(
         id="bundle",
