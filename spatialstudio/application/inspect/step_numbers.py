@@ -285,8 +285,16 @@ def name_second(run: OpenRun, second: OpenRun) -> str:
     return "Baseline" if _is_unguided(other) else "Other run"
 
 
-def name_first(run: OpenRun) -> str:
-    """Return the name of the open run in a comparison: "Guided" or "This run"."""
+def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
+    """Return the name of the open run in a comparison: "Guided", "Seed 7" or "This run".
+
+    Args:
+        run: The open run.
+        second: The comparison run; the name gives the seed if the seeds differ.
+    """
+    asked, other = run.request, second.request if second else None
+    if asked is not None and other is not None and asked.sampling.seed != other.sampling.seed:
+        return f"Seed {asked.sampling.seed}"
     return "This run" if goal_of(run) is None else "Guided"
 
 

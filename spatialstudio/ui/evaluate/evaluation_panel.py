@@ -144,7 +144,7 @@ class EvaluationPanel(Panel):
             self._shown = evaluations
             own, other = "", ""
             if run is not None and baseline is not None:
-                own, other = tr(name_first(run)), tr(name_second(run, baseline))
+                own, other = tr(name_first(run, baseline)), tr(name_second(run, baseline))
             own_cards = _contents(run, own)
             other_cards = _contents(baseline, other)
             self._wanted = [(each, False) for each in own_cards]

@@ -28,6 +28,7 @@ from spatialstudio.domain.verdict import (
     MentionVerdict,
     Verdict,
 )
+from spatialstudio.ui.evaluate.verdict_checks import offset_in_words
 from spatialstudio.ui.evaluate.widgets.evidence_overlay import (
     NOTHING,
     BandMark,
@@ -264,11 +265,7 @@ def _bands(selected_verdict: SelectedVerdict) -> tuple[BandMark, ...]:
 
 def _offset(selected_verdict: SelectedVerdict) -> str:
     measured = selected_verdict.verdict.measurement
-    if measured is None or measured.delta is None:
-        return ""
-    return tr("{offset} of {margin}").format(
-        offset=f"{abs(measured.delta):.2f}", margin=f"{measured.margin:.2f}"
-    )
+    return "" if measured is None else offset_in_words(selected_verdict.relation.type, measured)
 
 
 def _gap(selected_verdict: SelectedVerdict) -> GapMark | None:

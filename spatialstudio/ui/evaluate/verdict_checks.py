@@ -18,9 +18,16 @@ from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import (
     Axis,
     Relation,
+    RelationType,
     SceneGraph,
 )
-from spatialstudio.domain.verdict import AbstentionReason, MentionVerdict, Outcome, Verdict
+from spatialstudio.domain.verdict import (
+    AbstentionReason,
+    Measurement,
+    MentionVerdict,
+    Outcome,
+    Verdict,
+)
 from spatialstudio.ui.evaluate.widgets.mention_card import JudgedMention
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState, JudgedRelation, VerdictCheck
 from spatialstudio.ui.widgets.texts import tr
@@ -150,8 +157,33 @@ def _margin(case: Case, _: bool) -> str:
         return tr("gap {gap}").format(gap=f"{measured.gap:.2f}")
     if measured.delta is None or case.relation.type.needs_depth:
         return "" if measured.pos is None else f"PoS {measured.pos:.2f}"
-    offset, margin = f"{abs(measured.delta):.2f}", f"{measured.margin:.2f}"
-    return tr("offset {offset} of {margin}").format(offset=offset, margin=margin)
+    return offset_in_words(case.relation.type, measured)
+
+
+def offset_in_words(relation_type: RelationType, measured: Measurement) -> str:
+    """Return the measured and the required offset, each with its side.
+
+    Returns:
+        "0.29 to the right; 0.10 left needed"; empty unless the type compares one image axis.
+    """
+    if measured.delta is None or relation_type.axis not in _SIDES:
+        return ""
+    sides = _SIDES[relation_type.axis]
+    found = sides[measured.delta >= 0][0]
+    needed = sides[not relation_type.claims[0].subject_first][1]
+    return tr("{offset} {found}; {margin} {needed} needed").format(
+        offset=f"{abs(measured.delta):.2f}",
+        found=tr(found),
+        margin=f"{measured.margin:.2f}",
+        needed=tr(needed),
+    )
+
+
+_SIDES: Mapping[Axis | None, tuple[tuple[str, str], tuple[str, str]]] = {
+    Axis.X: (("to the left", "left"), ("to the right", "right")),
+    Axis.Y: (("above", "above"), ("below", "below")),
+}
+"""Words on the sides of each image axis, measured and required; lower coordinates first."""
 
 
 def _stable(case: Case, _: bool) -> str:

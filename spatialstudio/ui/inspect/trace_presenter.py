@@ -52,7 +52,7 @@ def time_contents(
     run: OpenRun, second: OpenRun | None, wanted: Moment = Moment.AFTER
 ) -> TimeContents:
     """Return the chart's contents for a run and, if given, a second run."""
-    first = _time_line(run, tr(name_first(run)), wanted)
+    first = _time_line(run, tr(name_first(run, second)), wanted)
     other = None if second is None else _time_line(second, tr(name_second(run, second)), wanted)
     return TimeContents(
         first=first,
@@ -103,7 +103,7 @@ def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
         GuidanceMark(
             step=step,
             loss=by_step[step].guidance_loss,
-            length=by_step[step].step_size,
+            step_size=by_step[step].step_size,
             passes=by_step[step].guiding_passes,
         )
         for step in due_steps(run)

@@ -88,7 +88,7 @@ class ProgressPanel(Panel):
         waiting = len(self._studio.queue.waiting)
         silent_s = self._now() - self._last_report
         if baseline is None or not run.is_over:
-            job = tr(name_first(run)) if baseline else ""
+            job = tr(name_first(run, baseline)) if baseline else ""
             return progress_of(run, job, self._seconds_left(run, baseline), waiting, silent_s)
         if baseline.is_over:
             return progress_of(run, "", None, waiting)

@@ -237,7 +237,8 @@ class StagePanel(Panel):
             self._draw_grid(run)
             return
         selection = map_selection(self._maps, run, baseline)
-        title = tr(name_first(run) if baseline else "Picture" if run.request else "Your picture")
+        alone = "Picture" if run.request else "Your picture"
+        title = tr(name_first(run, baseline) if baseline else alone)
         self._show(self._picture, run, selection, title)
         self._evidence.draw(self._step_of(run), is_bare=self._maps.is_peeking)
         self._second_picture.setVisible(baseline is not None)

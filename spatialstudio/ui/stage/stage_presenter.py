@@ -4,7 +4,11 @@ from collections.abc import Collection, Mapping
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.inspection import marginals
-from spatialstudio.application.inspect.step_numbers import moment_of, needed_no_guidance
+from spatialstudio.application.inspect.step_numbers import (
+    moment_of,
+    name_second,
+    needed_no_guidance,
+)
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import Moment
@@ -109,19 +113,20 @@ def picture_scene(
 
 
 def word_maps(
-    run: OpenRun, baseline: OpenRun | None, step: int, wanted: Moment = Moment.AFTER
+    run: OpenRun, second: OpenRun | None, step: int, wanted: Moment = Moment.AFTER
 ) -> tuple[WordMaps, ...]:
     """Return the tiles of the map strip at a step, of one reading."""
     own = _maps_read(run, step, wanted)
-    baseline_maps = _maps_read(baseline, step, wanted) if baseline else {}
+    other = _maps_read(second, step, wanted) if second else {}
+    second_name = tr(name_second(run, second)) if second else ""
     return tuple(
         WordMaps(
             key=mention.id,
             phrase=mention.phrase,
             hue=hue_of(run.scene, mention.id),
-            guided=own.get(mention.id),
-            baseline=baseline_maps.get(mention.id),
-            has_baseline=baseline is not None,
+            first=own.get(mention.id),
+            second=other.get(mention.id),
+            second_name=second_name,
         )
         for mention in run.scene.mentions
     )

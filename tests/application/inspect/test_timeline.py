@@ -7,6 +7,7 @@ from spatialstudio.application.inspect.step_numbers import (
     due_steps,
     goal_of,
     mean_pos,
+    name_first,
     name_second,
     pos_bounds,
 )
@@ -96,6 +97,13 @@ def test_a_range_without_steps_has_no_mean(run):
 )
 def test_a_second_run_is_named_by_its_differences(run, request_, change, name):
     assert name_second(run, replace(run, request=change(request_))) == name
+
+
+def test_the_first_of_two_seeds_is_named_by_its_seed(run, request_):
+    other = replace(run, request=with_values(request_, seed=4244055911))
+    assert name_first(run, other) == f"Seed {request_.sampling.seed}"
+    assert name_second(run, other) == "Seed 4244055911"
+    assert name_first(run, run) == name_first(run)
 
 
 def test_ties_are_measured_once_for_each_step(request_, monkeypatch):

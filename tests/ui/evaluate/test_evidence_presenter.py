@@ -49,7 +49,8 @@ def test_the_band_says_how_far_off_the_centre_is(look_at):
     scene = evidence_scene(look_at(judged_run(NEAR_DOG, CAR)), None, {Layer.BAND}, {})
     (band,) = scene.bands
     assert (band.band.start, band.band.stop) == (60, 80)
-    assert (band.centre_xy, band.label, band.glows) == ((64, 20), "0.06 of 0.10", False)
+    assert (band.centre_xy, band.glows) == ((64, 20), False)
+    assert band.label == "0.06 to the left; 0.10 left needed"
     assert "too close to call" in scene.words.lower()
 
 
@@ -172,7 +173,7 @@ def test_what_is_tried_moves_the_band_and_leaves_the_stored_verdict(look_at, con
     context.judgement.try_setting(run, "margin", 0.3, "margin")
     selected_verdict = VerdictSelection(context).now()
     (band,) = evidence_scene(selected_verdict, None, {Layer.BAND}, {}).bands
-    assert (band.band.start, band.label) == (40, "0.50 of 0.30")
+    assert (band.band.start, band.label) == (40, "0.50 to the left; 0.30 left needed")
     assert selected_verdict.run.evaluation.verdicts[0].measurement.margin == 0.1
 
 

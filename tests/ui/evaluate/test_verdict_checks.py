@@ -1,10 +1,10 @@
 import pytest
 
 from spatialstudio.application.inspect.inspection import evidence_of
-from spatialstudio.domain.scene import BEHIND, NEAR
-from spatialstudio.domain.verdict import RECOMMENDED
+from spatialstudio.domain.scene import ABOVE, BEHIND, BELOW, LEFT_OF, NEAR, RIGHT_OF
+from spatialstudio.domain.verdict import RECOMMENDED, Measurement
 from spatialstudio.domain.verdict import AbstentionReason as Reason
-from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold
+from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold, offset_in_words
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState
 from tests.fakes import counted_scene
 from tests.science.seen_things import perception, seen
@@ -37,7 +37,7 @@ def test_a_decided_verdict_tells_what_it_passed():
         "found 0.81 · 0.90",
         "one instance of each",
         "overlap 0.00",
-        "offset 0.50 of 0.10",
+        "0.50 to the left; 0.10 left needed",
     ]
     assert {check.state for check in checks} == {CheckState.HELD}
 
@@ -84,7 +84,7 @@ def test_where_others_are_passed_over_the_surest_of_each_is_taken():
         (judged_run(CAR), Reason.MISSING_OBJECT, "not found: dog"),
         (judged_run(DOG, SECOND_DOG, CAR), Reason.AMBIGUOUS_OBJECT, "dog 0.81 or 0.78"),
         (judged_run(seen("m1", 70, 50), CAR), Reason.HIGH_OVERLAP, "overlap 1.00"),
-        (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "offset 0.06 of 0.10"),
+        (judged_run(NEAR_DOG, CAR), Reason.NEAR_BOUNDARY, "0.06 to the left; 0.10 left needed"),
         (judged_run(DOG, CAR, relation_type=BEHIND), Reason.NO_DEPTH, "no depth estimate"),
         (
             judged_run(DOG, CAR, perturbed=(perception(), perception())),
@@ -121,3 +121,19 @@ def test_what_was_tested_by_small_changes_is_told():
 def test_a_threshold_is_offered_where_it_helps(run, score):
     (verdict,) = run.evaluation.verdicts
     assert lower_threshold(verdict, evidence_of(verdict, run.scene, run.evaluation)) == score
+
+
+@pytest.mark.parametrize(
+    ("relation", "delta", "words"),
+    [
+        (LEFT_OF, 0.29, "0.29 to the right; 0.10 left needed"),
+        (RIGHT_OF, 0.29, "0.29 to the right; 0.10 right needed"),
+        (ABOVE, 0.2, "0.20 below; 0.10 above needed"),
+        (BELOW, -0.2, "0.20 above; 0.10 below needed"),
+        (LEFT_OF, None, ""),
+    ],
+    ids=["fail", "pass", "vertical", "vertical, inverse", "not measured"],
+)
+def test_the_offset_and_what_is_needed_name_their_sides(relation, delta, words):
+    measured = Measurement(delta=delta, margin=0.1, overlap=0, pos=None, pse=0)
+    assert offset_in_words(relation, measured) == words

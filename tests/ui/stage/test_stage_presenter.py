@@ -195,5 +195,5 @@ def test_a_run_in_the_queue_says_that_it_waits():
 def test_tiles_keep_room_for_a_baseline_that_has_not_begun(live):
     waiting = OpenRun(id=live.id, scene=live.scene, request=live.request)
     tiles = word_maps(live, waiting, 1)
-    assert [tile.has_baseline for tile in tiles] == [True, True]
-    assert [tile.baseline for tile in tiles] == [None, None]
+    assert [tile.second_name for tile in tiles] == ["Other run"] * 2
+    assert [tile.second for tile in tiles] == [None, None]

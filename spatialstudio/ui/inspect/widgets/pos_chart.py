@@ -221,10 +221,10 @@ class PosChart(Plot):
         marks = {mark.step: mark for mark in self._contents.first.marks}
         rows = []
         for step in range(self._contents.step_count):
-            mark = marks.get(step, GuidanceMark(step=step, loss=None, length=None, passes=0))
+            mark = marks.get(step, GuidanceMark(step=step, loss=None, step_size=None, passes=0))
             values = [curve.at(step) for _, curve in named]
-            rows.append((step + 1, *values, mark.loss, mark.length, mark.passes))
-        columns = ("step", *(name for name, _ in named), "loss", "length", "passes")
+            rows.append((step + 1, *values, mark.loss, mark.step_size, mark.passes))
+        columns = ("step", *(name for name, _ in named), "loss", "step size", "passes")
         return PlotTable(columns, tuple(rows))
 
     def claims(self, event: QKeyEvent) -> bool:
@@ -401,9 +401,9 @@ def ties_in_words(bounds: tuple[float, float] | None) -> str:
 
 def mark_in_words(mark: GuidanceMark) -> str:
     """Describe what guidance did on a step."""
-    if mark.length is None:
+    if mark.step_size is None:
         return tr("Guidance paused: every relation has reached the PoS goal")
-    label = [tr("latent update norm {length:.2f}").format(length=mark.length)]
+    label = [tr("step size {size:.2f}").format(size=mark.step_size)]
     if mark.loss is not None:
         label.append(tr("loss {loss:.3g}").format(loss=mark.loss))
     label.append(tr("refinement passes: {count}").format(count=mark.passes))

@@ -42,14 +42,14 @@ class GuidanceMark:
     Attributes:
         step: From 0.
         loss: Loss before the update; None where there is none.
-        length: Step length applied, in variance-preserving units; None where guidance was due but
+        step_size: Step size applied, in variance-preserving units; None where guidance was due but
             paused.
         passes: Number of passes with a gradient.
     """
 
     step: int
     loss: float | None
-    length: float | None
+    step_size: float | None
     passes: int
 
 
@@ -70,7 +70,7 @@ class TimeLine:
     @property
     def guided_steps(self) -> tuple[int, ...]:
         """The steps on which guidance acted."""
-        return tuple(mark.step for mark in self.marks if mark.length is not None)
+        return tuple(mark.step for mark in self.marks if mark.step_size is not None)
 
 
 class Lanes(Enum):

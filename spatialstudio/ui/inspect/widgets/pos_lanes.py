@@ -359,7 +359,7 @@ class GuidanceTrack(StepRow):
         """Lay out the row and its labels in a rectangle, pixels."""
         super().place(area)
         for name, text, share in zip(
-            self._names, (tr("loss"), tr("length")), (0.25, 0.75), strict=True
+            self._names, (tr("loss"), tr("step size")), (0.25, 0.75), strict=True
         ):
             name.setText(text)
             name.setFont(font(SMALL))
@@ -381,7 +381,7 @@ class GuidanceTrack(StepRow):
         """Draw the loss as a line with dots, and a ring on each step on which guidance paused."""
         highest = max((mark.loss or 0 for mark in self._marks), default=0) or 1
         losses = [(mark.step, mark.loss / highest) for mark in self._marks if mark.loss is not None]
-        rests = [(mark.step, 0.0) for mark in self._marks if mark.length is None]
+        rests = [(mark.step, 0.0) for mark in self._marks if mark.step_size is None]
         points = np.array(losses, float).reshape(-1, 2)
         bad, muted = self.theme.colour("bad"), self.theme.colour("muted")
         self._losses.setData(*points.T, pen=pg.mkPen(bad, width=LOSS_WIDTH))
@@ -397,12 +397,12 @@ class GuidanceTrack(StepRow):
         (first, last), width = self.row.box.viewRange()[0], max(self.row.box.width(), 1.0)
         step_px = width / (last - first)
         half = min(max(step_px * BAR_SHARE, THINNEST_BAR), em(BAR_EM)) / step_px / 2
-        longest = max((mark.length or 0 for mark in self._marks), default=0) or 1
+        longest = max((mark.step_size or 0 for mark in self._marks), default=0) or 1
         gap = 1 / max(self.area.height(), 1.0)
         pieces = [
-            (mark.step, piece, max(mark.passes, 1), mark.length / longest)
+            (mark.step, piece, max(mark.passes, 1), mark.step_size / longest)
             for mark in self._marks
-            if mark.length is not None
+            if mark.step_size is not None
             for piece in range(max(mark.passes, 1))
         ]
         steps, numbers, counts, heights = np.array(pieces, float).reshape(-1, 4).T

@@ -88,16 +88,28 @@ class CurveLegend(PaintedWidget):
         if contents.goal is not None:
             text = tr("goal {goal:g}").format(goal=contents.goal)
             entries.append((text, self._theme.colour("good"), dashed))
+        muted = self._theme.colour("muted")
+        entries += [(text, muted, Qt.PenStyle.NoPen) for text in areas_in_words(contents)]
         if contents.reading:
             entries.append((contents.reading, self._theme.colour("muted"), Qt.PenStyle.NoPen))
         return entries
+
+
+def areas_in_words(contents: TimeContents) -> tuple[str, ...]:
+    """Return what the shaded areas of the chart stand for; empty without any."""
+    texts = []
+    if contents.first.guided_steps:
+        texts.append(tr("shaded steps: guided"))
+    if any(curve.bounds for curve in contents.first.curves):
+        texts.append(tr("band on a curve: ties counted as 0 to 1"))
+    return tuple(texts)
 
 
 def _named_by(contents: TimeContents) -> tuple[object, ...]:
     """Return what determines the entries."""
     second = None if contents.second is None else contents.second.name
     curves = [(curve.name, curve.hue) for curve in contents.first.curves]
-    return (curves, second, contents.goal, contents.reading)
+    return (curves, second, contents.goal, contents.reading, areas_in_words(contents))
 
 
 def _swatch(style: Qt.PenStyle) -> float:

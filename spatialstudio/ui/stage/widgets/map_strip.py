@@ -1,4 +1,4 @@
-"""Attention maps at the picked step, one tile per object word, guided and baseline."""
+"""Attention maps at the picked step, one tile per object word, of one or two runs."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -44,21 +44,21 @@ class WordMaps:
         key: Id emitted when the tile is picked.
         phrase: The object word.
         hue: Its hue.
-        guided: (h, w) of the run; None when this step was not captured.
-        baseline: (h, w) of the baseline; None when this step was not captured (yet).
-        has_baseline: Whether room is reserved for the baseline's map.
+        first: (h, w) of the run; None when this step was not captured.
+        second: (h, w) of the second run; None when this step was not captured (yet).
+        second_name: Name of the second run, "Baseline", "Seed 8"; empty without one.
     """
 
     key: str
     phrase: str
     hue: int
-    guided: FloatMap | None
-    baseline: FloatMap | None = None
-    has_baseline: bool = False
+    first: FloatMap | None
+    second: FloatMap | None = None
+    second_name: str = ""
 
 
 class MapTile(QAbstractButton):
-    """Shows one word's map as a heat map, with the baseline's next to or under it."""
+    """Shows one word's map as a heat map, with the second run's next to or under it."""
 
     def __init__(self, theme: Theme, word: WordMaps) -> None:
         super().__init__()
@@ -92,17 +92,17 @@ class MapTile(QAbstractButton):
         """Minimum side of a map in pixels, set by the width of its label."""
         word = QFontMetrics(font(bold=True)).horizontalAdvance(self._word.phrase)
         lengths = [min(word, em(LONGEST_WORD_EM)) + em(DOT_EM + AFTER_DOT_EM) + DOT_INSET + 1]
-        if self._word.has_baseline:
-            lengths.append(QFontMetrics(font(SMALL)).horizontalAdvance(tr("baseline")) + 1)
+        if self._word.second_name:
+            lengths.append(QFontMetrics(font(SMALL)).horizontalAdvance(self._word.second_name) + 1)
         return max(em(SMALLEST_MAP_EM), *lengths)
 
     def use_side(self, side: int, *, least: int, is_stacked: bool) -> None:
-        """Draw each map as a square, the baseline's next to or under it.
+        """Draw each map as a square, the second run's next to or under it.
 
         Args:
             side: Side of the square, pixels.
             least: Minimum side, pixels.
-            is_stacked: Whether the baseline's map is under the other.
+            is_stacked: Whether the second run's map is under the other.
         """
         if (side, least, is_stacked) != (self._side, self._least, self._is_stacked):
             self._side, self._least, self._is_stacked = side, least, is_stacked
@@ -111,12 +111,12 @@ class MapTile(QAbstractButton):
 
     def show_maps(self, word: WordMaps) -> None:
         """Show the word's maps at another step."""
-        had_baseline = self._word.has_baseline
+        old_name = self._word.second_name
         self._word = word
-        maps = [word.guided, word.baseline] if word.has_baseline else [word.guided]
+        maps = [word.first, word.second] if word.second_name else [word.first]
         table = self._theme.heat_table()
         self._images = tuple(None if one is None else heat_image(one, table) for one in maps)
-        if had_baseline != word.has_baseline:
+        if old_name != word.second_name:
             self.updateGeometry()
         self.update()
 
@@ -167,9 +167,9 @@ class MapTile(QAbstractButton):
         painter.drawEllipse(QRectF(em(PAD_EM) + DOT_INSET, middle - dot / 2, dot, dot))
         line.setLeft(em(PAD_EM) + DOT_INSET + dot + em(AFTER_DOT_EM))
         _write(painter, line, self._word.phrase, font(bold=True), self._theme.colour("text"))
-        if self._word.has_baseline:
+        if self._word.second_name:
             muted = self._theme.colour("muted")
-            _write(painter, self._line(1), tr("baseline"), font(SMALL), muted)
+            _write(painter, self._line(1), self._word.second_name, font(SMALL), muted)
 
     def _line(self, place: int) -> QRectF:
         """Return the rectangle of a map's label."""
@@ -214,7 +214,7 @@ class MapStrip(QWidget):
             tile.setChecked(tile.key == key)
 
     def share_room(self) -> None:
-        """Draw maps as large as possible, the baseline's next to or under the others."""
+        """Draw maps as large as possible, the second run's next to or under the others."""
         if not self._tiles:
             return
         sides = {is_stacked: self._side_of_maps(is_stacked) for is_stacked in (False, True)}

@@ -12,7 +12,8 @@ from spatialstudio.ui.theme.theme import em
 
 @pytest.fixture
 def chip(qtbot, appearance):
-    check = VerdictCheck(AbstentionReason.NEAR_BOUNDARY, "offset 0.06 of 0.10", "", CheckState.HELD)
+    words = "0.06 to the left; 0.10 left needed"
+    check = VerdictCheck(AbstentionReason.NEAR_BOUNDARY, words, "", CheckState.HELD)
     chip = CheckChip(appearance.theme, check)
     chip.setStyleSheet(stylesheet(appearance.theme))
     qtbot.addWidget(chip)

@@ -22,7 +22,7 @@ from spatialstudio.ui.widgets.outcome_mark import OutcomeMark
 
 TOO_NEAR = VerdictCheck(
     AbstentionReason.NEAR_BOUNDARY,
-    "offset 0.06 of 0.10",
+    "0.06 to the left; 0.10 left needed",
     "How far it is.",
     CheckState.BROKEN,
 )
@@ -140,7 +140,7 @@ def test_showing_what_is_lit_asks_for_nothing(qtbot, card_of):
 
 def test_the_ground_that_decided_says_so(card_of):
     chip = card_of(Outcome.UNDECIDABLE).findChild(CheckChip)
-    assert chip.accessibleName() == "offset 0.06 of 0.10: decided the verdict"
+    assert chip.accessibleName() == "0.06 to the left; 0.10 left needed: decided the verdict"
 
 
 def test_the_lever_can_be_pulled(qtbot, card_of):

@@ -29,8 +29,8 @@ CONTENTS = TimeContents(
             PosCurve(NAME, 0, tuple((s, s / 10) for s in range(11)), bounds=((3, 0.25, 0.35),)),
         ),
         marks=(
-            GuidanceMark(step=0, loss=0.9, length=5.0, passes=2),
-            GuidanceMark(step=1, loss=None, length=None, passes=0),
+            GuidanceMark(step=0, loss=0.9, step_size=5.0, passes=2),
+            GuidanceMark(step=1, loss=None, step_size=None, passes=0),
         ),
     ),
     second=TimeLine(name="Baseline", curves=(PosCurve(NAME, 1, ((0, 0.4), (10, 0.4))),)),
@@ -217,7 +217,7 @@ def test_where_ties_matter_the_variants_are_named(chart):
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [(0, "latent update norm 5.00, loss 0.9, refinement passes: 2"), (1, "Guidance paused")],
+    [(0, "step size 5.00, loss 0.9, refinement passes: 2"), (1, "Guidance paused")],
     ids=["acted", "rested"],
 )
 def test_what_guidance_did_can_be_heard(chart, step, told):
@@ -314,7 +314,7 @@ def test_the_table_has_a_row_for_each_step(chart):
         f"{NAME}, Guided",
         f"{NAME}, Baseline",
         "loss",
-        "length",
+        "step size",
         "passes",
     )
     assert table.rows[0] == (1, 0.0, 0.4, 0.9, 5.0, 2)

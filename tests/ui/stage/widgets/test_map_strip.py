@@ -74,7 +74,7 @@ def test_another_step_keeps_the_tiles(strip):
 
 def test_a_baseline_makes_room_for_a_second_map(strip):
     narrow = tiles(strip)[0].minimumSizeHint().width()
-    strip.show_words((WordMaps("m1", "dog", 0, None, None, has_baseline=True), CAR))
+    strip.show_words((WordMaps("m1", "dog", 0, None, None, second_name="Baseline"), CAR))
     assert tiles(strip)[0].minimumSizeHint().width() > 1.8 * narrow
 
 
@@ -100,7 +100,7 @@ def test_maps_grow_with_the_room_and_all_stay_in_sight(qtbot, strip):
 def beside_baseline(strip):
     """The strip with three words, each with the baseline's map."""
     words = [
-        WordMaps(f"m{hue}", name, hue, blob(0.2, 0.5), blob(0.8, 0.5), has_baseline=True)
+        WordMaps(f"m{hue}", name, hue, blob(0.2, 0.5), blob(0.8, 0.5), second_name="Baseline")
         for hue, name in enumerate(("dog", "potted plant", "lamp"))
     ]
     strip.show_words(tuple(words))
