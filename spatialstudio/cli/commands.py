@@ -26,6 +26,7 @@ from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
 from spatialstudio.cli.doctor import examine
+from spatialstudio.cli.figures import figure
 from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.interrupts import STOPPED, at_stop
 from spatialstudio.cli.judging import (
@@ -254,6 +255,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,
     "runs": runs,
+    "figure": figure,
     "train-stickers": train_stickers,
     "models": models,
     "doctor": doctor,

@@ -10,6 +10,7 @@ from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.doctor import app_version
+from spatialstudio.cli.figures import add_figure_options
 from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
@@ -77,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run_folder(add("sweep-records", "sweep thresholds over a recorded run"))
     _add_benchmark_prompts(add("benchmark-prompts", "write the prompts of SpatialBench-UC"))
     _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
+    add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
     add_runs_options(runs, shared)
     _add_train(add("train-stickers", "train the bundled models"))

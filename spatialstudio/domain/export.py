@@ -8,6 +8,7 @@ from typing import BinaryIO, Protocol
 
 from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.library import Marks, RunRecord
@@ -61,6 +62,8 @@ class LookOption(Enum):
     """The palette."""
     LAYERS = "layers"
     """The layers on the image."""
+    TEMPLATE = "template"
+    """The template of figures for papers."""
     MARK = "mark"
     """The metadata mark for AI-generated images."""
 
@@ -76,6 +79,7 @@ class ExportLook:
         step: Step of the attention maps; None for the last captured step.
         columns: Maximum number of steps on a sheet.
         is_marked: Whether image metadata marks images as AI-generated.
+        template: Content and size of figures for papers.
     """
 
     palette: Palette
@@ -84,6 +88,7 @@ class ExportLook:
     step: int | None = None
     columns: int = 8
     is_marked: bool = True
+    template: FigureTemplate = field(default_factory=FigureTemplate)
 
 
 @frozen
@@ -138,8 +143,8 @@ Raises ``ExportError`` if the runs lack data that the kind shows, ``StoreError``
 cannot be read.
 """
 
-PICTURE, CLEAN, ANNOTATED, SWEEP = "picture", "clean", "annotated", "sweep"
-"""Ids of the export kinds that have commands in the window."""
+PICTURE, CLEAN, ANNOTATED, SWEEP, FIGURE = "picture", "clean", "annotated", "sweep", "figure"
+"""Ids of the export kinds that have commands in the window or the terminal."""
 
 
 @frozen

@@ -78,10 +78,14 @@ def reading_of(run: ExportedRun) -> str:
 
 def heat(weights: FloatMap, palette: Palette) -> Pixels:
     """Draw a map in the theme's heat colours, from 0 to its own peak; (h, w, 3)."""
+    return heat_colours(weights / _peak(weights), palette)
+
+
+def heat_colours(shares: npt.NDArray[np.floating], palette: Palette) -> Pixels:
+    """Draw values in [0, 1] in the theme's heat colours; (h, w, 3)."""
     stops = np.array(
         [ImageColor.getrgb(palette.colours[f"heat_{n}"]) for n in range(1, HEAT_STOPS + 1)]
     )
-    shares = weights / _peak(weights)
     places = np.linspace(0, 1, HEAT_STOPS)
     channels = [np.interp(shares, places, stops[:, channel]) for channel in range(3)]
     return np.stack(channels, -1).round().astype(np.uint8)

@@ -15,7 +15,12 @@ FONTLESS = frozenset({"svg", "npz", "csv"})
 """Extensions of formats that keep text as text and embed no font."""
 
 
-def figure_file(drawing: Drawing, look: ExportLook, ending: str, fonts: Path) -> ExportFile:
+POINTS_PER_INCH = 72
+
+
+def figure_file(
+    drawing: Drawing, look: ExportLook, ending: str, fonts: Path, dpi: int = 0
+) -> ExportFile:
     """Encode a drawing as a file.
 
     Args:
@@ -23,12 +28,15 @@ def figure_file(drawing: Drawing, look: ExportLook, ending: str, fonts: Path) ->
         look: Colours and marking of figures.
         ending: "png", "svg" or "pdf".
         fonts: The folder of fonts.
+        dpi: Resolution of PNG files for print; SVG files then embed their fonts. 0 for the screen.
     """
     drawing = marked(drawing, look)
     if ending == "svg":
-        content = svg_bytes(drawing)
+        content = svg_bytes(drawing, fonts if dpi else None)
     elif ending == "pdf":
         content = pdf_bytes(drawing, fonts)
+    elif dpi:
+        content = png_of(drawing, fonts, dpi / POINTS_PER_INCH, dpi)
     else:
         content = png_of(drawing, fonts)
     return drawn_file(content, [drawing], ending, fonts)

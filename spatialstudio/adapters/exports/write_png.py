@@ -32,17 +32,20 @@ _ANCHORS = {Anchor.START: "ls", Anchor.MIDDLE: "ms", Anchor.END: "rs"}
 _OPAQUE = 255
 
 
-def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> bytes:
+def png_of(drawing: Drawing, fonts: Path, scale: float = SCALE, dpi: int = 0) -> bytes:
     """Return the bytes of a PNG file.
 
     Args:
         drawing: The drawing.
         fonts: The folder of the studio's fonts.
         scale: Pixels per point.
+        dpi: Resolution stated in the file; 0 for none.
     """
     buffer = BytesIO()
     marked = mark_of(is_marked=drawing.is_marked)
-    Image.fromarray(pixels_of(drawing, fonts, scale)).save(buffer, "PNG", pnginfo=marked)
+    stated = {"dpi": (dpi, dpi)} if dpi else {}
+    image = Image.fromarray(pixels_of(drawing, fonts, scale))
+    image.save(buffer, "PNG", pnginfo=marked, **stated)
     return buffer.getvalue()
 
 

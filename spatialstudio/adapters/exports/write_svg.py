@@ -1,7 +1,10 @@
-"""SVG output of drawings: text stays text, pictures are embedded."""
+"""SVG output of drawings: text stays text; pictures, and on request fonts, are embedded."""
 
 import base64
+from collections.abc import Iterator
+from importlib import import_module
 from io import BytesIO
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
@@ -21,19 +24,48 @@ DASHES = "4 3"
 BOLD = 600
 
 
-def svg_bytes(drawing: Drawing) -> bytes:
-    """Return the bytes of an SVG file."""
+def svg_bytes(drawing: Drawing, fonts: Path | None = None) -> bytes:
+    """Return the bytes of an SVG file.
+
+    Args:
+        drawing: The drawing.
+        fonts: The folder of fonts to embed, reduced to the letters used; None for no fonts.
+    """
     width, height = _number(drawing.width), _number(drawing.height)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
         f' viewBox="0 0 {width} {height}" font-family="{FONTS}">',
         f"<title>{_text(drawing.title)}</title>",
         *([f"<metadata>{figure_metadata()}</metadata>"] if drawing.is_marked else []),
+        *(_font_faces(drawing, fonts) if fonts else ()),
         f'<rect width="100%" height="100%" fill="{drawing.ground}"/>',
         *(_element(item) for item in drawing.items),
         "</svg>",
     ]
     return "\n".join(lines).encode("utf-8")
+
+
+def _font_faces(drawing: Drawing, fonts: Path) -> Iterator[str]:
+    """Yield style sheets that embed the fonts of a drawing's texts."""
+    for weight, name in ((400, "Inter-Regular.ttf"), (BOLD, "Inter-SemiBold.ttf")):
+        texts = (item for item in drawing.items if isinstance(item, Text))
+        letters = "".join(item.text for item in texts if item.is_bold is (weight == BOLD))
+        if letters:
+            data = base64.b64encode(_reduced_font(fonts / name, letters)).decode("ascii")
+            source = f"url(data:font/ttf;base64,{data})"
+            face = f"font-family:Inter;font-weight:{weight};src:{source}"
+            yield f"<style>@font-face{{{face}}}</style>"
+
+
+def _reduced_font(path: Path, letters: str) -> bytes:
+    """Return a font file with the glyphs of some letters only."""
+    library = import_module("fontTools.subset")
+    subsetter, buffer = library.Subsetter(), BytesIO()
+    with library.load_font(str(path), library.Options()) as font:
+        subsetter.populate(text=letters)
+        subsetter.subset(font)
+        font.save(buffer)
+    return buffer.getvalue()
 
 
 def _element(item: Item) -> str:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
+from spatialstudio.domain.figure_template import DEFAULT_TEMPLATE, TEMPLATES, FigureTemplate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
@@ -43,6 +44,7 @@ class ExportChoice:
         layers: Layers drawn on the picture.
         theme: Name of the theme.
         is_marked: Whether pictures carry an AI-generation mark.
+        template: Template of a figure for a paper.
     """
 
     kind: ExportKind
@@ -50,6 +52,7 @@ class ExportChoice:
     layers: frozenset[ExportLayer]
     theme: str
     is_marked: bool
+    template: FigureTemplate = TEMPLATES[DEFAULT_TEMPLATE]
 
 
 class ExportDialog(TitledDialog):
@@ -79,7 +82,9 @@ class ExportDialog(TitledDialog):
         self._is_running = False
         self._kinds = _kind_list()
         self._meaning = TextLabel(tone=Tone.MUTED)
-        self._form, self._colours = ComboBox(), ComboBox()
+        self._form, self._colours, self._template = ComboBox(), ComboBox(), ComboBox()
+        for name, template in TEMPLATES.items():
+            self._template.addItem(f"{name} ({template.width:g} in)", name)
         for name, shown in themes.items():
             self._colours.addItem(shown, name)
         self._layers = {layer: QCheckBox(tr(text)) for layer, text in LAYERS.items()}
@@ -108,6 +113,7 @@ class ExportDialog(TitledDialog):
             layers=frozenset(each for each, box in self._layers.items() if box.isChecked()),
             theme=self._colours.currentData(),
             is_marked=self._marked.isChecked(),
+            template=TEMPLATES[self._template.currentData()],
         )
 
     def show_kind(self, kind: ExportKind) -> None:
@@ -158,6 +164,7 @@ class ExportDialog(TitledDialog):
         self._form.setEnabled(len(kind.formats) > 1)
         self._show_rows(self._layers.values(), LookOption.LAYERS in kind.reads)
         self._show_rows((self._colours,), LookOption.COLOURS in kind.reads)
+        self._show_rows((self._template,), LookOption.TEMPLATE in kind.reads)
         self._show_rows((self._marked,), LookOption.MARK in kind.reads)
 
     def _show_rows(self, fields: Iterable[QWidget], shown: bool) -> None:
@@ -169,7 +176,12 @@ class ExportDialog(TitledDialog):
         self._rows = QFormLayout(self._options, verticalSpacing=em(0.5), horizontalSpacing=em(0.8))
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.addRow(self._meaning)
-        for name, field in ((tr("Format"), self._form), (tr("Colours"), self._colours)):
+        fields = {
+            tr("Format"): self._form,
+            tr("Template"): self._template,
+            tr("Colours"): self._colours,
+        }
+        for name, field in fields.items():
             field.setAccessibleName(name)
             self._rows.addRow(name, field)
         for place, box in enumerate(self._layers.values()):

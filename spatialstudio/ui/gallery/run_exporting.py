@@ -207,7 +207,10 @@ class RunExporting(QObject):
     ) -> BackgroundJobId:
         """Export in the background; ``then`` receives the files, after notes are shown."""
         look = replace(
-            self._exports.look(choice.theme), layers=choice.layers, is_marked=choice.is_marked
+            self._exports.look(choice.theme),
+            layers=choice.layers,
+            is_marked=choice.is_marked,
+            template=choice.template,
         )
         notes: list[str] = []
 

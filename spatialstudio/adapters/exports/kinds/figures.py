@@ -36,6 +36,17 @@ def _write_sweep(
     return figure_file(sweep_sheet(runs, look), look, ending, resources / "fonts")
 
 
+def _write_paper_figure(
+    runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.paper_figure import paper_figure
+    from spatialstudio.adapters.exports.write_figure import figure_file
+
+    fonts = resources / "fonts"
+    drawing = paper_figure(runs, look, fonts)
+    return figure_file(drawing, look, ending, fonts, dpi=look.template.dpi)
+
+
 def _write_film(
     runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
 ) -> ExportFile:
@@ -94,6 +105,16 @@ KINDS = (
         order=50,
         is_of_many=True,
         reads=_COLOURS_AND_MARK,
+    ),
+    ExportKind(
+        id="figure",
+        label="Figure for a paper",
+        help="Attention maps and PoS curves of the chosen runs in the width of a paper's column.",
+        formats=("pdf", "svg", "png"),
+        write=_write_paper_figure,
+        order=55,
+        is_of_many=True,
+        reads=frozenset({*_COLOURS_AND_MARK, LookOption.TEMPLATE}),
     ),
     ExportKind(
         id="film",

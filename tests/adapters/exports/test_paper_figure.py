@@ -1,0 +1,184 @@
+"""Figures for papers: labels, limits and files."""
+
+import base64
+import re
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.adapters.exports.paper_figure import (
+    labels_of,
+    measure_with,
+    paper_figure,
+    ticks_up_to,
+)
+from spatialstudio.application.paths import resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.attention import AttentionSnapshot, MapScale
+from spatialstudio.domain.drawing import Anchor, Line, Raster, Text
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import FIGURE
+from spatialstudio.domain.figure_template import FigureTemplate
+from spatialstudio.domain.generation import UNGUIDED
+
+FONTS = resources_folder() / "fonts"
+STARTS = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
+ANY_STEPS = FigureTemplate(steps=())
+
+
+@pytest.fixture
+def sample(exports, picture):
+    return exports.read(picture)
+
+
+@pytest.fixture
+def run(sample):
+    """Return the sample with attention and PoS of its words at each of 20 steps."""
+
+    def made(guidance=UNGUIDED, seed=7, phrase="", size=1.0):
+        request = sample.record.request
+        scene, sampling = request.scene, request.sampling
+        mentions = tuple(replace(m, phrase=phrase or m.phrase) for m in scene.mentions)
+        scene = replace(scene, mentions=mentions)
+        guided = replace(sampling.guidance, method_id=guidance)
+        sampling = replace(sampling, guidance=guided, seed=seed)
+        request = replace(request, scene=scene, sampling=sampling)
+        steps = tuple(
+            replace(
+                sample.steps[0],
+                step=step,
+                total_steps=20,
+                step_size=None,
+                pos={relation.id: (step + 1) / 20 for relation in scene.relations},
+                attention=AttentionSnapshot(
+                    maps={
+                        m.id: np.full((4, 4), size * (step + 1) / 100, np.float32) for m in mentions
+                    },
+                    layers=("a",),
+                ),
+                attention_after=None,
+            )
+            for step in range(20)
+        )
+        return replace(sample, record=replace(sample.record, request=request), steps=steps)
+
+    return made
+
+
+def drawn(exports, runs, **settings):
+    look = replace(exports.look(), template=replace(FigureTemplate(), **settings))
+    return paper_figure(runs, look, FONTS)
+
+
+def texts(drawing):
+    return [item for item in drawing.items if isinstance(item, Text)]
+
+
+def test_guided_and_baseline_are_shown_at_the_steps_of_the_template(exports, run):
+    drawing = drawn(exports, [run("psg"), run()])
+    words = [text.text for text in texts(drawing)]
+    assert drawing.width == pytest.approx(234)
+    assert words[:7] == ["Step", "1", "5", "10", "20", "Guided", *words[6:7]]
+    assert words.count("Guided") == words.count("Unguided") == 2
+    maps = [item for item in drawing.items if isinstance(item, Raster)]
+    assert len(maps) == 2 * 2 * 4 + 1
+
+
+def test_unguided_curves_are_dashed(exports, run):
+    lines = [i for i in drawn(exports, [run("psg"), run()]).items if isinstance(i, Line)]
+    curves = [line for line in lines if len(line.points) == 20]
+    assert [curve.is_dashed for curve in curves] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("settings", "phrase"),
+    [
+        ({"width": 1.5, "steps": tuple(range(1, 13))}, ""),
+        ({"width": 7.0, "steps": (1,), "type_size": 14}, ""),
+        ({"width": 3.25, "has_footer": True}, "an extraordinarily long description " * 5),
+        ({"width": 2.0, "words": ("猫の写真" * 8,)}, "猫の写真" * 8),
+        ({"width": 1.5, "scale": MapScale.PER_MAP, "type_size": 14}, "قطة سوداء كبيرة"),
+    ],
+    ids=["narrow", "one step", "long words", "CJK", "Arabic"],
+)
+def test_no_text_is_clipped_or_below_six_points(exports, run, settings, phrase):
+    drawing = drawn(exports, [run("psg", phrase=phrase), run(phrase=phrase)], **settings)
+    measure = measure_with(FONTS / "Inter-Regular.ttf")
+    for text in texts(drawing):
+        width = measure(text.text, text.size)
+        left = text.at[0] - width * STARTS[text.anchor]
+        assert text.size >= 6
+        assert left >= -0.01, text.text
+        assert left + width <= drawing.width + 0.01, text.text
+        assert 0 < text.at[1] <= drawing.height
+
+
+def test_a_shared_scale_ends_at_the_highest_value_of_all_runs(exports, run):
+    drawing = drawn(exports, [run(size=0.5), run(seed=8, size=2)], has_curves=False)
+    first, *_ = (item.pixels for item in drawing.items if isinstance(item, Raster))
+    *_, last, scale = (item.pixels for item in drawing.items if isinstance(item, Raster))
+    assert (last[0, 0] == scale[0, -1]).all()
+    assert (first[0, 0] == scale[0, round(255 * 0.005 / 0.4)]).all()
+    assert [text.text for text in texts(drawing)][-3:] == ["0", "0.2", "0.4"]
+
+
+@pytest.mark.parametrize(
+    ("high", "expected"),
+    [(0.34, (0, 0.1, 0.2, 0.3)), (1.0, (0, 0.5, 1)), (7e-5, (0, 2e-5, 4e-5, 6e-5))],
+)
+def test_ticks_are_round_numbers(high, expected):
+    assert ticks_up_to(high, 4 if high != 1 else 2) == expected
+
+
+def test_rows_name_what_differs(run):
+    assert labels_of([run("psg"), run("psg", seed=8)]) == ("Guided, seed 7", "Guided, seed 8")
+    assert labels_of([run("psg"), run()]) == ("Guided", "Unguided")
+
+
+def test_a_run_without_attention_is_marked_as_such(exports, run):
+    other = run()
+    other = replace(other, steps=tuple(replace(e, attention=None) for e in other.steps))
+    drawing = drawn(exports, [run("psg"), other])
+    assert [text.text for text in texts(drawing)].count("n/a") == 8
+
+
+@pytest.mark.parametrize("settings", [{"words": ("zebra",)}, {"steps": (99,)}], ids=str)
+def test_a_figure_without_maps_is_an_error(exports, run, settings):
+    with pytest.raises(ExportError, match="No run has attention maps"):
+        drawn(exports, [run()], **settings)
+
+
+@pytest.fixture
+def file(exports, picture, tmp_path):
+    """Return the bytes of the sample's figure in a format."""
+
+    def written(ending):
+        look = replace(exports.look(), template=ANY_STEPS)
+        target = tmp_path / f"figure.{ending}"
+        (path,) = exports.export([picture], EXPORT_KINDS[FIGURE], target, look)
+        return path.read_bytes()
+
+    return written
+
+
+def test_svg_files_embed_the_letters_they_use(file):
+    svg = file("svg").decode()
+    fonts = re.findall(r"data:font/ttf;base64,([^)]+)\)", svg)
+    assert fonts
+    assert all(base64.b64decode(font)[:4] == b"\0\1\0\0" for font in fonts)
+    assert len(base64.b64decode(fonts[0])) < (FONTS / "Inter-Regular.ttf").stat().st_size / 4
+
+
+def test_pdf_files_embed_the_font(file):
+    pdf = file("pdf")
+    assert b"/FontFile2" in pdf
+    assert b"/ToUnicode" in pdf
+
+
+def test_png_files_state_their_resolution(file):
+    with Image.open(BytesIO(file("png"))) as image:
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+        assert image.width == round(3.25 * 300)
