@@ -252,15 +252,16 @@ def _show(
 ) -> None:
     figures = metric_figures(rows, metrics)
     if options.csv:
-        show_table(_table(rows))
+        show_table(verdict_table(rows))
     elif options.json:
         show_json({"pictures": rows, "summary": _summary(rows), "figures": figures})
     else:
         show_lines(_lines(rows))
-        show_lines(f"{name}: {_in_words(own)}" for name, own in figures.items())
+        show_lines(f"{name}: {figures_in_words(own)}" for name, own in figures.items())
 
 
-def _in_words(figures: Mapping[str, Any]) -> str:
+def figures_in_words(figures: Mapping[str, Any]) -> str:
+    """Return the figures of a metric as one line: "score 0.2500, 2 objects 0.632"."""
     if "error" in figures:
         return f"{ERROR}: {figures['error']}"
     return ", ".join(_figure(name.replace("_", " "), value) for name, value in figures.items())
@@ -268,7 +269,9 @@ def _in_words(figures: Mapping[str, Any]) -> str:
 
 def _figure(name: str, value: object) -> str:
     if isinstance(value, Mapping):
-        return f"{name} ({', '.join(f'{key}: {share:.4f}' for key, share in value.items())})"
+        unit = f" {name.removeprefix('by ')}" if name.startswith("by ") else ""
+        shares = ", ".join(f"{key}{unit} {share:.3f}" for key, share in value.items())
+        return shares if unit else f"{name} ({shares})"
     return f"{name} {value:.4f}" if isinstance(value, float) else f"{name} {value}"
 
 
@@ -317,7 +320,8 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
     return counts
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
+def verdict_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
+    """Yield the header and one row per verdict, or per picture that failed."""
     judged = [metric.id for metric in METRICS if metric.of_relation is not None]
     columns = (*FIRST_COLUMNS, *judged, *LAST_COLUMNS)
     yield columns

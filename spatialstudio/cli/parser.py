@@ -238,6 +238,7 @@ def _add_judge_again(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="store the new verdicts in the runs",
     )
+    parser.add_argument("--csv", action="store_true", help="write CSV, one row per relation")
     _add_da(parser)
     _add_checker(parser, "default: published settings", preset=REPRODUCE.preset)
 

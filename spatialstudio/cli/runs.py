@@ -26,16 +26,18 @@ from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import (
     asked_line,
+    evaluation_answer,
     run_answer,
     run_lines,
 )
-from spatialstudio.cli.judging import OpenStudio, note_absent_models
+from spatialstudio.cli.judging import OpenStudio, note_absent_models, verdict_table
 from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.printing import (
     complain,
     show_json,
     show_lines,
     show_progress,
+    show_table,
 )
 from spatialstudio.domain.errors import (
     SettingsError,
@@ -402,7 +404,8 @@ class Totals:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self._outcomes.items())
         yield f"{batch.read} of {len(batch)} runs judged again: {counts or 'no relations'}"
         if self._pse:
-            yield f"Mean PSE {mean(self._pse):.2f} (n = {len(self._pse)} relations)"
+            n = f"n = {len(self._pse)} relations; missing objects count 0"
+            yield f"Mean PSE {mean(self._pse):.2f} ({n})"
 
 
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -432,9 +435,17 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         totals.add(judged, evaluation)
         if options.json:
             answers.append(run_answer(judged))
+        elif options.csv:
+            row = {"picture": str(path), "prompt": judged.scene.prompt.text, "error": None}
+            answers.append({**row, **evaluation_answer(evaluation, judged.scene)})
         else:
             show_lines([*([str(path)] if len(batch) > 1 else []), *run_lines(judged)])
-    if options.json:
+    if options.csv:
+        failed = [{"picture": each["run"], **each} for each in batch.errors]
+        show_table(verdict_table([*answers, *failed]))
+        for line in totals.lines(batch):
+            show_progress(line)
+    elif options.json:
         show_json({"runs": answers, "summary": totals.answer, "errors": batch.errors})
     else:
         show_lines(totals.lines(batch))

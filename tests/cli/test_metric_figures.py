@@ -5,6 +5,7 @@ from spatialstudio.application.evaluate.metrics import (
     choose_metrics,
     metric_figures,
 )
+from spatialstudio.cli.judging import figures_in_words
 
 
 def verdict(outcome="PASS", *, found=True, pse=1.0, compbench=0.9, **others):
@@ -113,3 +114,8 @@ def test_a_metric_without_known_relations_has_no_figures():
 
 def test_without_relations_only_the_assertions_count():
     assert set(metric_figures([row(hrs=None)], all_metrics())) == {"da"}
+
+
+def test_figures_by_level_are_printed_with_their_unit():
+    words = figures_in_words({"score": 0.25, "by_objects": {2: 0.631578947368421, 3: 0.5}})
+    assert words == "score 0.2500, 2 objects 0.632, 3 objects 0.500"

@@ -1,5 +1,7 @@
 """Evaluated pictures are stored as runs, which other commands read without a model."""
 
+import csv
+import io
 import json
 import re
 from hashlib import sha256
@@ -256,3 +258,28 @@ def test_a_model_that_is_gone_from_a_set_is_noted(terminal, photo, library, tmp_
     done = terminal("evaluate", photo, "--prompt", "a dog in front of a car", *words)
     assert 'The model "gone/depth" of the judge set "my set" is not installed' in done.err
     assert "Depth relations are undecidable without a depth model." in done.out
+
+
+def test_judging_a_folder_again_writes_a_row_for_each_relation_of_all_runs(
+    terminal, photo, library
+):
+    path = stored_run(terminal, photo, library)
+    other = photo.with_name("other.jpg")
+    Image.fromarray(np.full((16, 16, 3), 64, np.uint8)).save(other)
+    stored_run(terminal, other, library)
+    done = terminal("judge-again", library, "--set", "margin=0.6", "--csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert str(path) in {row["picture"] for row in rows}
+    assert [row["outcome"] for row in rows] == ["UNDECIDABLE"] * 2
+    assert done.code == 0
+    assert "2 of 2 runs judged again: 2 UNDECIDABLE" in done.err
+
+
+def test_a_run_that_cannot_be_judged_again_has_its_row_and_fails_the_command(
+    terminal, photo, library
+):
+    stored_run(terminal, photo, library)
+    done = terminal("judge-again", library, library / "missing.png", "--csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [row["outcome"] for row in rows] == ["PASS", "ERROR"]
+    assert done.code == 1

@@ -33,6 +33,7 @@ from spatialstudio.domain.drawing import (
 )
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -289,15 +290,34 @@ def _cell_height(runs: Sequence[ExportedRun]) -> float:
 
 def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
     """Return the prompt and the settings that are the same for all runs."""
-    request = runs[0].record.request
-    guidance = request.sampling.guidance
+    requests = [run.record.request for run in runs]
     differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}
-    in_words = {
-        SweepField.SEED: f"seed {request.sampling.seed}",
-        SweepField.STEPS: f"{request.sampling.steps} steps",
-        SweepField.GUIDANCE_SCALE: f"CFG scale {request.guidance_scale:g}",
-        SweepField.STRENGTH: f"step size {guidance.strength:g}",
+    guided = [each.sampling.guidance for each in requests if _is_guided(each)]
+    settings: dict[SweepField, list[str]] = {
+        SweepField.SEED: [f"seed {each.sampling.seed}" for each in requests],
+        SweepField.STEPS: [f"{each.sampling.steps} steps" for each in requests],
+        SweepField.GUIDANCE_SCALE: [f"CFG scale {each.guidance_scale:g}" for each in requests],
+        SweepField.STRENGTH: [f"step size {each.strength:g}" for each in guided],
     }
-    same = [text for field, text in in_words.items() if field not in differ]
-    settings = ", ".join([request.model.id, guidance.method_id, *same])
-    return f"“{request.scene.prompt.text}”", f"{settings}; {made_with(runs[0])}"
+    same = [
+        texts[0]
+        for field, texts in settings.items()
+        if field not in differ and len(set(texts)) == 1
+    ]
+    words = ", ".join([requests[0].model.id, _guidance_in_words(requests), *same])
+    return f"“{requests[0].scene.prompt.text}”", f"{words}; {made_with(runs[0])}"
+
+
+def _guidance_in_words(requests: Sequence[GenerationRequest]) -> str:
+    """Return the methods of the guided runs, and how many runs are unguided."""
+    guided = [each.sampling.guidance.method_id for each in requests if _is_guided(each)]
+    unguided = len(requests) - len(guided)
+    if not guided:
+        return "unguided"
+    methods = " and ".join(dict.fromkeys(guided))
+    return f"{methods} ({unguided} of {len(requests)} unguided)" if unguided else methods
+
+
+def _is_guided(request: GenerationRequest) -> bool:
+    guidance = request.sampling.guidance
+    return guidance.method_id != UNGUIDED and guidance.strength != 0

@@ -60,7 +60,8 @@ PROGRAMS = {
 class SettingsComparison(TitledDialog):
     """Lets the user select fields to apply.
 
-    Emits ``fields_taken`` with their names, and ``judging_asked`` to evaluate the picture instead.
+    Emits ``fields_taken`` with their names, and ``judging_asked``, the default, to evaluate the
+    picture instead.
 
     Args:
         title: Title of the picture.
@@ -86,11 +87,12 @@ class SettingsComparison(TitledDialog):
         super().__init__(tr("Settings in {name}").format(name=title), parent)
         self._boxes: dict[str, QCheckBox] = {}
         stated = [row for row in rows if row.is_stated]
-        self._take = push_button(tr("Apply"), self._tell, kind="primary")
-        judge = push_button(tr("Judge the picture"), self._ask_to_judge)
+        self._take = push_button(tr("Apply"), self._tell)
+        judge = push_button(tr("Judge the picture"), self._ask_to_judge, kind="primary")
         buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
-        buttons.addButton(self._take, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(judge, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(judge, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(self._take, QDialogButtonBox.ButtonRole.ActionRole)
+        judge.setDefault(True)
         program = PROGRAMS.get(dialect, dialect)
         area = QScrollArea(widgetResizable=True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)

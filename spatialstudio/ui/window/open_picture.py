@@ -131,6 +131,7 @@ def left_out_in_words(theirs: PictureSettings) -> str:
 
 
 def _judge(context: WindowContext, picture: ForeignPicture) -> None:
+    context.window_signals.workspace_asked.emit(EVALUATE)
     try:
         open_picture(context, picture)
     except StudioError as error:

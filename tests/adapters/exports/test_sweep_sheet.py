@@ -14,6 +14,8 @@ from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Raster, Text
 from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -89,6 +91,21 @@ def test_the_caption_omits_varied_settings(swept, exports):
     assert "CFG scale" in words
     assert "seed " not in words
     assert "step size " not in words
+
+
+def test_the_caption_counts_unguided_runs_instead_of_reading_the_first(swept, exports):
+    runs = [with_guidance(swept(0, 7), UNGUIDED, 0), with_guidance(swept(5, 7), "layout", 5)]
+    words = " ".join(texts(sweep_sheet(runs, exports.look())))
+    assert "layout (1 of 2 unguided)" in words
+    alone = " ".join(texts(sweep_sheet(runs[:1], exports.look())))
+    assert ", unguided, " in alone
+
+
+def with_guidance(run, method_id, strength):
+    request = run.record.request
+    guidance = replace(request.sampling.guidance, method_id=method_id, strength=strength)
+    request = with_values(request, guidance=guidance)
+    return replace(run, record=replace(run.record, request=request))
 
 
 def test_without_rows_no_space_is_reserved_for_labels(swept, exports):

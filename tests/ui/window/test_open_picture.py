@@ -96,9 +96,11 @@ def test_what_is_ticked_is_taken_and_nothing_else(qtbot, dialog, window, studio)
     assert studio.session.scene.prompt.text == BEFORE
 
 
-def test_the_picture_can_be_judged_instead(qtbot, dialog, engine):
-    press(qtbot, dialog, "Judge the picture")
+def test_enter_judges_the_picture_and_opens_evaluate(qtbot, dialog, window, engine):
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
     assert len(engine.jobs) == 1
+    assert window.context.settings.workspace == "evaluate"
+    assert window.generation.settings.sampling.seed == 5
 
 
 def test_in_evaluate_a_picture_is_judged_at_once(qtbot, window, engine, picture):
