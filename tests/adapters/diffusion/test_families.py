@@ -178,6 +178,34 @@ def test_captured_layers_are_those_of_the_reading_after_the_updates(family, make
     assert after < min(2e-3, before)
 
 
+def test_pos_follows_from_the_recorded_maps_and_captured_layers(family, make_request):
+    captured = CaptureSettings(preview_every=0, detail=AttentionDetail.EVERYTHING)
+    request = make_request(family.tiny.wide, guidance=STRONG, capture=captured)
+    started, _, step, *_ = family.draw(request)
+    relation = SCENE.relations[0]
+    for moment in Moment:
+        maps = step.attention_at(moment).maps
+        pos = left_share(*(maps[end] for end in relation.ends))
+        assert abs(pos - step.pos_at(moment)[relation.id]) < 1e-5
+    files = {file.layer: file for file in started.attention_files}
+    read = [files[layer.name] for layer in family.loaded.guiding_layers]
+    kept = [np.load(family.archives / request.id / file.name)[0] for file in read]
+    heads = np.concatenate(kept).astype(np.float64)
+    places = (word_places(read[0].words, SCENE.mention(end).phrase) for end in relation.ends)
+    pos = left_share(*(heads[:, own].mean((0, 1)) for own in places))
+    assert abs(pos - step.pos_at(Moment.AFTER)[relation.id]) < 1e-3
+
+
+def left_share(first, second):
+    """Probability that a place of ``first`` lies left of one of ``second``; ties half."""
+    one, other = (
+        each.sum(0, dtype=np.float64) / each.sum(dtype=np.float64) for each in (first, second)
+    )
+    columns = np.arange(len(one))
+    weights = (columns[:, None] < columns) + 0.5 * (columns[:, None] == columns)
+    return float(one @ weights @ other)
+
+
 def word_places(words, phrase):
     return [place for place, word in enumerate(words) if word.strip().lower() == phrase]
 

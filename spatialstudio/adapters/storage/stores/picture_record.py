@@ -5,7 +5,8 @@ Version 2 of the record, a JSON object:
     version, app    2; version of Spatial Studio
     request         the complete request, which determines the picture
     relations       sentence, type and source: an extractor's id, or "hand"
-    pos             first, last and best PoS of each relation during generation
+    pos             first, last and best PoS of each relation during generation, each read
+                    before the step's updates
     verdicts        outcome, reason, confidence and PSE of each judged relation
     environment     versions, device, compute setup, hashes of the weights and of our code
     picture         height and width

@@ -124,7 +124,7 @@ def _mention_claim(record: RunRecord, verdict: MentionVerdict) -> ClaimSummary:
 
 
 def last_pos(record: RunRecord) -> Mapping[RelationId, float]:
-    """Return every relation's PoS at the last step with a value."""
+    """Return every relation's PoS at the last step with a value, before its updates."""
     last: dict[RelationId, float] = {}
     for step in record.trace:
         last |= {relation_id: float(pos) for relation_id, pos in step.pos.items()}
