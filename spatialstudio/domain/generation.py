@@ -158,6 +158,11 @@ class GuidanceSettings:
     checkpointing: bool = False
 
     @property
+    def is_on(self) -> bool:
+        """Whether there is a method, and its strength is not 0."""
+        return self.method_id != UNGUIDED and self.strength > 0
+
+    @property
     def is_sketched(self) -> bool:
         """Whether the settings place objects."""
         return bool(self.targets) and self.target_weight > 0

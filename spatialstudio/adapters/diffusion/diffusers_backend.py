@@ -348,8 +348,7 @@ class _Drawing:
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
-        trial = trial_of(request.scene, request.sampling.guidance)
-        if trial is not None and particles is None:
+        if (trial := trial_of(request)) is not None:
             try:
                 return self._run(replace(plan, trial=trial), archive_folder)
             except GuidanceNeeded:

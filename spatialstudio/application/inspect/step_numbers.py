@@ -10,7 +10,6 @@ from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     UNGUIDED,
-    GenerationRequest,
     RequestId,
     StepEvent,
     moment_read,
@@ -220,8 +219,7 @@ def needed_no_guidance(run: OpenRun) -> bool:
     """Return True if all steps are done, and the trial has left them unguided."""
     if run.request is None or not run.steps or len(run.steps) < run.total_steps:
         return False
-    sampling = run.request.sampling
-    if trial_of(run.scene, sampling.guidance) is None:
+    if trial_of(run.request) is None:
         return False
     return not any(event.guiding_passes for event in run.steps)
 
@@ -282,7 +280,7 @@ def name_second(run: OpenRun, second: OpenRun) -> str:
         return "Other run"
     if asked.sampling.seed != other.sampling.seed:
         return f"Seed {other.sampling.seed}"
-    return "Baseline" if _is_unguided(other) else "Other run"
+    return "Other run" if other.sampling.guidance.is_on else "Baseline"
 
 
 def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
@@ -296,9 +294,3 @@ def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
     if asked is not None and other is not None and asked.sampling.seed != other.sampling.seed:
         return f"Seed {asked.sampling.seed}"
     return "This run" if goal_of(run) is None else "Guided"
-
-
-def _is_unguided(request: GenerationRequest) -> bool:
-    return (
-        request.sampling.guidance.method_id == UNGUIDED or request.sampling.guidance.strength == 0
-    )

@@ -191,8 +191,7 @@ def request_of(
     """
     sampling = settings.sampling
     guidance = with_places(sampling.guidance, (places or SketchedPlaces()).within(scene))
-    has_guidance = guidance.strength > 0 and guidance.method_id != UNGUIDED
-    is_guided = has_guidance and (bool(guidance.targets) or has_work(scene, guidance.method_id))
+    is_guided = guidance.is_on and (bool(guidance.targets) or has_work(scene, guidance.method_id))
     wanted = replace(scene, prompt=replace(scene.prompt, negative=settings.negative))
     plain = new_request(wanted, model, seed=seed, guided=False)
     scale = settings.guidance_scale
@@ -215,7 +214,7 @@ def request_of(
             plain.capture, detail=settings.detail, preview_every=settings.preview_every
         ),
     )
-    if judges is None or settings.steering is not None or not has_guidance:
+    if judges is None or settings.steering is not None or not guidance.is_on:
         return asked
     return with_recommended_steering(asked, judges)
 

@@ -14,7 +14,6 @@ from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudg
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
-    UNGUIDED,
     GenerationRequest,
     GenerationStarted,
     RequestId,
@@ -92,16 +91,13 @@ class RemainingTime:
 def is_guided(request: GenerationRequest, step: int) -> bool:
     """Return True if guidance may act on a step of a request."""
     guidance = request.sampling.guidance
-    acts = guidance.method_id != UNGUIDED and guidance.strength > 0
-    return acts and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
+    return guidance.is_on and GuidanceSchedule(guidance, request.sampling.steps).guides(step)
 
 
 def trial_steps(request: GenerationRequest) -> int:
     """Return how many steps of a request are tried without guidance."""
-    trial = trial_of(request.scene, request.sampling.guidance)
-    if trial is None or request.steering.is_on:
-        return 0
-    return trial.last_step(request.sampling.steps) + 1
+    trial = trial_of(request)
+    return 0 if trial is None else trial.last_step(request.sampling.steps) + 1
 
 
 log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from spatialstudio.domain.arrays import BoolMask, FloatMap
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import UNGUIDED, SamplingSettings
+from spatialstudio.domain.generation import SamplingSettings
 from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.scene import MentionId, Relation, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE, Potential, Steering, StepReward
@@ -278,9 +278,8 @@ def planned_passes(scene: SceneGraph, sampling: SamplingSettings) -> tuple[int, 
         sampling: Its steps and guidance.
     """
     guidance = sampling.guidance
-    is_guided = guidance.method_id != UNGUIDED and guidance.strength > 0
     turns = sum(relation.is_guided for relation in scene.relations) if guidance.one_by_one else 1
-    updates = guidance.inner_updates * max(turns, 1) if is_guided else 0
+    updates = guidance.inner_updates * max(turns, 1) if guidance.is_on else 0
     guides = GuidanceSchedule(guidance, sampling.steps).guides
     return tuple(1 + updates * guides(step) for step in range(sampling.steps))
 

@@ -30,7 +30,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, PlaceTarget
+from spatialstudio.domain.generation import GenerationRequest, PlaceTarget
 from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces, places_of
 from spatialstudio.domain.scene import MentionId, ObjectMention, SceneGraph
 from spatialstudio.ui.compose.commands import (
@@ -519,4 +519,4 @@ class SketchPanel(Panel):
 def _is_guided(settings: RunSettings | None) -> bool:
     """Return True if settings guide the picture; those of a model that were never changed do."""
     guidance = settings.sampling.guidance if settings else None
-    return guidance is None or (guidance.strength > 0 and guidance.method_id != UNGUIDED)
+    return guidance is None or guidance.is_on

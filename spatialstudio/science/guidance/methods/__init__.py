@@ -5,7 +5,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, GuidanceSettings
 from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import SceneGraph
@@ -111,10 +111,14 @@ def has_work(scene: SceneGraph, method_id: str) -> bool:
     )
 
 
-def trial_of(scene: SceneGraph, settings: GuidanceSettings) -> Trial | None:
-    """Return how a scene is tried without guidance first; None to guide it at once, or not."""
+def trial_of(request: GenerationRequest) -> Trial | None:
+    """Return how a request is tried without guidance first; None to guide it at once, or not.
+
+    Steered pictures have no trial.
+    """
+    settings = request.sampling.guidance
     is_known = settings.strength > 0 and settings.method_id in GUIDANCE_METHODS
-    if not is_known or not has_work(scene, settings.method_id):
+    if not is_known or request.steering.is_on or not has_work(request.scene, settings.method_id):
         return None
     make_trial = GUIDANCE_METHODS[settings.method_id].make_trial
     return None if make_trial is None else make_trial(settings)
