@@ -14,6 +14,7 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionFile, TextLayer
+from spatialstudio.domain.derived_requests import best_request, unguided
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -27,8 +28,6 @@ from spatialstudio.domain.generation import (
     ModelSetup,
     RequestId,
     StepEvent,
-    best_request,
-    unguided,
 )
 from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.run_settings import SketchedPlaces

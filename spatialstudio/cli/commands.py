@@ -52,6 +52,7 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.domain.assertion import DA_RECOMMENDED
+from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import (
     Cancelled,
     ErrorReport,
@@ -60,7 +61,7 @@ from spatialstudio.domain.errors import (
     StoreError,
     StudioError,
 )
-from spatialstudio.domain.generation import UNGUIDED, is_search
+from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.safe_files import parse_limited, read_regular
 from spatialstudio.science.guidance.methods import has_work

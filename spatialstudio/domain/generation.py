@@ -1,8 +1,8 @@
 """Generation requests with their settings, and the events of a generation."""
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from enum import Enum
 from typing import NewType, TypeAlias
 
@@ -14,7 +14,7 @@ from spatialstudio.domain.attention import (
     Moment,
     TextLayer,
 )
-from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, MemoryFix, Saving
+from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, SPARSE, frozen
 from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
@@ -499,82 +499,6 @@ GenerationEvent: TypeAlias = (
 ReportEvent: TypeAlias = Callable[[GenerationEvent], None]
 """Receives the events of a run as they happen, on the model's thread; an exception ends the
 run."""
-
-
-FEW_CANDIDATES = 4
-"""Number of candidates of a search that replaces guidance."""
-
-
-def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationRequest:
-    """Return the baseline of a request: the same seed without guidance, steering and search."""
-    plain = _alone(request)
-    sampling = replace(plain.sampling, guidance=GuidanceSettings())
-    return replace(plain, id=request_id, sampling=sampling, steering=ONE_PARTICLE, sweep=None)
-
-
-def has_baseline(request: GenerationRequest) -> bool:
-    """Return True if guidance or steering is expected to change the image."""
-    used = with_savings(request)
-    return used.sampling.guidance.strength > 0 or used.steering.is_on
-
-
-def candidate_count(request: GenerationRequest) -> int:
-    """Return the maximum number of search candidates, set directly or by a memory saving."""
-    return with_savings(request).search.candidates
-
-
-def is_search(request: GenerationRequest) -> bool:
-    """Return True if the request searches over more than one candidate."""
-    return candidate_count(request) > 1
-
-
-def best_request(
-    request: GenerationRequest, candidates: Sequence[CandidateScore]
-) -> GenerationRequest:
-    """Return the request that reproduces the best image of a search alone, bit for bit.
-
-    Args:
-        request: The request of the search.
-        candidates: Candidates of the search, best first; if empty, the request is returned as is.
-    """
-    if not candidates:
-        return request
-    alone = _alone(with_savings(request))
-    return replace(alone, sampling=replace(alone.sampling, seed=candidates[0].seed))
-
-
-def with_memory_fix(request: GenerationRequest, fix: MemoryFix) -> GenerationRequest:
-    """Return a request with the savings and size of a fix in addition to its own."""
-    height, width = fix.size or (request.height, request.width)
-    savings = (*request.sampling.savings, *fix.savings)
-    return replace(
-        request, sampling=replace(request.sampling, savings=savings), height=height, width=width
-    )
-
-
-def with_savings(request: GenerationRequest) -> GenerationRequest:
-    """Return a request with its savings applied to its settings, except the backend's savings.
-
-    In a scene without relations a search has no objective, so none replaces the guidance.
-    """
-    guidance, search, steering = request.sampling.guidance, request.search, request.steering
-    if Saving.CHECKPOINTING in request.sampling.savings:
-        guidance = replace(guidance, checkpointing=True)
-    if Saving.EVERY_SECOND_STEP in request.sampling.savings:
-        guidance = replace(guidance, every=max(guidance.every, 2))
-    if Saving.SEARCH in request.sampling.savings:
-        guidance, steering = GuidanceSettings(), ONE_PARTICLE
-        if request.scene.relations:
-            search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
-    sampling = replace(request.sampling, guidance=guidance)
-    return replace(request, sampling=sampling, search=search, steering=steering)
-
-
-def _alone(request: GenerationRequest) -> GenerationRequest:
-    savings = tuple(saving for saving in request.sampling.savings if saving is not Saving.SEARCH)
-    return replace(
-        request, search=NoiseSearch(), sampling=replace(request.sampling, savings=savings)
-    )
 
 
 def new_request_id() -> RequestId:

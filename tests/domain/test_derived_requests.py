@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from spatialstudio.domain.derived_requests import best_request, unguided, with_savings
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CandidateScore,
@@ -10,9 +11,6 @@ from spatialstudio.domain.generation import (
     ModelRef,
     NoiseSearch,
     SamplingSettings,
-    best_request,
-    unguided,
-    with_savings,
 )
 from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of

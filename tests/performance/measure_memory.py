@@ -17,13 +17,13 @@ import torch
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.models.model_files import read_card
+from spatialstudio.domain.derived_requests import with_savings
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
     SamplingSettings,
-    with_savings,
 )
 from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, TinyFamily, save_tiny_family

@@ -25,6 +25,7 @@ from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
 from spatialstudio.adapters.diffusion.particles import particles_at_once
 from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
 from spatialstudio.adapters.diffusion.text_streams import TextStream
+from spatialstudio.domain.derived_requests import with_memory_fix
 from spatialstudio.domain.devices import (
     MemoryEstimate,
     MemoryFix,
@@ -32,7 +33,7 @@ from spatialstudio.domain.devices import (
     size_in_words,
 )
 from spatialstudio.domain.errors import OutOfMemory
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, with_memory_fix
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS

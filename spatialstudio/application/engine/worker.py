@@ -32,6 +32,7 @@ from spatialstudio.application.jobs.messages import (
     TokensRead,
 )
 from spatialstudio.application.registry import Registry
+from spatialstudio.domain.derived_requests import with_savings
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -42,7 +43,6 @@ from spatialstudio.domain.generation import (
     PromptEncoded,
     RequestId,
     StepEvent,
-    with_savings,
 )
 from spatialstudio.domain.ports import CancelToken, GenerationBackend
 from spatialstudio.domain.prompt_syntax import drawn_prompt

@@ -6,6 +6,7 @@ from math import inf, isfinite
 from typing import Any
 
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -15,7 +16,6 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
     SamplingSettings,
-    is_search,
 )
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.samplers import sampler_title

@@ -6,6 +6,7 @@ from dataclasses import replace
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     LAYOUT,
@@ -16,7 +17,6 @@ from spatialstudio.domain.generation import (
     ModelRef,
     NoiseSearch,
     SamplingSettings,
-    is_search,
     new_request_id,
 )
 from spatialstudio.domain.ports import ModelCard

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudged
+from spatialstudio.domain.derived_requests import candidate_count, is_search, with_savings
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -18,9 +19,6 @@ from spatialstudio.domain.generation import (
     GenerationStarted,
     RequestId,
     StepEvent,
-    candidate_count,
-    is_search,
-    with_savings,
 )
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.samplers import SCALE_OFF, TWO_CALLS

@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.application.storage.storage import InterruptedFound
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.derived_requests import is_search, unguided, with_memory_fix
 from spatialstudio.domain.devices import AS_IT_WAS, MemoryFix
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -21,9 +22,6 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     RequestId,
     StepEvent,
-    is_search,
-    unguided,
-    with_memory_fix,
 )
 from spatialstudio.domain.sweep import SweepCell, SweepId
 from spatialstudio.domain.verdict import (

@@ -2,14 +2,9 @@
 
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, Session
+from spatialstudio.domain.derived_requests import is_search, unguided
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import (
-    MAX_SEED,
-    GenerationRequest,
-    is_search,
-    new_request_id,
-    unguided,
-)
+from spatialstudio.domain.generation import MAX_SEED, GenerationRequest, new_request_id
 from spatialstudio.domain.run_settings import with_values
 
 

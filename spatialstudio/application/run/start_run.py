@@ -11,14 +11,13 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.application.run.check_request import check_request, check_scene
 from spatialstudio.application.storage.storage import Storage
+from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.errors import ModelNotFound, StudioError
 from spatialstudio.domain.generation import (
     GenerationFailed,
     GenerationRequest,
     RequestId,
-    has_baseline,
     new_request_id,
-    unguided,
 )
 
 

@@ -19,6 +19,7 @@ from spatialstudio.application.jobs.messages import (
 )
 from spatialstudio.application.session import OpenRun, RunStored, StoreFailed
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.derived_requests import best_request
 from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -32,7 +33,6 @@ from spatialstudio.domain.generation import (
     RequestId,
     SamplingSettings,
     StepEvent,
-    best_request,
 )
 from spatialstudio.domain.library import (
     Environment,

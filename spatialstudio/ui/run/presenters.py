@@ -11,9 +11,10 @@ from spatialstudio.application.run.queue import (
     outcome_of,
 )
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard, size_in_words
 from spatialstudio.domain.errors import ModelNotFound, StudioError
-from spatialstudio.domain.generation import GenerationRequest, RequestId, has_baseline, unguided
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.ports import ModelCard, PerceptionCard, PerceptionRole
 from spatialstudio.domain.run_settings import RunSettings
 from spatialstudio.domain.samplers import sampler_title

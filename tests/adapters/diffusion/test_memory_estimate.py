@@ -18,8 +18,9 @@ from spatialstudio.adapters.diffusion.memory_estimate import (
     usable_savings,
     ways_to_fit,
 )
+from spatialstudio.domain.derived_requests import with_memory_fix
 from spatialstudio.domain.devices import MemoryEstimate, Saving
-from spatialstudio.domain.generation import GuidanceSettings, StepEvent, with_memory_fix
+from spatialstudio.domain.generation import GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.steering import Steering
 from tests.adapters.diffusion.held_tensors import held_bytes

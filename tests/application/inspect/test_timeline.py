@@ -14,7 +14,8 @@ from spatialstudio.application.inspect.step_numbers import (
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionSnapshot
-from spatialstudio.domain.generation import StepEvent, unguided
+from spatialstudio.domain.derived_requests import unguided
+from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS

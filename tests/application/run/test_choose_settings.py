@@ -15,15 +15,9 @@ from spatialstudio.application.run.choose_settings import (
     with_steps,
 )
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError
-from spatialstudio.domain.generation import (
-    LAYOUT,
-    MAX_SEED,
-    PSG,
-    GuidanceSettings,
-    PlaceTarget,
-    unguided,
-)
+from spatialstudio.domain.generation import LAYOUT, MAX_SEED, PSG, GuidanceSettings, PlaceTarget
 from spatialstudio.domain.run_settings import (
     Preset,
     SeedMode,

@@ -14,8 +14,9 @@ from spatialstudio.application.run.plan_sweep import (
     sweep_fields,
     sweep_requests,
 )
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import RequestError, SettingsError
-from spatialstudio.domain.generation import PlaceTarget, RequestId, unguided
+from spatialstudio.domain.generation import PlaceTarget, RequestId
 from spatialstudio.domain.options import Option, OptionKind
 from spatialstudio.domain.run_settings import SketchedPlaces
 from spatialstudio.domain.sweep import (

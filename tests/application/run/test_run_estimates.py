@@ -6,13 +6,13 @@ from spatialstudio.application.jobs.messages import MemoryEstimated, PictureJudg
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.run.estimates import RunEstimate, RunEstimates
 from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.generation import (
     CaptureSettings,
     GenerationStarted,
     GuidanceSettings,
     NoiseSearch,
-    unguided,
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BEHIND

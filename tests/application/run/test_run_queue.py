@@ -6,6 +6,7 @@ import pytest
 
 from spatialstudio.application.jobs.messages import EngineStopped
 from spatialstudio.application.run.queue import EntryState, Place, QueueChanged, entries_of
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.devices import MemoryFix, Saving
 from spatialstudio.domain.errors import ErrorReport, RequestError
 from spatialstudio.domain.generation import (
@@ -17,7 +18,6 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     NoiseSearch,
     RequestId,
-    unguided,
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.sweep import (

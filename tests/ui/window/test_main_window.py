@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.jobs.messages import EvaluateJob
+from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.generation import GenerationFailed, unguided
+from spatialstudio.domain.generation import GenerationFailed
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor

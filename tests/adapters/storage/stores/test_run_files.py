@@ -15,8 +15,8 @@ from spatialstudio.adapters.storage.stores import judgement
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.adapters.storage.stores.sidecar import read_listing, read_sidecar
 from spatialstudio.application.storage.run_writer import store_run
+from spatialstudio.domain.derived_requests import best_request
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import best_request
 from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.verdict import MentionVerdict, Outcome
 from tests.adapters.storage.stores.conftest import MARKS, NEAR, rewritten
