@@ -58,6 +58,10 @@ COLUMNS = (
     *("pictures", "PASS", "recommended PASS", "missing or merged", "placed", "twice"),
     *("PSE", "recognised", "passes", "CPU s"),
 )
+OVERALL_COLUMNS = (
+    *("pictures", "PASS", "second PASS", "missing or merged", "twice", "empty masks"),
+    *("recognised", "lost", "passes", "CPU s"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,7 +88,7 @@ def main() -> int:
     if options.worker is None:
         ids = {prompt.id for _, prompt in prompts}
         rows = [row for row in read_rows(options.folder) if row["id"] in ids]
-        lines = [*table(rows), "", *harm_table(rows)]
+        lines = [*table(rows), "", *harm_table(rows), "", *table_over_lists(rows)]
         if any("second" in row for row in rows):
             lines += ["", *second_table(rows)]
         show("\n".join(lines))
@@ -305,6 +309,37 @@ def harm_table(rows: Sequence[Values]) -> Iterator[str]:
             str(len(failed)),
             str(len(harmed) - len(failed)),
             str(len(missing)),
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def table_over_lists(rows: Sequence[Values]) -> Iterator[str]:
+    """Yield a table with one line for each variant: PASS in each list, and quality over all."""
+    lists = [name for (name,), _ in grouped(rows, "list")]
+    columns = (*lists, *OVERALL_COLUMNS)
+    yield f"| variant | {' | '.join(columns)} |"
+    yield f"|---|{'--:|' * len(columns)}"
+    plain = {row["id"]: row for row in rows if row["variant"] == UNGUIDED}
+    for (variant,), own in grouped(rows, "variant"):
+        passed = {name: [has_passed(row) for row in each] for (name,), each in grouped(own, "list")}
+        judged = [row for row in own if "second" in row]
+        areas = [area for row in own for area in row["areas"]]
+        harmed = [not has_passed(row) for row in own if passes_unguided(row, plain)]
+        cells = (
+            variant,
+            *(f"{100 * mean(passed[name]):.0f}" if name in passed else "" for name in lists),
+            str(len(own)),
+            share(own, map(has_passed, own)),
+            share(judged, (set(row["second"]) <= {PASSED} for row in judged)) if judged else "",
+            share(own, (min(row["found"]) == 0 for row in own)),
+            share(own, (max(row["found"]) > 1 for row in own)),
+            wilson(sum(area == 0 for area in areas), len(areas)).percent,
+            wilson(
+                sum(row["recognised"] for row in own), sum(len(row["top_chances"]) for row in own)
+            ).percent,
+            f"{sum(harmed)} of {len(harmed)}",
+            f"{mean(row['passes'] for row in own):.1f}",
+            f"{mean(row['processor_s'] for row in own):.2f}",
         )
         yield f"| {' | '.join(cells)} |"
 
