@@ -9,8 +9,8 @@ from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.registrations import Registrations
 
 OFFERED = (
-    *("annotated", "attention", "storyboard", "curves", "sweep", "film", "picture", "clean"),
-    *("table", "masks", "arrays", "numbers", "settings", "data", "bundle", "report"),
+    *("annotated", "attention", "storyboard", "curves", "sweep", "figure", "film", "picture"),
+    *("clean", "table", "masks", "arrays", "numbers", "settings", "data", "bundle", "report"),
 )
 
 

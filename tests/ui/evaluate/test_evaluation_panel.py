@@ -175,5 +175,5 @@ def test_the_verdicts_on_a_second_seed_are_called_by_it(qtbot, evaluating, studi
     second = replace(run, id="second", request=with_values(request, id="second", seed=8))
     studio.session.open(run, second)
     qtbot.waitUntil(
-        lambda: [card.content[0].run for card in cards(evaluating)] == ["Guided", "Seed 8"]
+        lambda: [card.content[0].run for card in cards(evaluating)] == ["Seed 7", "Seed 8"]
     )

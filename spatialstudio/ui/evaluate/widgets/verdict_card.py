@@ -107,11 +107,11 @@ class CheckChip(QToolButton):
         self.setCheckable(True)
         self.setIconSize(QSize(em(0.8), em(0.8)))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         state = tr(check.state.value)
         self.setAccessibleName(f"{check.text}: {state}")
-        self.setToolTip(
-            plain_tip(f"{check.tip}\n{tr('Click to highlight the evidence in the picture.')}")
-        )
+        action = tr("Click to highlight the evidence in the picture.")
+        self.setToolTip(plain_tip(f"{check.text}\n{check.tip}\n{action}"))
         theme.changed.connect(self._dress)
         self._dress()
 
