@@ -48,6 +48,7 @@ nav:
   - Terminal: guide/terminal.md
   - Python API: guide/api.md
   - API reference: guide/reference.md
+  - File formats: guide/formats.md
   - Plugins: guide/plugins.md
   - Methods: guide/methods.md
   - Third-party notices: licenses/index.md

@@ -9,6 +9,7 @@ import pytest
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.jobs.messages import PictureJudged
 from spatialstudio.application.models.model_lists import usual_settings
+from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.application.session import RunStored
 from spatialstudio.application.storage.storage import Reproduced
 from spatialstudio.domain.generation import (
@@ -26,6 +27,7 @@ from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES, Example
 from spatialstudio.ui.window import demo, tour
 from tests.comparing import to_the_bit
 from tests.fakes import last_call
+from tests.format_reader import assert_same_arrays
 
 PROMPT = "a photo of a dog to the left of a car"
 SEED = 7
@@ -99,6 +101,13 @@ def test_a_reopened_run_equals_the_run_drawn(drawn):
     lived = drawn.last.of(GenerationStarted, StepEvent, GenerationFinished)
     assert to_the_bit(events) == to_the_bit(tuple(lived))
     assert to_the_bit(record.evaluation) == to_the_bit(drawn.of(PictureJudged)[0].evaluation)
+
+
+def test_the_reader_of_the_guide_agrees_with_open_run(drawn, home, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
+    arrays = assert_same_arrays(drawn.path)
+    assert arrays["map_after/m1"].shape == (STEPS, 16, 16)
+    assert not np.array_equal(arrays["map_before/m1"], arrays["map_after/m1"])
 
 
 def test_the_studio_opens_a_stored_run_as_if_it_had_just_ended(studio, drawn):

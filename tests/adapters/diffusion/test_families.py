@@ -15,10 +15,13 @@ from spatialstudio.adapters.diffusion.guidance_hook import Guidance, GuidanceHoo
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_spans
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.api import guide, read, watch
+from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
-from spatialstudio.domain.generation import CaptureSettings
+from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
 from spatialstudio.domain.prompt_syntax import drawn_scene
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import SpanWeight
@@ -38,6 +41,7 @@ from tests.adapters.diffusion.drawn_families import (
 )
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 from tests.fakes import CountingToken, events_of, scene_of
+from tests.format_reader import assert_same_arrays
 
 pytestmark = FAMILY_WARNINGS
 
@@ -415,3 +419,14 @@ def patched_objects(family):
 
 def pos_trace(events):
     return [step.pos for step in steps_of(events)]
+
+
+def test_the_reader_of_the_guide_agrees_with_open_run(family, make_request, tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    for guidance in (STRONG, GuidanceSettings(method_id="none")):
+        request = make_request(family.tiny.wide, capture=CAPTURED, guidance=guidance)
+        events = family.run(request).events
+        path = store_run(request, events, None, RunFiles(), tmp_path / "runs")
+        arrays = assert_same_arrays(path)
+        assert {f"map_{moment}/m1" for moment in ("before", "after")} <= set(arrays)
+        assert arrays["map_before/m1"].dtype == np.float32
