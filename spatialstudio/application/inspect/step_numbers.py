@@ -32,6 +32,7 @@ class Measure(Enum):
     CENTRE_X = "centre x"
     CENTRE_Y = "centre y"
     SPREAD = "spread"
+    MASS = "mass"
     OVERLAP = "overlap"
     POS = "PoS"
 

@@ -64,6 +64,7 @@ log = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from spatialstudio.application.gallery.exports import Exports
     from spatialstudio.application.gallery.gallery import Gallery
+    from spatialstudio.application.inspect.layer_table import LayerTables
     from spatialstudio.application.jobs.background_jobs import BackgroundJobs
 
 FILES = "files"
@@ -222,6 +223,13 @@ class Storage:
     def layer_maps(self) -> LayerMaps:
         """Averages of stored attention maps over selected layers."""
         return LayerMaps(lambda: self._registry.attention_files(FILES), self._publish)
+
+    @cached_property
+    def layer_tables(self) -> "LayerTables":
+        """Measurements of stored attention maps by layer and step."""
+        from spatialstudio.application.inspect.layer_table import LayerTables
+
+        return LayerTables(lambda: self._registry.attention_files(FILES), self._publish)
 
     def read_layer(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
         """Open a captured layer of a run; see ``AttentionFiles``.
@@ -492,8 +500,9 @@ class Storage:
             self.background_jobs.close()
         if "reading" in made:
             self.reading.close()
-        if "layer_maps" in made:
-            self.layer_maps.close()
+        for name in ("layer_maps", "layer_tables"):
+            if name in made:
+                made[name].close()
         self._close_library()
         if "_journal" in made:
             self._journal.close()

@@ -47,9 +47,35 @@ def map_numbers(weights: FloatMap) -> MapNumbers | None:
     along_x, along_y = shares.sum(0), shares.sum(1)
     x, y = float(along_x @ xs), float(along_y @ ys)
     variance = float(along_x @ (xs - x) ** 2 + along_y @ (ys - y) ** 2)
-    held = shares[shares > 0]
-    entropy = max(-float(held @ np.log2(held)), 0.0)
+    entropy = float(_bits(shares))
     return MapNumbers(entropy=entropy, centre_xy=(x, y), spread=variance**0.5)
+
+
+def entropies(weights: FloatMap) -> Shares:
+    """Compute the entropy of many maps, as in ``MapNumbers``.
+
+    Args:
+        weights: (..., h, w), not negative.
+
+    Returns:
+        (...) bits; NaN for empty maps.
+    """
+    shares, is_empty = _all_shares(weights)
+    return np.where(is_empty, np.nan, _bits(shares))
+
+
+def overlaps(first: FloatMap, second: FloatMap) -> Shares:
+    """Compute the overlap of many pairs of maps, as in ``map_overlap``.
+
+    Args:
+        first: (..., h, w), not negative.
+        second: (..., h, w), not negative.
+
+    Returns:
+        (...) in [0, 1]; NaN where a map is empty.
+    """
+    (one, is_empty), (other, is_other_empty) = _all_shares(first), _all_shares(second)
+    return np.where(is_empty | is_other_empty, np.nan, _common(one, other))
 
 
 def map_overlap(first: FloatMap, second: FloatMap) -> float | None:
@@ -65,7 +91,23 @@ def map_overlap(first: FloatMap, second: FloatMap) -> float | None:
     one, other = _shares(first), _shares(second)
     if one is None or other is None or one.shape != other.shape:
         return None
-    return float(np.minimum(one, other).sum())
+    return float(_common(one, other))
+
+
+def _bits(shares: Shares) -> Shares:
+    held = np.where(shares > 0, shares, 1.0)  # empty cells add nothing
+    return np.maximum(-(held * np.log2(held)).sum((-2, -1)), 0.0)
+
+
+def _common(one: Shares, other: Shares) -> Shares:
+    return np.minimum(one, other).sum((-2, -1))
+
+
+def _all_shares(weights: FloatMap) -> tuple[Shares, npt.NDArray[np.bool_]]:
+    """Return (..., h, w) shares, 0 for empty maps, and (...) whether a map is empty."""
+    totals = weights.sum((-2, -1), dtype=np.float64)
+    is_empty = ~(totals > 0)
+    return weights / np.where(is_empty, 1.0, totals)[..., None, None], is_empty
 
 
 def _shares(weights: FloatMap) -> Shares | None:

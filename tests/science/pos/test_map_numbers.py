@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
+from spatialstudio.science.pos.map_numbers import entropies, map_numbers, map_overlap, overlaps
 
 EMPTY = np.zeros((2, 2), np.float32)
 ALIKE = np.ones((2, 4), np.float32)
@@ -57,3 +57,16 @@ def test_an_empty_map_has_no_numbers():
 def test_overlap_is_the_shared_mass(first, second, shared):
     assert map_overlap(first, second) == shared
     assert map_overlap(second, first) == shared
+
+
+def test_many_maps_are_measured_like_single_ones():
+    maps = np.stack([ALIKE[:, :2], CORNER, TOP])
+    assert entropies(maps) == pytest.approx([map_numbers(each).entropy for each in maps])
+    expected = [map_overlap(each, TOP) for each in maps]
+    assert overlaps(maps, np.broadcast_to(TOP, maps.shape)) == pytest.approx(expected)
+
+
+def test_empty_maps_among_many_have_no_numbers():
+    maps = np.stack([EMPTY, TOP])
+    assert np.isnan(entropies(maps)).tolist() == [True, False]
+    assert np.isnan(overlaps(maps, maps[::-1])).tolist() == [True, True]
