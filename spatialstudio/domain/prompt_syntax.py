@@ -231,6 +231,29 @@ def typed_scene(scene: SceneGraph) -> SceneGraph:
     return plain.restored(scene, typed)
 
 
+def typed_with_weights(prompt: Prompt, weights: Sequence[SpanWeight]) -> str:
+    """Return a prompt as one would type it with weights on its words; LoRAs it names stay.
+
+    Args:
+        prompt: A prompt as the image model reads it.
+        weights: Weights on disjoint spans of its text, in order.
+    """
+    pieces, end = list[str](), 0
+    for each in weights:
+        number = f"{each.weight:.4f}".rstrip("0")
+        number += "0" * number.endswith(".")
+        words = _escaped(each.span.of(prompt.text))
+        pieces += [_escaped(prompt.text[end : each.span.start]), f"({words}:{number})"]
+        end = each.span.stop
+    loras = drawn_prompt(prompt.as_typed).loras
+    tags = [f" <lora:{each.name}:{each.weight}>" for each in loras]
+    return "".join([*pieces, _escaped(prompt.text[end:]), *tags])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([()\[\]{}])", r"\\\1", text)
+
+
 def _mark(text: str) -> "_Marked":
     marked = _Marked(text)
     _mark_words(marked)

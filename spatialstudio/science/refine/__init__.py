@@ -1,0 +1,1 @@
+"""Evaluate-and-Refine: the rules of the loop, and the weights of a prompt's parts."""
