@@ -126,7 +126,7 @@ def curves(run: ExportedRun, look: ExportLook) -> Drawing:
         )
     items: list[Item] = [*_guided(run, look), *_axes(run, look), *_lines(run, look)]
     relations = run.record.request.scene.relations
-    legend_height = LINE_HEIGHT * max(len(relations) - 1, 0)
+    legend_height = LINE_HEIGHT * max(len(relations) + bool(_guided_steps(run)) - 1, 0)
     height = PLOT_TOP + PLOT_HEIGHT + 3 * MARGIN + legend_height
     texts = (*caption(run), reading_of(run))
     return captioned(run, look, items, PLOT_WIDTH + 3 * MARGIN, height, texts)
@@ -182,17 +182,20 @@ def round_numbers(last: int, most: int) -> tuple[int, ...]:
 
 
 def _guided(run: ExportedRun, look: ExportLook) -> Iterator[Item]:
-    guided = [event.step for event in run.steps if event.step_size is not None]
-    if guided:
+    if guided := _guided_steps(run):
         left, top = curve_point(run, min(guided), 1.0)
         right, bottom = curve_point(run, max(guided), 0.0)
         area = box(left, top, max(right - left, 1.0), bottom - top)
-        fill, end = look.palette.colours["hover"], 2 * MARGIN + PLOT_WIDTH
+        fill, text = look.palette.colours["hover"], look.palette.colours["text"]
         yield Line(points=area, fill=fill, is_closed=True)
-        at, label = (end, PLOT_TOP - 4), "shaded: guided steps"
-        yield Text(
-            at=at, text=label, colour=look.palette.colours["muted"], size=SMALL, anchor=Anchor.END
-        )
+        rows = len(run.record.request.scene.relations)
+        y = PLOT_TOP + PLOT_HEIGHT + 2.5 * MARGIN + rows * LINE_HEIGHT
+        yield Line(points=box(2 * MARGIN, y - NORMAL + 1, 14, NORMAL), fill=fill, is_closed=True)
+        yield Text(at=(2 * MARGIN + 20, y), text="guided steps", colour=text)
+
+
+def _guided_steps(run: ExportedRun) -> list[int]:
+    return [event.step for event in run.steps if event.step_size is not None]
 
 
 def _step_names(steps: tuple[int, ...], look: ExportLook, left: float) -> Iterator[Item]:

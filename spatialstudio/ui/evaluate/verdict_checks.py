@@ -82,6 +82,8 @@ def checks_of(
 def _state(case: Case, reason: AbstentionReason) -> CheckState:
     if reason is case.verdict.reason:
         return CheckState.BROKEN
+    if reason is AbstentionReason.NEAR_BOUNDARY and case.verdict.outcome is Outcome.FAIL:
+        return CheckState.FAILED
     if reason is AbstentionReason.AMBIGUOUS_OBJECT and _leaves_count(case):
         return CheckState.NOT_CHECKED
     return CheckState.HELD

@@ -67,6 +67,8 @@ KEYBOARD_STRIDES = 50
 PNG_SCALE = 2.0
 """Pixels of a saved picture for each pixel on the screen, at least."""
 SWATCH_EM, ENTRY_GAP_EM, LINE_EM, PAD_EM = 1.1, 0.9, 1.4, 0.5
+AREA_EM = 0.8
+"""Height of a shaded area in the legend."""
 GRIPS = (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 PLAIN_KEYS = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
@@ -78,11 +80,19 @@ Values = npt.NDArray[np.float64]
 
 @frozen(eq=False, kw_only=False)
 class PlotKey:
-    """An entry of a plot's legend: what a line stands for."""
+    """An entry of a plot's legend.
+
+    Attributes:
+        name: Meaning of the line or area.
+        colour: Colour of the line or area.
+        style: Style of the line.
+        is_area: Whether the entry is a shaded area instead of a line.
+    """
 
     name: str
     colour: QColor
     style: Qt.PenStyle = Qt.PenStyle.SolidLine
+    is_area: bool = False
 
 
 @frozen(kw_only=False)
@@ -512,9 +522,14 @@ class Plot(QFrame):
         alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         for key, place in zip(self.keys(), self._key_places(), strict=True):
             middle = place.center().y()
-            painter.setPen(QPen(key.colour, 2, key.style))
-            ends = QPointF(place.left(), middle), QPointF(place.left() + em(SWATCH_EM), middle)
-            painter.drawLine(*ends)
+            if key.is_area:
+                height = em(AREA_EM)
+                area = QRectF(place.left(), middle - height / 2, em(SWATCH_EM), height)
+                painter.fillRect(area, key.colour)
+            else:
+                painter.setPen(QPen(key.colour, 2, key.style))
+                left = place.left()
+                painter.drawLine(QPointF(left, middle), QPointF(left + em(SWATCH_EM), middle))
             painter.setPen(self.theme.colour("text"))
             text = place.adjusted(em(SWATCH_EM) + em(PAD_EM), 0, 0, 0)
             painter.drawText(text, alignment, key.name)

@@ -2,7 +2,7 @@ import pytest
 
 from spatialstudio.application.inspect.inspection import evidence_of
 from spatialstudio.domain.scene import ABOVE, BEHIND, BELOW, LEFT_OF, NEAR, RIGHT_OF
-from spatialstudio.domain.verdict import RECOMMENDED, Measurement
+from spatialstudio.domain.verdict import RECOMMENDED, Measurement, Outcome
 from spatialstudio.domain.verdict import AbstentionReason as Reason
 from spatialstudio.ui.evaluate.verdict_checks import checks_of, lower_threshold, offset_in_words
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckState
@@ -40,6 +40,14 @@ def test_a_decided_verdict_tells_what_it_passed():
         "0.50 to the left; 0.10 left needed",
     ]
     assert {check.state for check in checks} == {CheckState.HELD}
+
+
+def test_the_criterion_of_a_failed_verdict_is_not_met():
+    run = judged_run(DOG, CAR, relation_type=RIGHT_OF)
+    *others, last = told(run)
+    assert run.evaluation.verdicts[0].outcome is Outcome.FAIL
+    assert (last.text, last.state) == ("0.50 to the left; 0.10 right needed", CheckState.FAILED)
+    assert {check.state for check in others} == {CheckState.HELD}
 
 
 def test_a_count_that_is_asked_for_is_not_called_one_of_each():

@@ -60,15 +60,19 @@ class CheckState(Enum):
 
     HELD = "held"
     BROKEN = "decided the verdict"
+    FAILED = "failed"
     NOT_CHECKED = "undecided"
 
 
 ICONS = {
     CheckState.HELD: ("tick", "muted"),
     CheckState.BROKEN: ("warning", "unsure"),
+    CheckState.FAILED: ("close", "bad"),
     CheckState.NOT_CHECKED: ("help", "muted"),
 }
-"""Icon and colour; a tick appears only for performed checks."""
+"""Icon and colour; a tick appears only for criteria that are met."""
+KINDS = {CheckState.BROKEN: "reason", CheckState.FAILED: "failed"}
+"""Style of the checks that decided the verdict."""
 
 
 @frozen(kw_only=False)
@@ -100,10 +104,9 @@ class CheckChip(QToolButton):
         super().__init__()
         self._theme = theme
         self.check = check
-        is_broken = check.state is CheckState.BROKEN
-        self.setProperty("kind", "reason" if is_broken else "ground")
+        self.setProperty("kind", KINDS.get(check.state, "ground"))
         self.setText(check.text)
-        self.setFont(font(SMALL, bold=is_broken))
+        self.setFont(font(SMALL, bold=check.state in KINDS))
         self.setCheckable(True)
         self.setIconSize(QSize(em(0.8), em(0.8)))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -130,10 +133,9 @@ class CheckChip(QToolButton):
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
     def _dress(self) -> None:
-        is_broken = self.check.state is CheckState.BROKEN
         name, role = ICONS[self.check.state]
         icon = self._theme.icon(name, role)
-        if is_broken:
+        if self.check.state in KINDS:
             pressed = self._theme.icon(name, "raised").pixmap(self.iconSize())
             icon.addPixmap(pressed, QIcon.Mode.Normal, QIcon.State.On)
         self.setIcon(icon)

@@ -1,6 +1,6 @@
 """A chart of every relation's PoS over the denoising steps, with an optional second run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -20,6 +20,8 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
     LABEL_GAP_EM,
     PLAYHEAD_Z,
     POS,
+    SHADE,
+    TIES_SHADE,
     VALUE_ROOM_EM,
     GuidanceTrack,
     LaneCurve,
@@ -200,7 +202,7 @@ class PosChart(Plot):
         return "\n".join(lines)
 
     def keys(self) -> Sequence[PlotKey]:
-        """Return the legend entries: relations, second run and goal."""
+        """Return the legend entries: curves, second run, goal, guided steps and ties."""
         contents = self._contents
         keys = [
             PlotKey(name=c.name, colour=self.theme.mention(c.hue)) for c in contents.first.curves
@@ -211,7 +213,18 @@ class PosChart(Plot):
         if contents.goal is not None:
             named = tr("goal {goal:g}").format(goal=contents.goal)
             keys.append(PlotKey(name=named, colour=self.theme.colour("good"), style=DASHES))
-        return keys
+        return [*keys, *self._area_keys()]
+
+    def _area_keys(self) -> Iterator[PlotKey]:
+        """Yield the legend entries of shaded areas."""
+        first = self._contents.first
+        if first.guided_steps:
+            shade = self.theme.colour("text", SHADE)
+            yield PlotKey(name=tr("guided steps"), colour=shade, is_area=True)
+        tied = [curve for curve in first.curves if curve.bounds]
+        if tied:
+            shade = self.theme.mention(tied[0].hue, TIES_SHADE)
+            yield PlotKey(name=tr("PoS with ties counted 0 to 1"), colour=shade, is_area=True)
 
     def table(self) -> PlotTable:
         """Return a row for each step: PoS of each relation of both runs, and guidance."""

@@ -2,6 +2,7 @@ import pytest
 
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.ui.evaluate.widgets.verdict_card import (
+    ICONS,
     CheckChip,
     CheckState,
     VerdictCheck,
@@ -18,6 +19,20 @@ def chip(qtbot, appearance):
     chip.setStyleSheet(stylesheet(appearance.theme))
     qtbot.addWidget(chip)
     return chip
+
+
+def test_a_failed_criterion_has_a_cross_and_says_so(qtbot, appearance):
+    reason, words = AbstentionReason.NEAR_BOUNDARY, "0.29 to the right; 0.10 left needed"
+    failed, held = (
+        CheckChip(appearance.theme, VerdictCheck(reason, words, "", state))
+        for state in (CheckState.FAILED, CheckState.HELD)
+    )
+    qtbot.addWidget(failed)
+    qtbot.addWidget(held)
+    assert failed.accessibleName() == f"{words}: failed"
+    assert ICONS[CheckState.FAILED] == ("close", "bad")
+    size = failed.iconSize()
+    assert failed.icon().pixmap(size).toImage() != held.icon().pixmap(size).toImage()
 
 
 def ink_at_the_edge(chip, width):

@@ -50,6 +50,26 @@ def chart(qtbot, theme):
     return chart
 
 
+def legend_of(chart):
+    return [*chart.keys()]
+
+
+def test_the_legend_names_curves_goal_and_shaded_areas(chart):
+    assert [(key.name, key.is_area) for key in legend_of(chart)] == [
+        (NAME, False),
+        ("Baseline", False),
+        ("goal 0.9", False),
+        ("guided steps", True),
+        ("PoS with ties counted 0 to 1", True),
+    ]
+
+
+def test_the_legend_names_only_areas_that_are_drawn(chart):
+    curve = PosCurve(NAME, 0, ((0, 0.4), (10, 0.4)))
+    chart.show_contents(TimeContents(first=TimeLine(name="", curves=(curve,)), step_count=11))
+    assert [key.name for key in legend_of(chart)] == [NAME]
+
+
 def over(chart, step, height=HEIGHT):
     """Return a place over a step."""
     return QPoint(chart.position_of(step).x(), height)
