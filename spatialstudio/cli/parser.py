@@ -9,6 +9,7 @@ from typing import NoReturn
 from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
+from spatialstudio.cli.benchmark import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.figures import add_figure_options
 from spatialstudio.cli.guidance_options import add_guidance_options
@@ -77,6 +78,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_judge_records(add("judge-records", "judge a recorded SpatialBench-UC run again"))
     _add_run_folder(add("sweep-records", "sweep thresholds over a recorded run"))
     _add_benchmark_prompts(add("benchmark-prompts", "write the prompts of SpatialBench-UC"))
+    benchmark = add_command(commands, "benchmark", "plan, run and report benchmarks")
+    add_benchmark_options(benchmark, shared)
     _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")

@@ -11,7 +11,7 @@ import numpy as np
 
 from spatialstudio.adapters.stickers.training.backgrounds import PLACES
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
-from spatialstudio.adapters.storage.records.spatialbench_uc import draw_prompts, read_objects
+from spatialstudio.adapters.storage.records.spatialbench_uc import read_objects
 from spatialstudio.domain.scene import (
     ABOVE,
     ABOVE_LEFT_OF,
@@ -24,6 +24,7 @@ from spatialstudio.domain.scene import (
     LEFT_OF,
     RIGHT_OF,
 )
+from spatialstudio.science.benchmark.prompts import draw_prompts
 from spatialstudio.science.guidance.noise_search import indefinite_article
 
 RESOURCES = WORLD_FOLDER.parents[1]

@@ -3,7 +3,6 @@
 import random
 import string
 from itertools import permutations, product
-from pathlib import Path
 from time import thread_time
 
 import pytest
@@ -51,7 +50,7 @@ WORDS = [
     ),
     *("left", "right", "above", "between", "near", "front", "and", ",", ":", "with", "not", "is"),
 ]
-COCO = (Path(__file__).parents[2] / "golden" / "coco_names.txt").read_text().splitlines()
+COCO = (resources_folder() / "benchmarks" / "coco_names.txt").read_text().splitlines()
 
 extractor = GrammarExtractor(resources_folder() / "prompts")
 

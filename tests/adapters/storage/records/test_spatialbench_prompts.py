@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.storage.records.spatialbench_uc import draw_prompts, read_objects
+from spatialstudio.adapters.storage.records.spatialbench_uc import read_objects
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.science.benchmark.prompts import draw_prompts
 
 RESOURCES = Path(__file__).parents[4] / "resources"
 PUBLISHED_SHA256 = "e13c0ed8f962acb7fed702c689e384184759f17317373bce0ef633667c244d8d"

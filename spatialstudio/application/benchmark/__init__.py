@@ -1,0 +1,1 @@
+"""Benchmarks: plans, runs that continue, reports, comparisons and the online choice."""

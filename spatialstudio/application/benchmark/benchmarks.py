@@ -1,0 +1,142 @@
+"""Use cases of benchmarks: read a plan, estimate it."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from spatialstudio.application.benchmark.plan_file import read_plan
+from spatialstudio.application.benchmark.plan_items import Drawing, items_of
+from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
+from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
+from spatialstudio.application.run.estimates import RunEstimates
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.benchmark_plan import (
+    BenchmarkPlan,
+    BenchmarkPrompt,
+    PlanEstimate,
+    PlannedItem,
+)
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.verdict import CheckerSettings
+
+BYTES_PER_PIXEL = 2.0
+"""Picture, record and masks of a run on disk, measured on sticker pictures."""
+BYTES_PER_RUN = 20_000
+"""Record of a run without its arrays."""
+
+
+@frozen(eq=False)
+class OpenPlan:
+    """A checked plan with its items. Created by ``Benchmarks.open_plan``.
+
+    Attributes:
+        plan: The plan.
+        prompts: Its prompts, in order.
+        items: Its items; equal pictures share a key.
+        checker: Its checker settings.
+    """
+
+    plan: BenchmarkPlan
+    prompts: tuple[BenchmarkPrompt, ...]
+    items: tuple[PlannedItem, ...]
+    checker: CheckerSettings
+
+    @property
+    def drawable(self) -> tuple[PlannedItem, ...]:
+        """The items that can be drawn, each picture once, in order."""
+        return tuple({item.key: item for item in self.items if item.request}.values())
+
+
+class Benchmarks:
+    """Plans of benchmarks; ``benchmarks_of`` creates it.
+
+    Args:
+        drawing: Turns plans into requests.
+        resources: Folder of the shipped resources.
+        checker: Returns checker settings by name.
+        estimates: Estimates of runs.
+    """
+
+    def __init__(
+        self,
+        drawing: Drawing,
+        resources: Path,
+        checker: Callable[[str], CheckerSettings],
+        estimates: RunEstimates,
+    ) -> None:
+        self._drawing = drawing
+        self._resources = resources
+        self._checker = checker
+        self._estimates = estimates
+
+    def open_plan(self, path: Path) -> OpenPlan:
+        """Read a plan file, its prompts, and check every item.
+
+        Raises:
+            SettingsError: The plan, a metric or the checker settings are invalid.
+            PromptError: A prompt set cannot be read.
+            ModelNotFound: The model of a method is not installed.
+            RequestError: The settings of a method are invalid.
+        """
+        plan = read_plan(path)
+        if plan.metrics:
+            choose_metrics(plan.metrics)
+        else:
+            all_metrics()
+        prompts = read_prompt_sets(plan.prompts, self._resources)
+        return OpenPlan(
+            plan=plan,
+            prompts=prompts,
+            items=items_of(plan, prompts, self._drawing),
+            checker=self._checker(plan.checker),
+        )
+
+    def estimate(self, plan: OpenPlan, target: Path) -> PlanEstimate:
+        """Estimate the cost of a plan.
+
+        Args:
+            plan: The plan.
+            target: Folder of the results; it may be missing.
+        """
+        requests = [item.request for item in plan.drawable if item.request]
+        known = [self._estimates.estimate([each]) for each in _one_per_method(plan)]
+        memory = [each.memory_bytes for each in known if each.memory_bytes is not None]
+        whole = self._estimates.estimate(requests) if requests else None
+        return PlanEstimate(
+            prompts=len(plan.prompts),
+            pictures=len({item.key for item in plan.items}),
+            unusable=sum(item.request is None for item in plan.items),
+            seconds=whole.seconds if whole else 0.0,
+            disk_bytes=sum(self._bytes_of(each) for each in requests),
+            memory_bytes=max(memory, default=None),
+            free_bytes=_free_bytes(target),
+        )
+
+    def _bytes_of(self, request: GenerationRequest) -> int:
+        side = self._model(request).native_size
+        pixels = (request.width or side) * (request.height or side)
+        return int(pixels * BYTES_PER_PIXEL) + BYTES_PER_RUN
+
+    def _model(self, request: GenerationRequest) -> ModelCard:
+        return self._drawing.model(request.model.id)
+
+
+def benchmarks_of(studio: Studio) -> Benchmarks:
+    """Return the use cases of benchmarks of a studio."""
+    drawing = Drawing(
+        model=studio.model, read_scene=studio.parse_for_model, judges=studio.judge_defaults
+    )
+    checker = studio.judging.checker
+    return Benchmarks(drawing, studio.paths.resources, checker, studio.estimates)
+
+
+def _one_per_method(plan: OpenPlan) -> Sequence[GenerationRequest]:
+    first = {item.method.name: item.request for item in reversed(plan.items) if item.request}
+    return tuple(first.values())
+
+
+def _free_bytes(target: Path) -> int:
+    known = next(each for each in (target, *target.absolute().parents) if each.is_dir())
+    return shutil.disk_usage(known).free

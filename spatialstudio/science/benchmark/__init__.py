@@ -1,0 +1,1 @@
+"""Generated prompt sets of published benchmarks."""

@@ -1,0 +1,70 @@
+"""The command benchmark."""
+
+import json
+
+PLAN = """\
+name = "Two methods"
+seeds = "0-1"
+
+[[prompts]]
+set = "list"
+file = "own.txt"
+
+[[methods]]
+name = "plain"
+guidance = "none"
+
+[[methods]]
+name = "psg"
+guidance = "psg"
+"""
+PROMPTS = ("a dog to the left of a car", "a cat above a dog", "a unicorn above a dog")
+
+
+def plan_in(folder):
+    (folder / "own.txt").write_text("\n".join(PROMPTS))
+    path = folder / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+def test_a_plan_is_checked_and_counted(terminal, tmp_path):
+    finished = terminal("benchmark", "plan", plan_in(tmp_path))
+
+    assert finished.code == 0
+    assert "3 prompts x 2 methods x 2 seeds = 12 pictures" in finished.out
+    assert "4 pictures cannot be drawn" in finished.out
+    assert "unicorn" in finished.out
+
+
+def test_a_plan_is_estimated_in_json(terminal, tmp_path):
+    finished = terminal("benchmark", "plan", plan_in(tmp_path), "--json")
+
+    answer = json.loads(finished.out)
+    assert (answer["pictures"], answer["unusable"], answer["methods"]) == (12, 4, ["plain", "psg"])
+    assert answer["disk_bytes"] > 0
+    assert answer["memory_bytes"] > 0
+
+
+def test_a_new_plan_can_be_checked_at_once(terminal, tmp_path):
+    path = tmp_path / "new.toml"
+
+    first = terminal(
+        "benchmark", "plan", path, "--new", "--methods", "none,psg", "--set", "spatialbench-uc"
+    )
+    again = terminal("benchmark", "plan", path, "--new")
+
+    assert first.code == 0
+    assert "200 prompts x 2 methods x 4 seeds = 1600 pictures" in first.out
+    assert again.code != 0
+    assert "already exists" in again.err
+
+
+def test_an_error_in_a_plan_names_its_line(terminal, tmp_path):
+    path = plan_in(tmp_path)
+    path.write_text(PLAN.replace('guidance = "psg"', 'guidence = "psg"'))
+
+    finished = terminal("benchmark", "plan", path)
+
+    assert finished.code != 0
+    assert 'plan.toml, line 14: there is no field "guidence"' in finished.err
