@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-NORMAL_95 = 1.96
+from spatialstudio.science.statistics.intervals import wilson_bounds
+
 RESAMPLES = 2000
 
 Floats = NDArray[np.float64]
@@ -27,13 +27,9 @@ class Figure:
 
 
 def wilson(successes: float, trials: float) -> Figure:
-    """Give a share its Wilson score interval."""
-    if not trials:
-        return Figure(0.0, 0.0, 1.0)
-    share, square = successes / trials, NORMAL_95**2 / trials
-    middle = (share + square / 2) / (1 + square)
-    half = NORMAL_95 / (1 + square) * sqrt(share * (1 - share) / trials + square / (4 * trials))
-    return Figure(share, max(middle - half, 0.0), min(middle + half, 1.0))
+    """Give a share its Wilson score interval; 0 when there are no trials."""
+    low, high = wilson_bounds(successes, trials)
+    return Figure(successes / trials if trials else 0.0, float(low), float(high))
 
 
 def bootstrap(figure: Callable[[Floats], float], sums: Sequence[Sequence[float]]) -> Figure:

@@ -1,1 +1,1 @@
-"""Statistics over many verdicts."""
+"""Statistics over many runs and verdicts."""
