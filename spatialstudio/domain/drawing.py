@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.domain.figure_template import INTER
 from spatialstudio.domain.frozen import frozen
 
 Point: TypeAlias = tuple[float, float]
@@ -99,6 +100,7 @@ class Drawing:
         height: Points.
         ground: Background colour.
         items: Items from back to front.
+        font: Name of the font of its texts.
         title: Title for screen readers and file metadata.
         is_marked: Whether file metadata marks it as showing AI-generated images.
     """
@@ -107,6 +109,7 @@ class Drawing:
     height: float
     ground: str
     items: tuple[Item, ...]
+    font: str = INTER
     title: str = ""
     is_marked: bool = False
 

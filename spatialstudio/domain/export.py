@@ -100,12 +100,14 @@ class ExportFile:
         missing: Characters drawn as boxes because no installed font has them.
         stream: Writes a file that may be too large for the memory; None for ``content``.
         notes: Sentences about data that the file lacks.
+        caption: Caption of a figure for a paper, with the settings; empty for other kinds.
     """
 
     content: bytes = field(default=b"", repr=False)
     missing: str = ""
     stream: Callable[[BinaryIO], None] | None = None
     notes: tuple[str, ...] = ()
+    caption: str = ""
 
 
 @frozen(eq=False)
@@ -176,6 +178,10 @@ class ExportKind:
 
 class Exporter(Protocol):
     """Exports runs and storyboards to files, and imports bundles of runs."""
+
+    @property
+    def fonts(self) -> tuple[str, ...]:
+        """Fonts for figures on this machine, the shipped one first."""
 
     def make(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str

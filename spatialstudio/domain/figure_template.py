@@ -1,7 +1,8 @@
-"""Templates of figures for papers: content, width and type size, without runs."""
+"""Templates of figures for papers: content, width and type, without runs."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from enum import Enum
 from math import isfinite
 from typing import Any
 
@@ -15,8 +16,14 @@ INCH = 72.0
 LEAST_TYPE, MOST_TYPE = 6.0, 14.0
 LEAST_WIDTH, MOST_WIDTH = 1.5, 12.0
 LEAST_DPI, MOST_DPI = 72, 1200
-MOST_STEPS, MOST_WORDS, MOST_LETTERS = 12, 12, 200
+MOST_STEPS, MOST_WORDS, MOST_LAYERS, MOST_LETTERS = 12, 12, 1000, 200
 LAST_STEP = 100_000
+
+INTER = "Inter"
+"""The font that is shipped."""
+SCHEMA_KEY = "$schema"
+SCHEMA_FILE = "figure_template.schema.json"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @frozen
@@ -26,22 +33,26 @@ class FigureTemplate:
     Attributes:
         words: Words whose maps are shown, as in the prompt; empty for the relations' words.
         steps: Steps shown, from 1; empty for evenly spaced ones.
+        layers: Captured layers whose mean is shown; empty for the recorded maps.
         scale: Normalisation of the maps.
         moment: Preferred moment of maps and PoS in guided steps.
         has_curves: Whether PoS over the steps is plotted below the maps.
         has_footer: Whether prompt and settings of the runs are printed below.
         width: Inches, ``LEAST_WIDTH`` to ``MOST_WIDTH``.
+        font: Name of the font; the shipped one, or one of this machine.
         type_size: Size of the labels in points, ``LEAST_TYPE`` to ``MOST_TYPE``.
         dpi: Resolution of PNG files, ``LEAST_DPI`` to ``MOST_DPI``.
     """
 
     words: tuple[str, ...] = ()
     steps: tuple[int, ...] = (1, 5, 10, 20)
+    layers: tuple[str, ...] = ()
     scale: MapScale = MapScale.SHARED
     moment: Moment = Moment.AFTER
     has_curves: bool = True
     has_footer: bool = False
     width: float = 3.25
+    font: str = INTER
     type_size: float = 7.0
     dpi: int = 300
 
@@ -51,12 +62,15 @@ class FigureTemplate:
         _check_range("dpi", self.dpi, LEAST_DPI, MOST_DPI)
         _check_count("steps", self.steps, MOST_STEPS)
         _check_count("words", self.words, MOST_WORDS)
+        _check_count("layers", self.layers, MOST_LAYERS)
         for step in self.steps:
             _check_range("step", step, 1, LAST_STEP)
-        if any(not 0 < len(word.strip()) <= MOST_LETTERS for word in self.words):
-            raise SettingsError(
-                f"A word of a figure has 1 to {MOST_LETTERS} letters.", hint="Change the words."
-            )
+        for name in (*self.words, *self.layers, self.font):
+            if not 0 < len(name.strip()) <= MOST_LETTERS:
+                raise SettingsError(
+                    f"A word, layer or font of a figure has 1 to {MOST_LETTERS} letters.",
+                    hint="Change the names.",
+                )
 
 
 def template_of(plain: Any) -> FigureTemplate:
@@ -70,16 +84,69 @@ def template_of(plain: Any) -> FigureTemplate:
     """
     if not isinstance(plain, dict):
         raise SettingsError("The template is not a JSON object.", hint='Begin the file with "{".')
-    known = {each.name for each in fields(FigureTemplate)}
+    known = {SCHEMA_KEY, *(each.name for each in fields(FigureTemplate))}
     if unknown := sorted(set(map(str, plain)) - known):
         raise SettingsError(
             f'A template has no field "{unknown[0][:MOST_LETTERS]}".',
-            hint=f"Available: {', '.join(sorted(known))}.",
+            hint=f"Available: {', '.join(sorted(known - {SCHEMA_KEY}))}.",
         )
+    plain = {name: value for name, value in plain.items() if name != SCHEMA_KEY}
     usual = FigureTemplate()
     return replace(
         usual, **{name: _read(name, value, getattr(usual, name)) for name, value in plain.items()}
     )
+
+
+def plain_template(template: FigureTemplate) -> dict[str, Any]:
+    """Return the values that ``template_of`` reads, with the name of the schema file."""
+    values = {each.name: getattr(template, each.name) for each in fields(template)}
+    plain = {
+        name: value.value if isinstance(value, Enum) else value for name, value in values.items()
+    }
+    return {SCHEMA_KEY: f"./{SCHEMA_FILE}", **plain}
+
+
+def template_schema() -> dict[str, Any]:
+    """Return the JSON schema of template files, draft 2020-12."""
+    usual = FigureTemplate()
+    properties: dict[str, Any] = {SCHEMA_KEY: {"type": "string"}}
+    for each in fields(FigureTemplate):
+        properties[each.name] = _schema_of(each.name, getattr(usual, each.name))
+    return {
+        "$schema": _DIALECT,
+        "title": "Template of a figure for a paper of Spatial Studio",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "width": (LEAST_WIDTH, MOST_WIDTH),
+    "type_size": (LEAST_TYPE, MOST_TYPE),
+    "dpi": (LEAST_DPI, MOST_DPI),
+}
+_COUNTS: Mapping[str, int] = {"words": MOST_WORDS, "steps": MOST_STEPS, "layers": MOST_LAYERS}
+
+
+def _schema_of(name: str, usual: object) -> dict[str, Any]:
+    """Return the schema of a field by its name and default value."""
+    name_of = {"type": "string", "minLength": 1, "maxLength": MOST_LETTERS}
+    match usual:
+        case Enum():
+            return {"enum": [each.value for each in type(usual)], "default": usual.value}
+        case bool():
+            return {"type": "boolean", "default": usual}
+        case tuple():
+            step = {"type": "integer", "minimum": 1, "maximum": LAST_STEP}
+            items = step if name == "steps" else name_of
+            most = _COUNTS[name]
+            return {"type": "array", "items": items, "maxItems": most, "default": list(usual)}
+        case str():
+            return {**name_of, "default": usual}
+    low, high = _RANGES[name]
+    kind = "integer" if isinstance(usual, int) else "number"
+    return {"type": kind, "minimum": low, "maximum": high, "default": usual}
 
 
 def _read(name: str, value: Any, usual: object) -> Any:
@@ -89,7 +156,7 @@ def _read(name: str, value: Any, usual: object) -> Any:
         if found:
             return found[0]
     elif isinstance(usual, tuple):
-        kind = str if name == "words" else int
+        kind = int if name == "steps" else str
         if isinstance(value, list) and all(type(each) is kind for each in value):
             return tuple(value)
     elif isinstance(usual, float):

@@ -17,6 +17,8 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Plain: TypeAlias = str | int | float | bool | list["Plain"] | dict[str, "Plain"] | None
 """A JSON value."""
 
+LAYER_PREFIX = "layer/"
+"""Beginning of the names of captured layers' arrays."""
 BEFORE, AFTER = "before", "after"
 MOMENT_NAMES: Mapping[Moment, str] = {Moment.BEFORE: BEFORE, Moment.AFTER: AFTER}
 """Names of the moments in arrays, tables and scripts."""

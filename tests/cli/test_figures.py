@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,18 @@ def test_a_template_is_read_from_a_file_and_options_replace_its_fields(terminal,
     assert done.code == 0, done.err
     assert '<svg xmlns="http://www.w3.org/2000/svg" width="144pt"' in target.read_text()
     assert "Denoising step" not in target.read_text()
+
+
+def test_runs_are_named_by_id_and_the_caption_goes_into_latex(terminal, runs, tmp_path):
+    ids, target = [Path(run).stem for run in runs], tmp_path / "figure.pdf"
+    options = ("--library", tmp_path / "runs", "--steps", "1", "--latex", "--json")
+    done = terminal("figure", *ids, "--out", target, *options)
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == {"files": [str(target), str(target.with_suffix(".tex"))]}
+    assert "Unguided: ``" in target.with_suffix(".tex").read_text()
+    unknown = terminal("figure", "nothing", "--out", target, *options)
+    assert unknown.code != 0
+    assert 'no file or run "nothing"' in unknown.err
 
 
 @pytest.mark.parametrize("content", ["", "[", '{"width": 1e999}', '{"colour": 1}', "[" * 5000])

@@ -1,12 +1,19 @@
 """Templates of figures, also from files of strangers."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.figure_template import TEMPLATES, FigureTemplate, template_of
+from spatialstudio.domain.figure_template import (
+    TEMPLATES,
+    FigureTemplate,
+    plain_template,
+    template_of,
+    template_schema,
+)
 
 
 def test_a_template_is_read_from_plain_values():
@@ -32,6 +39,25 @@ def test_missing_fields_have_their_defaults():
     assert template_of({}) == FigureTemplate() == TEMPLATES["cvpr"]
 
 
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+def test_a_template_survives_writing_and_reading(template):
+    changed = replace(template, words=("cat", "dog"), layers=("up.1",), moment=Moment.BEFORE)
+    assert template_of(json.loads(json.dumps(plain_template(changed)))) == changed
+
+
+def test_the_schema_describes_every_field_of_a_written_template():
+    properties = template_schema()["properties"]
+    assert properties.keys() == plain_template(FigureTemplate()).keys()
+    assert properties["scale"]["enum"] == [each.value for each in MapScale]
+    assert properties["width"] == {
+        "type": "number",
+        "minimum": 1.5,
+        "maximum": 12,
+        "default": 3.25,
+    }
+    assert properties["steps"]["items"]["type"] == properties["dpi"]["type"] == "integer"
+
+
 @pytest.mark.parametrize(
     "plain",
     [
@@ -52,6 +78,8 @@ def test_missing_fields_have_their_defaults():
         {"has_curves": 1},
         {"dpi": 10**12},
         {"type_size": 5},
+        {"font": ""},
+        {"layers": ["x"] * 1001},
         {"__class__": "x"},
     ],
     ids=str,

@@ -31,6 +31,13 @@ class FileExporter:
     def __init__(self, resources: Path) -> None:
         self._resources = resources
 
+    @property
+    def fonts(self) -> tuple[str, ...]:
+        """Fonts for figures on this machine, the shipped one first."""
+        from spatialstudio.adapters.exports.lettering import font_families
+
+        return font_families()
+
     def make(
         self, runs: Sequence[ExportedRun], kind: ExportKind, look: ExportLook, ending: str
     ) -> ExportFile:

@@ -16,7 +16,8 @@ from spatialstudio.adapters.exports.figure_parts import (
     heat_colours,
     steps_shown,
 )
-from spatialstudio.adapters.exports.lettering import ELLIPSIS, OWN, width_of, wrap_lines
+from spatialstudio.adapters.exports.layer_runs import runs_of_layers
+from spatialstudio.adapters.exports.lettering import ELLIPSIS, font_files, width_of
 from spatialstudio.adapters.exports.sheets import round_numbers
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import MapScale, Moment
@@ -87,8 +88,11 @@ class PaperFigure:
 
     def __init__(self, runs: Sequence[ExportedRun], look: ExportLook, fonts: Path) -> None:
         self._template, self._palette = look.template, look.palette
-        self._measure = measure_with(fonts / OWN)
-        self._moment = common_moment(runs, self._template.moment)
+        self._measure = measure_with(font_files(look.template.font, fonts)[0])
+        if self._template.layers:
+            runs, self._moment = runs_of_layers(runs, self._template.layers)
+        else:
+            self._moment = common_moment(runs, self._template.moment)
         self._rows = tuple(
             _Rows(run=run, label=label, mentions=mentions_of(run, self._template))
             for run, label in zip(runs, labels_of(runs), strict=True)
@@ -116,6 +120,7 @@ class PaperFigure:
             height=y + EDGE,
             ground=self._palette.colours["raised"],
             items=tuple(items),
+            font=self._template.font,
             title=first,
         )
 
@@ -127,6 +132,13 @@ class PaperFigure:
     def _scale_name(self) -> str:
         is_own = self._template.scale is MapScale.PER_MAP
         return "Share of max." if is_own else "Attention"
+
+    @property
+    def _reading(self) -> str:
+        return f"Guided steps: read {self._moment.value}." if self._guided else ""
+
+    def _measure_small(self, text: str) -> float:
+        return self._measure(text, self._small)
 
     @property
     def _line(self) -> float:
@@ -146,10 +158,11 @@ class PaperFigure:
                 y += self._line
             for mention in rows.mentions:
                 height = self._cell_height(rows.run)
-                baseline = y + height / 2 + 0.36 * self._size
+                pitch = max(height, self._size)
+                baseline = y + pitch / 2 + 0.36 * self._size
                 items.append(self._label(mention.phrase, baseline))
-                items += self._row(rows.run, mention, (y, height))
-                y += max(height, self._line) + GAP
+                items += self._row(rows.run, mention, (y + (pitch - height) / 2, height))
+                y += pitch + GAP
         return items, y
 
     def _row(
@@ -174,8 +187,13 @@ class PaperFigure:
         high = 1.0 if is_own or self._peak <= 0 else self._peak
         ramp = np.linspace(0, 1, 256)[None]
         length = self._right - self._left
+        title = self._label(self._scale_name, top + BAR_HEIGHT)
+        if title.text != self._scale_name:  # no room beside the scale
+            name = self._fit(self._scale_name, self._width - 2 * EDGE, self._size)
+            title = self._text((EDGE, top + self._size), name)
+            top += self._line
         items: list[Item] = [
-            self._label(self._scale_name, top + BAR_HEIGHT),
+            title,
             Raster(
                 at=(self._left, top),
                 width=length,
@@ -184,18 +202,26 @@ class PaperFigure:
             ),
         ]
         bottom = top + BAR_HEIGHT
-        for tick in ticks_up_to(high, most=4 if length > 2 * INCH else 2):
-            x = self._left + length * tick / high
-            items.append(self._rule((x, bottom), (x, bottom + GAP)))
-            at = (x, bottom + GAP + self._small)
-            items.append(self._text(at, f"{tick:g}", Anchor.MIDDLE, is_small=True))
+        items += self._ticks(high, bottom)
         y = bottom + GAP + self._small * LEADING
-        if self._guided:
-            reading = f"Guided steps: {self._moment.value}"
-            name = self._fit(reading, length, self._small)
+        for line in lines_within(self._reading, length, self._measure_small):
+            name = self._fit(line, length, self._small)
             items.append(self._text((self._left, y + self._small), name, is_small=True))
             y += self._small * LEADING
         return items, y
+
+    def _ticks(self, high: float, top: float) -> Iterator[Item]:
+        """Number the colour scale at round values, and at its maximum."""
+        length = self._right - self._left
+        last = f"{high:.2g}"
+        free = self._right - self._measure(last, self._small) - self._small / 2
+        for tick in ticks_up_to(high, most=4 if length > 2 * INCH else 2):
+            x, name = self._left + length * tick / high, f"{tick:g}"
+            if x + self._measure(name, self._small) / 2 < free:
+                yield self._rule((x, top), (x, top + GAP))
+                yield self._text((x, top + GAP + self._small), name, Anchor.MIDDLE, is_small=True)
+        yield self._rule((self._right, top), (self._right, top + GAP))
+        yield self._text((self._right, top + GAP + self._small), last, Anchor.END, is_small=True)
 
     def _curves(self, top: float) -> tuple[list[Item], float]:
         series = list(self._series())
@@ -243,8 +269,10 @@ class PaperFigure:
     def _guided_area(self, top: float, height: float) -> Iterator[Item]:
         """Shade from the first to the last guided step of any run."""
         if guided := self._guided:
-            left, right = self._step_x(min(guided)), self._step_x(max(guided))
-            area = box(left, top, max(right - left, 1.0), height)
+            half = (self._step_x(1) - self._left) / 2
+            left = max(self._step_x(min(guided)) - half, self._left)
+            right = min(self._step_x(max(guided)) + half, self._right)
+            area = box(left, top, right - left, height)
             yield Line(points=area, fill=self._palette.colours["hover"], is_closed=True)
 
     def _legend(self, series: Sequence[_Series], top: float) -> tuple[list[Item], float]:
@@ -279,8 +307,8 @@ class PaperFigure:
         if not self._template.has_footer:
             return [], top
         texts = caption_lines([rows.run for rows in self._rows], self._template)
-        room = self._width - 2 * EDGE
-        lines = [line for text in texts for line in wrap_lines(text, 0.9 * room, self._small)]
+        room, measure = self._width - 2 * EDGE, self._measure_small
+        lines = [line for text in texts for line in lines_within(text, room, measure)]
         step = self._small * LEADING
         places = [(EDGE, top + GAP + step * (number + 1)) for number in range(len(lines))]
         items: list[Item] = [
@@ -448,15 +476,19 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
         MapScale.ABSOLUTE: "colour scale from 0 to 1",
     }
     first = f"Cross-attention maps over the denoising steps, {scales[template.scale]}."
+    layers = f"Attention is the mean of {len(template.layers)} captured layers."
     curves = (
         "Below, PoS (probability of superiority) over the steps." if template.has_curves else ""
     )
-    moment = common_moment(runs, template.moment)
+    if template.layers:
+        runs, moment = runs_of_layers(runs, template.layers)
+    else:
+        layers, moment = "", common_moment(runs, template.moment)
     is_guided = any(event.is_guided for run in runs for event in run.steps)
     reading = f"Attention and PoS of guided steps are read {moment.value}." if is_guided else ""
     named = zip(labels_of(runs), runs, strict=True)
     settings = (f"{label}: {'; '.join(caption(run))}." for label, run in named)
-    return tuple(filter(None, (first, curves, reading, *settings)))
+    return tuple(filter(None, (first, layers, curves, reading, *settings)))
 
 
 def ticks_up_to(high: float, most: int) -> tuple[float, ...]:
@@ -464,6 +496,30 @@ def ticks_up_to(high: float, most: int) -> tuple[float, ...]:
     power = 10.0 ** floor(log10(high / most))
     spacing = next(f * power for f in (1, 2, 5, 10, 20) if high / (f * power) <= most + 1e-9)
     return tuple(float(f"{spacing * n:.6g}") for n in range(floor(high / spacing + 1e-9) + 1))
+
+
+def lines_within(text: str, room: float, measure: Callable[[str], float]) -> list[str]:
+    """Wrap a text at a width in points between words; words that are wider are cut."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure(longer) <= room:
+            lines[-1] = longer
+        elif measure(word) <= room:
+            lines.append(word)
+        else:
+            lines += _cut(word, room, measure)
+    return lines
+
+
+def _cut(word: str, room: float, measure: Callable[[str], float]) -> list[str]:
+    """Cut a word into parts of at most a width, at least one letter each."""
+    parts = [""]
+    for letter in word:
+        if parts[-1] and measure(parts[-1] + letter) > room:
+            parts.append("")
+        parts[-1] += letter
+    return parts
 
 
 def measure_with(path: Path) -> Measure:

@@ -52,6 +52,10 @@ def drawn_file(content: bytes, drawings: Sequence[Drawing], ending: str, fonts: 
     """Return a file of drawings, with its missing letters if the format embeds fonts."""
     if ending in FONTLESS:
         return ExportFile(content=content)
-    items = (item for drawing in drawings for item in drawing.items)
-    texts = "".join(item.text for item in items if isinstance(item, Text))
-    return ExportFile(content=content, missing=missing_letters(texts, fonts))
+    missing = "".join(
+        missing_letters(item.text, fonts, drawing.font)
+        for drawing in drawings
+        for item in drawing.items
+        if isinstance(item, Text)
+    )
+    return ExportFile(content=content, missing="".join(dict.fromkeys(missing)))

@@ -12,6 +12,7 @@ from PIL import Image, ImageColor
 from spatialstudio.adapters.exports.lettering import (
     STAND_IN,
     fallback_fonts,
+    font_files,
     with_stand_ins,
 )
 from spatialstudio.adapters.storage.metadata.picture_texts import CREATOR, figure_metadata
@@ -19,14 +20,12 @@ from spatialstudio.domain.drawing import (
     HALO_WIDTH,
     Anchor,
     Drawing,
-    Item,
     Line,
     Raster,
     Text,
 )
 
-FAMILY = "Inter"
-FILES = {"": "Inter-Regular.ttf", "B": "Inter-SemiBold.ttf"}
+STYLES = ("", "B")
 DASH, GAP = 4, 3
 
 _SHARES = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
@@ -48,14 +47,18 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     if drawing.is_marked:
         page.set_xmp_metadata(figure_metadata())
     text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
-    for style, name in FILES.items():
-        page.add_font(FAMILY, style, fonts / name)
-    _add_fallbacks(page, fallback_fonts(text, fonts))
+    for style, path in zip(STYLES, font_files(drawing.font, fonts), strict=True):
+        page.add_font(drawing.font, style, path)
+    page.set_font(drawing.font)
+    _add_fallbacks(page, fallback_fonts(text, fonts, drawing.font))
     page.add_page()
     page.set_fill_color(*ImageColor.getrgb(drawing.ground))
     page.rect(0, 0, drawing.width, drawing.height, style="F")
     for item in drawing.items:
-        _draw(page, item, fonts)
+        if isinstance(item, Text):
+            _text(page, item, with_stand_ins(_plain(item.text), fonts, drawing.font))
+        else:
+            _draw(page, item)
     return bytes(page.output())
 
 
@@ -68,12 +71,10 @@ def _add_fallbacks(page: FPDF, paths: Sequence[Path]) -> None:
     page.set_fallback_fonts(names, exact_match=False)
 
 
-def _draw(page: FPDF, item: Item, fonts: Path) -> None:
+def _draw(page: FPDF, item: Line | Raster) -> None:
     match item:
         case Line():
             _line(page, item)
-        case Text():
-            _text(page, item, with_stand_ins(_plain(item.text), fonts))
         case Raster():
             _raster(page, item)
 
@@ -91,7 +92,7 @@ def _line(page: FPDF, item: Line) -> None:
 
 
 def _text(page: FPDF, item: Text, text: str) -> None:
-    page.set_font(FAMILY, "B" if item.is_bold else "", item.size)
+    page.set_font(page.font_family, "B" if item.is_bold else "", item.size)
     page.set_text_color(*ImageColor.getrgb(item.colour))
     x, y = item.at
     width = page.get_string_width(text)

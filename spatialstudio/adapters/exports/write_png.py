@@ -8,14 +8,13 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
-from spatialstudio.adapters.exports.lettering import fallback_fonts, with_stand_ins
+from spatialstudio.adapters.exports.lettering import fallback_fonts, font_files, with_stand_ins
 from spatialstudio.adapters.storage.metadata.picture_texts import XMP, figure_packet
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
     Anchor,
     Drawing,
-    Item,
     Line,
     Point,
     Raster,
@@ -25,7 +24,6 @@ from spatialstudio.domain.drawing import (
 SCALE = 2.0
 """Pixels per point."""
 
-REGULAR, BOLD = "Inter-Regular.ttf", "Inter-SemiBold.ttf"
 DASH, GAP = 4.0, 3.0
 
 _ANCHORS = {Anchor.START: "ls", Anchor.MIDDLE: "ms", Anchor.END: "rs"}
@@ -63,16 +61,17 @@ def pixels_of(drawing: Drawing, fonts: Path, scale: float = SCALE) -> RgbImage:
     size = round(drawing.width * scale), round(drawing.height * scale)
     image = Image.new("RGB", size, drawing.ground)
     for item in drawing.items:
-        _draw(image, item, fonts, scale)
+        if isinstance(item, Text):
+            _text(image, item, (fonts, drawing.font), scale)
+        else:
+            _draw(image, item, scale)
     return np.array(image)
 
 
-def _draw(image: Image.Image, item: Item, fonts: Path, scale: float) -> None:
+def _draw(image: Image.Image, item: Line | Raster, scale: float) -> None:
     match item:
         case Line():
             _line(image, item, scale)
-        case Text():
-            _text(image, item, fonts, scale)
         case Raster():
             _raster(image, item, scale)
 
@@ -105,11 +104,13 @@ def _dashes(points: list[Point], scale: float) -> list[list[Point]]:
     return parts
 
 
-def _text(image: Image.Image, item: Text, fonts: Path, scale: float) -> None:
+def _text(image: Image.Image, item: Text, typeface: tuple[Path, str], scale: float) -> None:
+    """Draw a text; ``typeface`` is the folder of fonts and the name of the font."""
+    fonts, family = typeface
     plain = "".join(c if c.isprintable() else " " for c in item.text)
-    text = with_stand_ins(plain, fonts)
-    others = fallback_fonts(text, fonts)
-    path = others[0] if others else fonts / (BOLD if item.is_bold else REGULAR)
+    text = with_stand_ins(plain, fonts, family)
+    others = fallback_fonts(text, fonts, family)
+    path = others[0] if others else font_files(family, fonts)[item.is_bold]
     font = ImageFont.truetype(str(path), item.size * scale)
     place = item.at[0] * scale, item.at[1] * scale
     pen = ImageDraw.Draw(image)

@@ -1,7 +1,7 @@
 """SVG output of drawings: text stays text; pictures, and on request fonts, are embedded."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
+from spatialstudio.adapters.exports.lettering import fallback_fonts, font_files
 from spatialstudio.adapters.storage.metadata.picture_texts import figure_metadata
 from spatialstudio.domain.drawing import (
     HALO_WIDTH,
@@ -19,9 +20,10 @@ from spatialstudio.domain.drawing import (
     Text,
 )
 
-FONTS = "Inter, 'Helvetica Neue', Arial, sans-serif"
+OTHERS = "'Helvetica Neue', Arial, sans-serif"
+FALLBACK = "Fallback"
 DASHES = "4 3"
-BOLD = 600
+NORMAL, BOLD = 400, 600
 
 
 def svg_bytes(drawing: Drawing, fonts: Path | None = None) -> bytes:
@@ -32,12 +34,15 @@ def svg_bytes(drawing: Drawing, fonts: Path | None = None) -> bytes:
         fonts: The folder of fonts to embed, reduced to the letters used; None for no fonts.
     """
     width, height = _number(drawing.width), _number(drawing.height)
+    others = _others(drawing, fonts) if fonts else ()
+    fallbacks = [f"{FALLBACK}{number}" for number in range(len(others))]
+    family = ", ".join([f"'{drawing.font}'", *fallbacks, OTHERS])
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
-        f' viewBox="0 0 {width} {height}" font-family="{FONTS}">',
+        f' viewBox="0 0 {width} {height}" font-family="{family}">',
         f"<title>{_text(drawing.title)}</title>",
         *([f"<metadata>{figure_metadata()}</metadata>"] if drawing.is_marked else []),
-        *(_font_faces(drawing, fonts) if fonts else ()),
+        *(_font_faces(drawing, fonts, others) if fonts else ()),
         f'<rect width="100%" height="100%" fill="{drawing.ground}"/>',
         *(_element(item) for item in drawing.items),
         "</svg>",
@@ -45,25 +50,41 @@ def svg_bytes(drawing: Drawing, fonts: Path | None = None) -> bytes:
     return "\n".join(lines).encode("utf-8")
 
 
-def _font_faces(drawing: Drawing, fonts: Path) -> Iterator[str]:
+def _others(drawing: Drawing, fonts: Path) -> tuple[Path, ...]:
+    """Return the fonts of the letters that the drawing's font lacks."""
+    letters = "".join(item.text for item in drawing.items if isinstance(item, Text))
+    return fallback_fonts(letters, fonts, drawing.font)
+
+
+def _font_faces(drawing: Drawing, fonts: Path, others: Sequence[Path]) -> Iterator[str]:
     """Yield style sheets that embed the fonts of a drawing's texts."""
-    for weight, name in ((400, "Inter-Regular.ttf"), (BOLD, "Inter-SemiBold.ttf")):
-        texts = (item for item in drawing.items if isinstance(item, Text))
-        letters = "".join(item.text for item in texts if item.is_bold is (weight == BOLD))
+    items = [item for item in drawing.items if isinstance(item, Text)]
+    for weight, path in zip((NORMAL, BOLD), font_files(drawing.font, fonts), strict=True):
+        letters = "".join(item.text for item in items if item.is_bold is (weight == BOLD))
         if letters:
-            data = base64.b64encode(_reduced_font(fonts / name, letters)).decode("ascii")
-            source = f"url(data:font/ttf;base64,{data})"
-            face = f"font-family:Inter;font-weight:{weight};src:{source}"
-            yield f"<style>@font-face{{{face}}}</style>"
+            yield _font_face(drawing.font, weight, _reduced_font(path, letters))
+    letters = "".join(item.text for item in items)
+    for number, path in enumerate(others):
+        yield _font_face(f"{FALLBACK}{number}", NORMAL, _reduced_font(path, letters))
+
+
+def _font_face(family: str, weight: int, content: bytes) -> str:
+    data = base64.b64encode(content).decode("ascii")
+    kind = "otf" if content.startswith(b"OTTO") else "ttf"
+    face = f"font-family:'{family}';font-weight:{weight};src:url(data:font/{kind};base64,{data})"
+    return f"<style>@font-face{{{face}}}</style>"
 
 
 def _reduced_font(path: Path, letters: str) -> bytes:
     """Return a font file with the glyphs of some letters only."""
     library = import_module("fontTools.subset")
     subsetter, buffer = library.Subsetter(), BytesIO()
-    with library.load_font(str(path), library.Options()) as font:
+    options = library.Options(font_number=0)
+    options.drop_tables += ["FFTM"]  # of the font editor; the library warns about it
+    with library.load_font(str(path), options) as font:
         subsetter.populate(text=letters)
         subsetter.subset(font)
+        font.flavor = None
         font.save(buffer)
     return buffer.getvalue()
 

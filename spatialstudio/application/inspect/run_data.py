@@ -16,6 +16,7 @@ from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import (
     AFTER,
     BEFORE,
+    LAYER_PREFIX,
     MEASURES,
     MOMENT_NAMES,
     AnyArray,
@@ -232,7 +233,7 @@ class _Captured:
         places = words_of(self._record.request.scene)
         for file in self.files:
             yield RunArray(
-                name=f"layer/{file.layer}",
+                name=f"{LAYER_PREFIX}{file.layer}",
                 shape=file.shape,
                 dtype="float16",
                 axes=LAYER_AXES,

@@ -63,6 +63,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from spatialstudio.application.gallery.exports import Exports
+    from spatialstudio.application.gallery.figures import Figures
     from spatialstudio.application.gallery.gallery import Gallery
     from spatialstudio.application.inspect.layer_table import LayerTables
     from spatialstudio.application.jobs.background_jobs import BackgroundJobs
@@ -74,6 +75,7 @@ LORA_CATALOG_ID = "folders"
 
 JOURNALS = "queue"
 DRAFT = "draft.json"
+FIGURES = "figures"
 SEARCHES = "searches.json"
 OWN_JUDGE_SETS = "judge_sets.json"
 LIBRARY_FOLDER = "library.json"
@@ -252,6 +254,13 @@ class Storage:
             themes=themes,
             read_layer=self.read_layer,
         )
+
+    @cached_property
+    def figures(self) -> "Figures":
+        """Previews and templates of figures for papers."""
+        from spatialstudio.application.gallery.figures import Figures
+
+        return Figures(self.exports, self._paths.settings / FIGURES)
 
     @cached_property
     def run_recorder(self) -> RunRecorder:

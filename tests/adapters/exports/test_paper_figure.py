@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.adapters.exports.layer_runs import runs_of_layers
 from spatialstudio.adapters.exports.paper_figure import (
+    caption_lines,
     labels_of,
     measure_with,
     paper_figure,
@@ -17,12 +19,13 @@ from spatialstudio.adapters.exports.paper_figure import (
 )
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
-from spatialstudio.domain.attention import AttentionSnapshot, MapScale
+from spatialstudio.domain.attention import AttentionSnapshot, MapScale, Moment
 from spatialstudio.domain.drawing import Anchor, Line, Raster, Text
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import FIGURE
 from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.run_data import RunArray, RunData
 
 FONTS = resources_folder() / "fonts"
 STARTS = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
@@ -123,6 +126,82 @@ def test_a_shared_scale_ends_at_the_highest_value_of_all_runs(exports, run):
     assert (last[0, 0] == scale[0, -1]).all()
     assert (first[0, 0] == scale[0, round(255 * 0.005 / 0.4)]).all()
     assert [text.text for text in texts(drawing)][-3:] == ["0", "0.2", "0.4"]
+
+
+def test_the_scale_is_numbered_at_its_maximum(exports, run):
+    drawing = drawn(exports, [run(size=1.7)], has_curves=False)
+    assert [text.text for text in texts(drawing)][-5:] == ["0", "0.1", "0.2", "0.3", "0.34"]
+
+
+def test_the_moment_of_guided_steps_is_written_in_full_at_any_width(exports, run):
+    guided = run("psg")
+    guided = replace(guided, steps=tuple(replace(e, step_size=1.0) for e in guided.steps))
+    shown = " ".join(text.text for text in texts(drawn(exports, [guided], width=1.5, steps=(1,))))
+    assert "Guided steps: read before the step's updates." in shown
+
+
+def test_small_maps_have_rows_as_close_as_their_labels(exports, run):
+    drawing = drawn(exports, [run()], width=1.5, steps=tuple(range(1, 13)), has_curves=False)
+    first, *_, last, _ = (item for item in drawing.items if isinstance(item, Raster))
+    assert last.at[1] - first.at[1] == pytest.approx(7 + 2)
+
+
+@pytest.fixture
+def layered(run):
+    """Return a run with two captured layers; the first has the second's mirror image."""
+
+    def made(moment="after", names=("down", "up")):
+        values = np.zeros((20, 2, 2, 4, 4), np.float16)
+        values[:, :, 0, :, 0] = values[:, :, 1, :, 3] = 0.5
+        own = run()
+        arrays = tuple(
+            RunArray(
+                name=f"layer/{name}",
+                shape=values.shape,
+                dtype="float16",
+                axes=(),
+                meaning="",
+                unit="",
+                details={
+                    "layer": name,
+                    "moment_on_guided_steps": moment,
+                    "token_positions": {"m1": [0], "m2": [1]},
+                    "steps": list(range(20)),
+                },
+                blocks=lambda way=way: (values[n : n + 1, ..., ::way] for n in range(20)),
+            )
+            for name, way in zip(names, (1, -1), strict=True)
+        )
+        data = RunData(run="", about={}, arrays=arrays, numbers=lambda: iter(()))
+        steps = tuple(replace(event, step_size=1.0) for event in own.steps)
+        return replace(own, data=data, steps=steps)
+
+    return made
+
+
+def test_maps_and_pos_of_chosen_layers_are_their_means(exports, layered):
+    (one,), moment = runs_of_layers([layered()], ["down"])
+    (both,), _ = runs_of_layers([layered()], ["down", "up"])
+    assert moment is Moment.AFTER
+    assert one.steps[3].attention.maps["m1"].tolist() == [[0.5, 0, 0, 0]] * 4
+    assert both.steps[3].attention.maps["m1"].tolist() == [[0.25, 0, 0, 0.25]] * 4
+    assert one.steps[3].pos_after == {"r1": pytest.approx(1)}
+    assert both.steps[3].pos_after == {"r1": pytest.approx(0.5)}
+    assert "mean of 2 captured layers" in " ".join(
+        caption_lines([layered()], FigureTemplate(layers=("down", "up")))
+    )
+
+
+def test_layers_that_are_not_captured_or_read_at_other_moments_are_rejected(layered):
+    with pytest.raises(ExportError, match='no captured layer "mid"'):
+        runs_of_layers([layered()], ["mid"])
+    with pytest.raises(ExportError, match="different moments"):
+        runs_of_layers([layered(), layered("before")], ["up"])
+
+
+def test_an_unknown_font_is_rejected(exports, run):
+    with pytest.raises(ExportError, match="not available"):
+        drawn(exports, [run()], font="Comic")
 
 
 @pytest.mark.parametrize(

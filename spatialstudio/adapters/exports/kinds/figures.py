@@ -1,6 +1,7 @@
 """Figures and videos: pictures with layers, sheets of steps, curves and sweep grids."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -39,12 +40,13 @@ def _write_sweep(
 def _write_paper_figure(
     runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
 ) -> ExportFile:
-    from spatialstudio.adapters.exports.paper_figure import paper_figure
+    from spatialstudio.adapters.exports.paper_figure import caption_lines, paper_figure
     from spatialstudio.adapters.exports.write_figure import figure_file
 
     fonts = resources / "fonts"
     drawing = paper_figure(runs, look, fonts)
-    return figure_file(drawing, look, ending, fonts, dpi=look.template.dpi)
+    made = figure_file(drawing, look, ending, fonts, dpi=look.template.dpi)
+    return replace(made, caption=" ".join(caption_lines(runs, look.template)))
 
 
 def _write_film(
