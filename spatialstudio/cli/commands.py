@@ -52,6 +52,7 @@ from spatialstudio.cli.printing import (
     show_row,
 )
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
+from spatialstudio.cli.studies import study
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import (
@@ -257,6 +258,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "benchmark": benchmark,
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,
+    "study": study,
     "runs": runs,
     "figure": figure,
     "train-stickers": train_stickers,

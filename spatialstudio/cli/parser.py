@@ -24,6 +24,7 @@ from spatialstudio.cli.options import (
     with_minuses,
 )
 from spatialstudio.cli.printing import show_lines
+from spatialstudio.cli.studies import add_study_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.scene import relation_types
@@ -81,6 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
     benchmark = add_command(commands, "benchmark", "plan, run and report benchmarks")
     add_benchmark_options(benchmark, shared)
     _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
+    add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
     add_runs_options(runs, shared)

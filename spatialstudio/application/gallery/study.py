@@ -1,0 +1,343 @@
+"""Studies: numbers of many runs by the settings that differ, with intervals and differences.
+
+A run's number is its last reading, after the step's updates, as the mean over the words or
+relations that have one. A run without a reading is missing: it is counted, and enters no figure.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from math import isnan, nan
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from spatialstudio.application.inspect.run_data import run_data
+from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.errors import SettingsError, StoreError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GenerationRequest, StepEvent
+from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.library import RunRecord
+from spatialstudio.domain.run_data import AFTER, MEASURES, AnyArray
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.statistics.intervals import (
+    cluster_bootstrap,
+    mean_t,
+    share_interval,
+)
+from spatialstudio.science.statistics.paired import (
+    holm,
+    mcnemar,
+    paired_difference,
+    paired_values,
+)
+
+Setting: TypeAlias = str | float | None
+"""Value of a setting; None where it has no effect, as for guidance of an unguided run."""
+
+PASSES = "passes"
+"""1 where the verdict of a run is PASS, 0 where it is FAIL; missing if undecidable."""
+DECIDED: Mapping[Outcome | None, float] = {Outcome.PASS: 1.0, Outcome.FAIL: 0.0}
+USUAL = ("pos", "pse", PASSES, "mass", "overlap")
+"""Numbers of a table where none are named."""
+SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
+REPEATED = frozenset({SEED, PROMPT})
+"""Settings that figures average over, unless they are named."""
+INLINE = frozenset({"sampling", "guidance", "options"})
+"""Parts of a request whose settings need no prefix."""
+LEFT_OUT = frozenset(
+    {"id", "scene", "capture", "sweep", "parent_run_id", "backend_id", "method_id"}
+)
+
+
+@frozen
+class StudyRun:
+    """One run of a study.
+
+    Attributes:
+        run: Name of the run.
+        settings: All settings by name.
+        values: Measured numbers by name.
+    """
+
+    run: str
+    settings: Mapping[str, Setting]
+    values: Mapping[str, float]
+
+    def value(self, measure: str) -> float:
+        """Return a number; NaN if missing."""
+        return self.values.get(measure, nan)
+
+
+@frozen
+class StudyGroup:
+    """The runs with the same values of the grouping settings.
+
+    Attributes:
+        settings: Values of the grouping settings.
+        runs: Number of runs.
+        figures: Mean and interval of each number; of ``PASSES`` the share.
+        differences: Paired difference of each number to the reference group, over the same other
+            settings; empty for the reference group.
+        exact_p: p-value of McNemar's exact test of ``PASSES`` against the reference group; None
+            without this number or for the reference group.
+        holm_p: The same with Holm's correction for all groups.
+    """
+
+    settings: Mapping[str, Setting]
+    runs: int
+    figures: Mapping[str, Interval]
+    differences: Mapping[str, Interval]
+    exact_p: float | None = None
+    holm_p: float | None = None
+
+
+@frozen
+class Study:
+    """The table of a study.
+
+    Attributes:
+        varied: Names of the settings that differ.
+        by: Names of the grouping settings.
+        measures: Names of the numbers.
+        runs: The runs, in the order in which they were given.
+        groups: The groups, sorted by their settings.
+        reference: Settings of the group that differences refer to.
+    """
+
+    varied: tuple[str, ...]
+    by: tuple[str, ...]
+    measures: tuple[str, ...]
+    runs: tuple[StudyRun, ...]
+    groups: tuple[StudyGroup, ...]
+    reference: Mapping[str, Setting]
+
+
+def read_study_run(store: RunStore, path: Path) -> StudyRun:
+    """Read the settings and numbers of a stored run.
+
+    Raises:
+        StoreError: There is no run, or it is damaged.
+    """
+    record, events = store.load(path)
+    steps = tuple(event for event in events if isinstance(event, StepEvent))
+    values = run_values(record, steps)
+    return StudyRun(run=record.id, settings=settings_of(record.request), values=values)
+
+
+def run_values(record: RunRecord, steps: Sequence[StepEvent]) -> Mapping[str, float]:
+    """Return the last reading of each number of the recorded maps and of the verdict."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for number in run_data(record, steps, None, _no_layer).numbers():
+        if number.moment in {AFTER, None} and not isnan(number.value):
+            step = -1 if number.step is None else number.step
+            found[number.measure][step].append(number.value)
+    values = {measure: float(np.mean(rows[max(rows)])) for measure, rows in found.items()}
+    outcome = record.evaluation.outcome if record.evaluation else None
+    return {**values, PASSES: DECIDED[outcome]} if outcome in DECIDED else values
+
+
+def settings_of(request: GenerationRequest) -> Mapping[str, Setting]:
+    """Return the settings of a request by name; those of guidance are None if it is off."""
+    guidance = request.sampling.guidance
+    flat = dict(_flat(request))
+    if not guidance.is_on:
+        names = {name for name, _ in _flat(guidance)}
+        flat |= dict.fromkeys(names)
+    method = guidance.method_id if guidance.is_on else None
+    strength = guidance.strength if guidance.is_on else 0.0
+    prompt = request.scene.prompt.text
+    return {**flat, PROMPT: prompt, METHOD: method, STRENGTH: strength}
+
+
+def _flat(part: object, prefix: str = "") -> Iterator[tuple[str, Setting]]:
+    pairs = (
+        part.items()
+        if isinstance(part, Mapping)
+        else ((each.name, getattr(part, each.name)) for each in fields(part))  # type: ignore[arg-type]
+    )
+    for name, value in pairs:
+        if name in LEFT_OUT and not (name == "id" and prefix):
+            continue
+        if isinstance(value, Mapping) or (is_dataclass(value) and not isinstance(value, type)):
+            yield from _flat(value, prefix if name in INLINE else f"{prefix}{name}.")
+        elif isinstance(value, Enum):
+            yield prefix + name, str(value.value)
+        elif value is None or isinstance(value, str | float | int):
+            yield prefix + name, value
+        else:
+            yield prefix + name, str(value)
+
+
+def varied_settings(runs: Sequence[StudyRun]) -> tuple[str, ...]:
+    """Return the names of the settings with several values; None is not a value."""
+    values: dict[str, set[Setting]] = defaultdict(set)
+    for run in runs:
+        for name, value in run.settings.items():
+            values[name] |= set() if value is None else {value}
+    return tuple(name for name, found in values.items() if len(found) > 1)
+
+
+def make_study(
+    runs: Sequence[StudyRun],
+    *,
+    by: Sequence[str] = (),
+    measures: Sequence[str] = USUAL,
+    reference: Mapping[str, str] | None = None,
+) -> Study:
+    """Group runs by settings, with an interval of each number.
+
+    Intervals of means are Student's t, or a bootstrap of whole prompts where a group has several;
+    the interval of ``PASSES`` is Wilson's.
+
+    Args:
+        runs: The runs.
+        by: Names of the grouping settings; by default those that differ, except seed and prompt.
+        measures: Names of the numbers: ``PASSES`` and those of ``MEASURES``.
+        reference: Setting and value, as text, of the group that differences refer to; None for the
+            first group.
+
+    Raises:
+        SettingsError: A setting or number is unknown, or there are no runs or no such group.
+    """
+    _check(runs, by, measures)
+    varied = varied_settings(runs)
+    chosen = tuple(by) or tuple(name for name in varied if name not in REPEATED)
+    members: dict[tuple[Setting, ...], list[StudyRun]] = defaultdict(list)
+    for run in runs:
+        members[tuple(run.settings.get(name) for name in chosen)].append(run)
+    keys = sorted(members, key=lambda key: [_order(value) for value in key])
+    base = _reference(keys, chosen, reference or {})
+    others = tuple(name for name in varied if name not in chosen)
+    groups = [
+        _group(dict(zip(chosen, key, strict=True)), members[key], members[base], others, measures)
+        for key in keys
+    ]
+    return Study(
+        varied=varied,
+        by=chosen,
+        measures=tuple(measures),
+        runs=tuple(runs),
+        groups=_corrected(groups),
+        reference=dict(zip(chosen, base, strict=True)),
+    )
+
+
+def _check(runs: Sequence[StudyRun], by: Sequence[str], measures: Sequence[str]) -> None:
+    if not runs:
+        raise SettingsError("The study has no runs.", hint="Pass folders or pictures of runs.")
+    known = {name for run in runs for name in run.settings}
+    for names, allowed, kind in (
+        (by, sorted(known), "setting"),
+        (measures, (PASSES, *MEASURES), "number"),
+    ):
+        if unknown := [name for name in names if name not in allowed]:
+            raise SettingsError(
+                f'There is no {kind} "{unknown[0]}".', hint=f"Available: {', '.join(allowed)}."
+            )
+
+
+def _order(value: Setting) -> tuple[bool, float, str]:
+    is_number = isinstance(value, int | float)
+    return (not is_number, float(value) if is_number else 0.0, str(value))  # type: ignore[arg-type]
+
+
+def setting_text(value: Setting) -> str:
+    """Return a setting as text: "5", "psg", "-" where it has no effect."""
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _reference(
+    keys: Sequence[tuple[Setting, ...]], by: Sequence[str], wanted: Mapping[str, str]
+) -> tuple[Setting, ...]:
+    for key in keys:
+        texts = {name: setting_text(value) for name, value in zip(by, key, strict=True)}
+        if all(texts.get(name) == value for name, value in wanted.items()):
+            return key
+    words = ", ".join(f"{name}={value}" for name, value in wanted.items())
+    raise SettingsError(
+        f"There is no group with {words}.", hint=f"Groups are formed by {', '.join(by)}."
+    )
+
+
+def _group(
+    settings: Mapping[str, Setting],
+    own: Sequence[StudyRun],
+    base: Sequence[StudyRun],
+    others: Sequence[str],
+    measures: Sequence[str],
+) -> StudyGroup:
+    is_reference = own is base
+    return StudyGroup(
+        settings=settings,
+        runs=len(own),
+        figures={measure: _figure(own, measure) for measure in measures},
+        differences={}
+        if is_reference
+        else {measure: _difference(base, own, others, measure) for measure in measures},
+        exact_p=None if is_reference or PASSES not in measures else _exact_p(base, own, others),
+    )
+
+
+def _figure(runs: Sequence[StudyRun], measure: str) -> Interval:
+    values = [run.value(measure) for run in runs]
+    if measure == PASSES:
+        known = [value for value in values if not isnan(value)]
+        return share_interval(int(sum(known)), len(known), missing=len(values) - len(known))
+    prompts = [run.settings.get(PROMPT) for run in runs]
+    return cluster_bootstrap(values, prompts) if len(set(prompts)) > 1 else mean_t(values)
+
+
+def _difference(
+    base: Sequence[StudyRun], own: Sequence[StudyRun], others: Sequence[str], measure: str
+) -> Interval:
+    first, second, keys = paired_values(
+        _by_key(base, others, measure), _by_key(own, others, measure)
+    )
+    place = others.index(PROMPT) if PROMPT in others else None
+    prompts = None if place is None else [key[place] for key in keys]  # type: ignore[index]
+    is_clustered = prompts is not None and len(set(prompts)) > 1
+    return paired_difference(first, second, clusters=prompts if is_clustered else None)
+
+
+def _exact_p(base: Sequence[StudyRun], own: Sequence[StudyRun], others: Sequence[str]) -> float:
+    first, second, _ = paired_values(_by_key(base, others, PASSES), _by_key(own, others, PASSES))
+    return mcnemar(first, second).exact_p
+
+
+def _by_key(
+    runs: Iterable[StudyRun], others: Sequence[str], measure: str
+) -> Mapping[object, float]:
+    """Return the numbers by the settings that make a pair; the last of repeated runs counts."""
+    return {tuple(run.settings.get(name) for name in others): run.value(measure) for run in runs}
+
+
+def _corrected(groups: Sequence[StudyGroup]) -> tuple[StudyGroup, ...]:
+    p_values = [nan if group.exact_p is None else group.exact_p for group in groups]
+    adjusted = (None if isnan(p) else float(p) for p in holm(p_values))
+    return tuple(
+        StudyGroup(
+            settings=group.settings,
+            runs=group.runs,
+            figures=group.figures,
+            differences=group.differences,
+            exact_p=group.exact_p,
+            holm_p=p,
+        )
+        for group, p in zip(groups, adjusted, strict=True)
+    )
+
+
+def _no_layer(_file: AttentionFile) -> AnyArray:
+    """Leave captured layers out, which no number of a study needs.
+
+    Raises:
+        StoreError: Always.
+    """
+    raise StoreError("A study reads no captured layers.")

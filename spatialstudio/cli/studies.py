@@ -1,0 +1,295 @@
+"""The command that prints a table of many runs with intervals."""
+
+import argparse
+from argparse import ArgumentTypeError
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
+from spatialstudio.application.gallery.study import (
+    PASSES,
+    USUAL,
+    Study,
+    StudyGroup,
+    StudyRun,
+    make_study,
+    read_study_run,
+    setting_text,
+)
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.printing import complain, show_json, show_lines, show_table
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.run_data import MEASURES
+
+GAP = "  "
+FIGURE_COLUMNS = (
+    *("number", "value", "low", "high", "n", "missing", "interval", "level", "bootstrap_seed"),
+    *("difference", "difference_low", "difference_high", "pairs", "incomplete_pairs"),
+    *("mcnemar_exact_p", "holm_p"),
+)
+
+
+def add_study_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command ``study``."""
+    parser.add_argument(
+        "runs", type=Path, nargs="*", metavar="RUN", help="run files, or folders of runs"
+    )
+    parser.add_argument("--filter", metavar="FILTER", help="add runs of the library")
+    parser.add_argument(
+        "--library",
+        type=Path,
+        metavar="DIR",
+        help="library folder (default: the configured library)",
+    )
+    add_table_options(parser)
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a study's table."""
+    group = parser.add_argument_group("table")
+    group.add_argument(
+        "--by",
+        type=names_in,
+        default=(),
+        metavar="NAMES",
+        help="comma-separated settings that form groups (default: all that differ, except seed "
+        "and prompt)",
+    )
+    group.add_argument(
+        "--numbers",
+        type=names_in,
+        default=USUAL,
+        metavar="NAMES",
+        help=f"comma-separated numbers: {', '.join((PASSES, *MEASURES))} "
+        f"(default: {','.join(USUAL)})",
+    )
+    group.add_argument(
+        "--against",
+        type=setting_named,
+        metavar="NAME=VALUE",
+        help="group that paired differences refer to, for example strength=0 (default: the first)",
+    )
+    group.add_argument(
+        "--each-run", action="store_true", help="list every run instead of the groups"
+    )
+    group.add_argument("--csv", action="store_true", help="write CSV")
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Split "pos, pse" into names, without duplicates."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def setting_named(text: str) -> tuple[str, str]:
+    """Split "strength=0" into a name and a value.
+
+    Raises:
+        ArgumentTypeError: The text has another form.
+    """
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals and value.strip()):
+        raise ArgumentTypeError(f'"{text}" is not of the form NAME=VALUE')
+    return name.strip(), value.strip()
+
+
+def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Print a table of stored runs with intervals."""
+    studio = open_studio(options.library)
+    try:
+        paths = [*_found(studio, options.runs), *_filtered(studio, options.filter)]
+        return show_study(studio, tuple(dict.fromkeys(paths)), options)
+    finally:
+        studio.close()
+
+
+def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespace) -> int:
+    """Print a table of runs; unreadable runs are reported and left out.
+
+    Raises:
+        SettingsError: There are no runs, or an option names an unknown setting or number.
+    """
+    runs: list[StudyRun] = []
+    failures = 0
+    for path in paths:
+        try:
+            runs.append(read_study_run(studio.storage.store, path))
+        except StudioError as error:
+            failures += 1
+            complain(report_on(error, "Reading a run"), with_details=options.debug)
+    made = make_study(
+        runs,
+        by=options.by,
+        measures=options.numbers,
+        reference=dict([options.against]) if options.against else None,
+    )
+    if options.json:
+        show_json(study_answer(made))
+    elif options.csv:
+        show_table(run_rows(made) if options.each_run else figure_rows(made))
+    else:
+        show_lines(_aligned(run_rows(made)) if options.each_run else study_lines(made))
+    return EXIT_FAILURE if failures else 0
+
+
+def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from studio.storage.store.runs_in(path) or (path,)
+
+
+def _filtered(studio: Studio, line: str | None) -> Iterator[Path]:
+    if line is not None:
+        studio.library.refresh()
+        entries = studio.library.entries(studio.library.list(line))
+        yield from (entry.path for entry in entries)
+
+
+def study_answer(made: Study) -> Mapping[str, Any]:
+    """Return a study as plain data."""
+    return {
+        "by": list(made.by),
+        "reference": dict(made.reference),
+        "groups": [
+            {
+                "settings": dict(group.settings),
+                "runs": group.runs,
+                "figures": _intervals(group.figures),
+                "differences": _intervals(group.differences),
+                "mcnemar_exact_p": group.exact_p,
+                "holm_p": group.holm_p,
+            }
+            for group in made.groups
+        ],
+        "runs": [
+            {
+                "run": run.run,
+                "settings": {name: run.settings.get(name) for name in made.varied},
+                "numbers": {name: _plain(run.value(name)) for name in made.measures},
+            }
+            for run in made.runs
+        ],
+    }
+
+
+def _intervals(figures: Mapping[str, Interval]) -> Mapping[str, Any]:
+    return {
+        name: {
+            "value": _plain(each.value),
+            "low": _plain(each.low),
+            "high": _plain(each.high),
+            "n": each.n,
+            "missing": each.missing,
+            "interval": each.method.value,
+            "level": each.level,
+            "seed": each.seed,
+        }
+        for name, each in figures.items()
+    }
+
+
+def _plain(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+def figure_rows(made: Study) -> Iterator[Sequence[object]]:
+    """Yield a header, then a row per group and number; missing values are empty."""
+    yield (*made.by, *FIGURE_COLUMNS)
+    for group in made.groups:
+        settings = [_cell(group.settings[name]) for name in made.by]
+        for name, figure in group.figures.items():
+            yield (*settings, name, *_figure_cells(figure), *_difference_cells(group, name))
+
+
+def _figure_cells(figure: Interval) -> Iterator[object]:
+    yield from (_cell(_plain(value)) for value in (figure.value, figure.low, figure.high))
+    yield from (figure.n, figure.missing, figure.method.value, figure.level, _cell(figure.seed))
+
+
+def _difference_cells(group: StudyGroup, name: str) -> Iterator[object]:
+    found = group.differences.get(name)
+    if found is None:
+        yield from ("",) * 5
+    else:
+        yield from (_cell(_plain(value)) for value in (found.value, found.low, found.high))
+        yield from (found.n, found.missing)
+    tested = name == PASSES
+    yield from (_cell(p) if tested else "" for p in (group.exact_p, group.holm_p))
+
+
+def _cell(value: object) -> object:
+    return "" if value is None else value
+
+
+def run_rows(made: Study) -> Iterator[Sequence[object]]:
+    """Yield a header, then a row per run: settings that differ, and numbers."""
+    yield ("run", *made.varied, *made.measures)
+    for run in made.runs:
+        settings = (_cell(run.settings.get(name)) for name in made.varied)
+        yield (run.run, *settings, *(_cell(_plain(run.value(name))) for name in made.measures))
+
+
+def study_lines(made: Study) -> Iterator[str]:
+    """Yield the table of the groups, then that of the paired differences."""
+    methods = dict.fromkeys(
+        f"{name}: {figure.method.value}"
+        for group in made.groups
+        for name, figure in group.figures.items()
+    )
+    yield f"{len(made.runs)} runs; settings that differ: {', '.join(made.varied) or 'none'}"
+    yield f"95 % intervals: {', '.join(methods)}"
+    head = [*made.by, "runs", *made.measures]
+    yield from _aligned(
+        [
+            head,
+            *(
+                [*_names(made, group), str(group.runs), *map(_with_missing, group.figures.values())]
+                for group in made.groups
+            ),
+        ]
+    )
+    others = [group for group in made.groups if group.differences]
+    if not others:
+        return
+    base = ", ".join(f"{name} {setting_text(value)}" for name, value in made.reference.items())
+    same = ", ".join(name for name in made.varied if name not in made.by)
+    yield ""
+    yield f"Differences to {base}, pairs of the same {same or 'settings'}; 95 % bootstrap"
+    tested = ["McNemar p", "Holm p"] if PASSES in made.measures else []
+    rows = (
+        [
+            *_names(made, group),
+            *map(_with_pairs, group.differences.values()),
+            *(f"{p:.3g}" for p in (group.exact_p, group.holm_p) if p is not None and tested),
+        ]
+        for group in others
+    )
+    yield from _aligned(chain([[*made.by, *made.measures, *tested]], rows))
+
+
+def _names(made: Study, group: StudyGroup) -> list[str]:
+    return [setting_text(group.settings[name]) for name in made.by]
+
+
+def _with_missing(figure: Interval) -> str:
+    return f"{figure.text} ({figure.missing} missing)" if figure.missing else figure.text
+
+
+def _with_pairs(figure: Interval) -> str:
+    missing = f", {figure.missing} missing" if figure.missing else ""
+    return f"{figure.text} (n={figure.n}{missing})"
+
+
+def _aligned(rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield rows with columns of equal width."""
+    texts = [[_short(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
+        yield GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

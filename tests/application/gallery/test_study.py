@@ -1,0 +1,133 @@
+from math import nan
+
+import pytest
+
+from spatialstudio.application.gallery.study import (
+    PASSES,
+    StudyRun,
+    make_study,
+    settings_of,
+    varied_settings,
+)
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.interval import IntervalMethod
+from spatialstudio.science.statistics.intervals import mean_t
+
+
+def run(strength, seed, pos, prompt="a cat left of a dog", **values):
+    method = None if strength == 0 else "psg"
+    settings = {"prompt": prompt, "method": method, "strength": strength, "seed": seed, "steps": 9}
+    return StudyRun(run=f"{strength}-{seed}", settings=settings, values={"pos": pos, **values})
+
+
+@pytest.fixture
+def runs():
+    """Three seeds at two strengths; one run has no PoS, one no guided partner."""
+    return [
+        run(5.0, 0, 0.9, passes=1.0),
+        run(0.0, 0, 0.4, passes=0.0),
+        run(5.0, 1, nan),
+        run(0.0, 1, 0.6, passes=1.0),
+        run(0.0, 2, 0.2, passes=0.0),
+    ]
+
+
+def test_settings_without_effect_are_no_difference(runs):
+    assert varied_settings(runs) == ("strength", "seed")
+
+
+def test_runs_are_grouped_by_the_settings_that_differ_except_the_seed(runs):
+    study = make_study(runs, measures=("pos",))
+    assert study.by == ("strength",)
+    assert [(group.settings, group.runs) for group in study.groups] == [
+        ({"strength": 0.0}, 3),
+        ({"strength": 5.0}, 2),
+    ]
+
+
+def test_a_group_states_its_mean_interval_and_missing_values(runs):
+    plain, guided = make_study(runs, measures=("pos", PASSES)).groups
+    assert plain.figures["pos"] == mean_t([0.4, 0.6, 0.2])
+    assert (guided.figures["pos"].n, guided.figures["pos"].missing) == (1, 1)
+    assert plain.figures[PASSES].value == pytest.approx(1 / 3)
+    assert plain.figures[PASSES].method is IntervalMethod.WILSON
+
+
+def test_differences_are_paired_by_the_other_settings(runs):
+    plain, guided = make_study(runs, measures=("pos", PASSES)).groups
+    assert plain.differences == {}
+    found = guided.differences["pos"]
+    assert found.value == pytest.approx(0.5)
+    assert (found.n, found.missing) == (1, 2)
+    assert (guided.exact_p, guided.holm_p) == (1, 1)
+
+
+def test_the_reference_can_be_chosen(runs):
+    study = make_study(runs, measures=("pos",), reference={"strength": "5"})
+    assert study.reference == {"strength": 5.0}
+    assert study.groups[0].differences["pos"].value == pytest.approx(-0.5)
+
+
+def test_several_prompts_are_resampled_as_wholes():
+    runs = [
+        run(strength, seed, number + strength + seed, prompt)
+        for number, prompt in enumerate(["a", "b", "c"])
+        for strength in (0.0, 5.0)
+        for seed in range(4)
+    ]
+    plain, guided = make_study(runs, measures=("pos",)).groups
+    assert plain.figures["pos"].method is IntervalMethod.CLUSTER_BOOTSTRAP
+    difference = guided.differences["pos"]
+    assert (difference.value, difference.low, difference.high) == (5, 5, 5)
+    assert (difference.n, difference.missing) == (12, 0)
+
+
+def test_runs_can_be_grouped_by_prompt():
+    runs = [run(5.0, seed, 0.5, prompt) for prompt in ("a", "b") for seed in (0, 1)]
+    study = make_study(runs, by=("prompt",), measures=("pos",))
+    assert [group.settings["prompt"] for group in study.groups] == ["a", "b"]
+    assert study.groups[0].figures["pos"].method is IntervalMethod.T
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"by": ("colour",)}, 'setting "colour"'),
+        ({"measures": ("beauty",)}, 'number "beauty"'),
+        ({"reference": {"strength": "7"}}, "strength=7"),
+    ],
+    ids=["setting", "number", "reference"],
+)
+def test_unknown_names_are_rejected(runs, choice, message):
+    with pytest.raises(SettingsError, match=message):
+        make_study(runs, **choice)
+
+
+def test_a_study_needs_runs():
+    with pytest.raises(SettingsError, match="no runs"):
+        make_study([])
+
+
+def test_guidance_settings_of_an_unguided_request_have_no_effect(unguided_request, guided_request):
+    off, on = settings_of(unguided_request), settings_of(guided_request)
+    assert (off["strength"], off["method"], off["decay"]) == (0.0, None, None)
+    assert (on["strength"], on["method"]) == (5.0, "psg")
+    assert on["decay"] == guided_request.sampling.guidance.decay
+    assert on["model.id"] == guided_request.model.id
+
+
+@pytest.fixture
+def guided_request(unguided_request):
+    from spatialstudio.domain.generation import GuidanceSettings
+    from spatialstudio.domain.run_settings import with_values
+
+    return with_values(unguided_request, guidance=GuidanceSettings(method_id="psg", strength=5.0))
+
+
+@pytest.fixture
+def unguided_request():
+    from spatialstudio.domain.generation import GenerationRequest, ModelRef
+    from spatialstudio.domain.scene import Prompt, SceneGraph
+
+    scene = SceneGraph(prompt=Prompt(text="a cat"), mentions=(), relations=(), extractor_id="x")
+    return GenerationRequest(id="1", scene=scene, backend_id="b", model=ModelRef(id="m"))

@@ -1,0 +1,89 @@
+import csv
+import io
+import json
+
+import pytest
+
+from tests.cli.test_stored_runs import PROMPT
+
+
+@pytest.fixture
+def folder(terminal, tmp_path):
+    """Two seeds, with and without guidance."""
+    for seed in (0, 1):
+        for strength in (0, 5):
+            words = ("--seed", seed, "--strength", strength, "--guidance", "psg")
+            assert terminal("generate", PROMPT, *words, "--out", tmp_path / "study").code == 0
+    return tmp_path / "study"
+
+
+def test_a_study_lists_groups_with_intervals_and_differences(terminal, folder):
+    done = terminal("study", folder, "--numbers", "pos,pse,passes")
+    lines = done.out.splitlines()
+    assert done.code == 0
+    assert lines[0] == "4 runs; settings that differ: seed, strength"
+    assert lines[2].split() == ["strength", "runs", "pos", "pse", "passes"]
+    assert lines[3].split()[:2] == ["0", "2"]
+    assert "pairs of the same seed" in done.out
+    assert "McNemar p" in done.out
+
+
+def test_a_study_as_json_has_every_run_and_group(terminal, folder):
+    answer = json.loads(terminal("study", folder, "--json").out)
+    assert answer["reference"] == {"strength": 0.0}
+    assert [group["settings"]["strength"] for group in answer["groups"]] == [0.0, 5.0]
+    assert answer["groups"][0]["figures"]["pse"]["n"] == 2
+    difference = answer["groups"][1]["differences"]["pse"]
+    assert (difference["n"], difference["missing"]) == (2, 0)
+    shown = json.loads(terminal("runs", "show", *sorted(folder.glob("*.png")), "--json").out)
+    assert {run["settings"]["seed"] for run in answer["runs"]} == {
+        run["seed"] for run in shown["runs"]
+    }
+
+
+def test_a_study_as_csv_has_a_row_per_group_and_number(terminal, folder):
+    text = terminal("study", folder, "--csv", "--numbers", "pse,passes").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["strength"], row["number"]) for row in rows] == [
+        ("0.0", "pse"),
+        ("0.0", "passes"),
+        ("5.0", "pse"),
+        ("5.0", "passes"),
+    ]
+    assert [row["difference"] != "" for row in rows] == [False, False, True, True]
+
+
+def test_each_run_can_be_listed(terminal, folder):
+    text = terminal("study", folder, "--csv", "--each-run").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 4
+    assert sorted((row["seed"], row["strength"]) for row in rows) == [
+        ("0", "0.0"),
+        ("0", "5.0"),
+        ("1", "0.0"),
+        ("1", "5.0"),
+    ]
+
+
+def test_the_reference_group_is_named_by_a_setting(terminal, folder):
+    done = terminal("study", folder, "--against", "strength=5", "--json")
+    assert json.loads(done.out)["reference"] == {"strength": 5.0}
+
+
+def test_runs_of_the_library_are_chosen_by_a_filter(terminal, folder):
+    done = terminal("study", "--filter", "strength>0", "--library", folder, "--json")
+    assert len(json.loads(done.out)["runs"]) == 2
+
+
+def test_a_file_that_is_no_run_is_reported_and_left_out(terminal, folder):
+    done = terminal("study", folder, folder / "missing.png", "--json")
+    assert done.code == 1
+    assert "missing.png" in done.err
+    assert len(json.loads(done.out)["runs"]) == 4
+
+
+@pytest.mark.parametrize("words", [("--against", "strength"), ("--against", "=5")])
+def test_a_reference_without_a_value_is_a_usage_error(terminal, folder, words):
+    with pytest.raises(SystemExit) as stopped:
+        terminal("study", folder, *words)
+    assert stopped.value.code == 2
