@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,7 @@ from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import (
     AttentionFile,
+    AttentionSnapshot,
     LayerChoice,
     Moment,
 )
@@ -22,13 +25,17 @@ from spatialstudio.domain.errors import (
     StoreError,
 )
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.run_ports import AttentionFiles
-from spatialstudio.domain.scene import MentionId
+from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph
 from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.layer_means import mean_of_layers
+from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
 log = logging.getLogger(__name__)
+
+RUNS_KEPT = 2
+"""Size of the cache of runs on selected layers: the open run and the second."""
 
 StepMaps = npt.NDArray[np.float32]
 """(stored steps, h, w), not negative."""
@@ -80,6 +87,43 @@ def layers_read(run: OpenRun) -> Moment | None:
     if run.request is None or not any(event.is_guided for event in run.steps):
         return None
     return Moment.AFTER if reads_after(run.request.sampling.guidance) else Moment.BEFORE
+
+
+@lru_cache(maxsize=RUNS_KEPT)
+def run_on_layers(run: OpenRun, averaged: LayersAveraged) -> OpenRun:
+    """Return a run whose steps hold the averaged maps of selected layers, and PoS on them.
+
+    Guided steps have a reading at the moment of ``layers_read`` only.
+    """
+    is_after = layers_read(run) is Moment.AFTER
+    layers = tuple(sorted(averaged.choice.layers))
+    return replace(
+        run, steps=tuple(_on_layers(run, e, averaged, layers, is_after) for e in run.steps)
+    )
+
+
+def _on_layers(
+    run: OpenRun,
+    event: StepEvent,
+    averaged: LayersAveraged,
+    layers: tuple[str, ...],
+    is_after: bool,
+) -> StepEvent:
+    maps = averaged.at(event.step)
+    pos = pos_on_maps(run.scene, maps)
+    shot = AttentionSnapshot(maps=maps, layers=layers) if maps else None
+    if event.is_guided and is_after:
+        return replace(event, attention=None, pos={}, attention_after=shot, pos_after=pos)
+    return replace(event, attention=shot, pos=pos, attention_after=None, pos_after={})
+
+
+def pos_on_maps(scene: SceneGraph, maps: Maps) -> dict[RelationId, float]:
+    """Return the PoS of the relations whose words all have a map that is not empty."""
+    return {
+        each.id: float(relation_pos(each.type, [maps[end] for end in each.ends]))
+        for each in scene.relations
+        if can_guide(each.type) and all(end in maps and maps[end].any() for end in each.ends)
+    }
 
 
 class LayerMaps(CancellableJob):

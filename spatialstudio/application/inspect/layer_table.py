@@ -35,6 +35,9 @@ VALUE_BYTES = 4
 MEAN = 0
 """Index of the mean over heads."""
 
+EVEN = 0.5
+"""PoS of two equal maps."""
+
 Values = npt.NDArray[np.float64]
 Read = Callable[[RequestId, AttentionFile], npt.NDArray[np.float16]]
 """Opens one layer's attention, as ``AttentionFiles.read`` does."""
@@ -183,6 +186,44 @@ def layer_columns(scene: SceneGraph) -> tuple[Column, ...]:
         for measure in (Measure.ENTROPY, Measure.MASS)
     )
     return tuple(dict.fromkeys(relations + words))
+
+
+def course_of_maps(run: OpenRun, column: Column, moment: Moment) -> tuple[tuple[int, float], ...]:
+    """Return a column measured on the maps of a run's step events: steps and values, in order.
+
+    The maps are means over the guiding layers, or those of ``run_on_layers``.
+    """
+    points = []
+    for event in run.steps:
+        attention = event.attention_at(moment)
+        maps = attention.maps if attention else {}
+        own = {each.id: maps[each.id] for each in run.scene.mentions if each.id in maps}
+        if own:
+            found = _measured_maps(
+                run.scene, {word: each[None, None] for word, each in own.items()}
+            )
+            value = float(found[layer_columns(run.scene).index(column), 0, 0])
+            points.append((event.step, value))
+    return tuple((step, value) for step, value in points if not np.isnan(value))
+
+
+def settled_steps(pos: Values) -> tuple[int | None, ...]:
+    """Return, per layer, the column from which PoS stays above one half to the end.
+
+    Args:
+        pos: (layers, steps) in [0, 1]; columns that are NaN in every layer are skipped.
+
+    Returns:
+        Index of the column; None for layers whose last PoS is not above one half.
+    """
+    known = ~np.isnan(pos).all(0)
+    places = np.flatnonzero(known)
+    found: list[int | None] = []
+    for row in pos[:, known] > EVEN:
+        below = np.flatnonzero(~row)
+        first = int(below[-1]) + 1 if len(below) else 0
+        found.append(int(places[first]) if first < len(row) else None)
+    return tuple(found)
 
 
 def difference(first: LayerTable, second: LayerTable) -> LayerTable | None:

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from spatialstudio.application.compose.prompt_words import words_of
-from spatialstudio.application.inspect.layer_maps import places_of
+from spatialstudio.application.inspect.layer_maps import places_of, pos_on_maps
 from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.attention import AttentionFile, Moment
 from spatialstudio.domain.errors import StoreError
@@ -30,7 +30,6 @@ from spatialstudio.domain.scene import MentionId, Relation, RelationId
 from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.pse import pse_of
-from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
 ReadLayer = Callable[[AttentionFile], AnyArray]
 """Opens a captured layer, (stored steps, heads, tokens, h, w); raises StoreError."""
@@ -301,7 +300,7 @@ def _numbers(
         for name in each.moments:
             at = row.at(each.event, name, each.layer)
             yield from row.of_words(at, each.maps)
-            yield from row.of_relations(at, each.maps, row.pos_on(each.maps))
+            yield from row.of_relations(at, each.maps, pos_on_maps(record.request.scene, each.maps))
     yield from row.of_run()
 
 
@@ -369,14 +368,6 @@ class _Rows:
                     pse=pse_of(relation, evaluation),
                     confidence=verdicts[relation.id].confidence,
                 )
-
-    def pos_on(self, maps: Mapping[MentionId, FloatMap]) -> Mapping[RelationId, float]:
-        """Measure the relations on the maps of a layer."""
-        return {
-            each.id: float(relation_pos(each.type, [maps[end] for end in each.ends]))
-            for each in self._scene.relations
-            if can_guide(each.type) and all(end in maps and maps[end].any() for end in each.ends)
-        }
 
     def _of(self, at: Number, relation: Relation) -> Number:
         return at._replace(relation=self._scene.sentence(relation), relation_id=relation.id)

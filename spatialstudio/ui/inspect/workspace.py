@@ -46,6 +46,13 @@ def make_numbers(context: WindowContext) -> QWidget:
     return DockRoom(NumbersPanel(context))
 
 
+def make_layer_steps(context: WindowContext) -> QWidget:
+    """Build the dock of captured layers over the steps."""
+    from spatialstudio.ui.inspect.layer_steps_panel import LayerStepsPanel
+
+    return DockRoom(LayerStepsPanel(context))
+
+
 def make_board(context: WindowContext) -> QWidget:
     """Build the storyboard dock."""
     from spatialstudio.ui.inspect.board_panel import BoardPanel
@@ -81,6 +88,17 @@ NUMBERS = DockPlan(
     area=BOTTOM,
     size_em=TIME.size_em,
     make=make_numbers,
+    in_simple=False,
+    tab_of=TIME.id,
+)
+
+
+LAYER_STEPS = DockPlan(
+    id="layer_steps",
+    title="Layers over the steps",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=make_layer_steps,
     in_simple=False,
     tab_of=TIME.id,
 )

@@ -28,7 +28,14 @@ from spatialstudio.ui.framework.workspace import (
     Workspace,
 )
 from spatialstudio.ui.gallery.workspace import GALLERY
-from spatialstudio.ui.inspect.workspace import ATTENTION, BOARD, MAPS, NUMBERS, TIME
+from spatialstudio.ui.inspect.workspace import (
+    ATTENTION,
+    BOARD,
+    LAYER_STEPS,
+    MAPS,
+    NUMBERS,
+    TIME,
+)
 from spatialstudio.ui.run.workspace import PROMPT, QUEUE, RESULTS
 from spatialstudio.ui.widgets.dock_column import (
     DockRoom,
@@ -51,7 +58,7 @@ GENERATE = Workspace(
 INSPECT = Workspace(
     id="inspect",
     command=INSPECT_WORKSPACE,
-    docks=(MAPS, VERDICT, GRAPH, TIME, NUMBERS, BOARD),
+    docks=(MAPS, VERDICT, GRAPH, TIME, LAYER_STEPS, NUMBERS, BOARD),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
 )

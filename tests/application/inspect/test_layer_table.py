@@ -4,18 +4,25 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.inspect import layer_table
-from spatialstudio.application.inspect.layer_maps import LayersMissing
+from spatialstudio.application.inspect.layer_maps import (
+    LayersAveraged,
+    LayersMissing,
+    layers_read,
+    run_on_layers,
+)
 from spatialstudio.application.inspect.layer_table import (
     LayersMeasured,
     LayerTables,
+    course_of_maps,
     difference,
     layer_columns,
     measure_layers,
+    settled_steps,
 )
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionFile, Moment
+from spatialstudio.domain.attention import AttentionFile, LayerChoice, Moment
 from spatialstudio.domain.errors import Cancelled, StoreError
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.scene import BEHIND
@@ -235,3 +242,47 @@ def test_measuring_stops_when_it_is_cancelled(arrays):
 
     with pytest.raises(Cancelled):
         measure_layers(run_of(), reader(arrays), stop)
+
+
+def averaged_of(run, layer, arrays):
+    maps = {
+        word: np.stack(
+            [plain_map(arrays, layer, step, tokens).astype(np.float32) for step in range(3)]
+        )
+        for word, tokens in (("m1", DOG), ("m2", CAR))
+    }
+    choice = LayerChoice(layers=frozenset({layer}))
+    return LayersAveraged(request_id=run.id, choice=choice, maps=maps, every=2)
+
+
+def test_the_course_of_one_chosen_layer_is_its_row_of_the_table(arrays, table):
+    run = run_of()
+    shown = run_on_layers(run, averaged_of(run, "up", arrays))
+    for column in (POS, ENTROPY, MASS, OVERLAP):
+        course = course_of_maps(shown, column, Moment.BEFORE)
+        assert [step for step, _ in course] == [0, 2, 4]
+        expected = table.at(column)[1]
+        assert [value for _, value in course] == pytest.approx(expected, abs=1e-5)
+
+
+def test_chosen_layers_of_a_guided_step_have_one_reading(arrays):
+    run = run_of(guided=(2,))
+    assert layers_read(run) is not None
+    shown = run_on_layers(run, averaged_of(run, "mid", arrays)).steps[2]
+    other = next(each for each in Moment if each is not layers_read(run))
+    assert shown.attention_at(layers_read(run)) is not None
+    assert shown.attention_at(other) is None
+    assert shown.pos_at(other) == {}
+
+
+def test_pos_has_settled_where_it_stays_above_one_half():
+    nan = np.nan
+    pos = np.array(
+        [
+            [0.6, nan, 0.4, nan, 0.7, nan],
+            [0.9, nan, 0.8, nan, 0.7, nan],
+            [0.9, nan, 0.8, nan, 0.5, nan],
+            [nan, nan, nan, nan, nan, nan],
+        ]
+    )
+    assert settled_steps(pos) == (4, 0, None, None)

@@ -1,0 +1,209 @@
+"""Captured layers of a run of the real files, measured in their thread."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QDockWidget, QLabel, QPushButton, QToolButton
+
+from spatialstudio.application.inspect.step_numbers import Column, Measure
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Moment
+from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.inspect.layer_presenter import heat_contents, reading_in_words
+from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
+from spatialstudio.ui.inspect.widgets.layer_heat_map import LayerHeatMap
+from tests.ui.inspect.test_blocks_panel import (
+    GUIDING,
+    OTHER,
+    STEPS,
+    files_with,
+    registry_cache,  # noqa: F401 - a fixture
+    run_of,
+)
+
+LEFT = Qt.MouseButton.LeftButton
+POS = Column("dog to the left of car", Measure.POS)
+
+
+@pytest.fixture
+def open_run(qtbot, window, studio):
+    """Opens a run, and a second one, in Inspect with the dock in sight."""
+
+    def open_(run, second=None):
+        window.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
+        studio.session.open(run)
+        studio.session.set_second_run(second)
+        dock = window.findChild(QDockWidget, "layer_steps")
+        dock.show()
+        dock.raise_()
+        return window.panel(LayerStepsPanel)
+
+    return open_
+
+
+@pytest.fixture
+def arrays():
+    """Attention in which the dog is left of the car in the guiding layer, and right elsewhere."""
+    values = {}
+    for file, dog, car in zip(files_with(1), (0, -1), (-1, 0), strict=True):
+        array = np.full(file.shape, 0.01, np.float16)
+        array[:, :, 4, :, dog] = 0.5
+        array[:, :, 10, :, car] = 0.5
+        values[file.layer] = array
+    values[OTHER][1, :, 4] = values[OTHER][1, :, 4, :, ::-1]  # the dog's map at step 2
+    return values
+
+
+@pytest.fixture
+def store(registry_cache, arrays):  # noqa: F811 - the fixture
+    """Writes the layers of a run to where the studio looks for them."""
+
+    def store_(run):
+        folder = registry_cache / ATTENTION_FOLDER / run.id
+        folder.mkdir(parents=True)
+        for file in run.attention_files:
+            np.save(folder / file.name, arrays[file.layer])
+        return run
+
+    return store_
+
+
+@pytest.fixture
+def panel(qtbot, open_run, store):
+    panel = open_run(store(run_of(files_with(1))))
+    qtbot.waitUntil(lambda: heat(panel).isVisible())
+    return panel
+
+
+def heat(panel):
+    return panel.findChild(LayerHeatMap)
+
+
+def said(panel):
+    return " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+
+
+def pick(qtbot, panel, text):
+    button = next(each for each in panel.findChildren(QToolButton) if each.text() == text)
+    qtbot.mouseClick(button, LEFT)
+
+
+def click(qtbot, panel, layer, step, modifier=Qt.KeyboardModifier.NoModifier):
+    view = heat(panel)
+    at = view._heat.position_of(step, layer + 0.5).toPoint() + view.surface.pos()
+    qtbot.mouseClick(view, LEFT, modifier, QPoint(at))
+
+
+def test_pos_of_each_layer_and_step_is_shown(panel):
+    contents = heat(panel).contents_shown
+    assert contents.layers == (GUIDING, OTHER)
+    assert contents.values.shape == (2, STEPS)
+    assert (contents.values[0] > 0.7).all()
+    assert (contents.values[1] > 0.45).tolist() == [False, True, False]
+    assert contents.guiding == {0}
+
+
+def test_the_sentence_says_where_the_relation_is_decided(panel):
+    assert f"in 1 of 2 layers; first in {GUIDING}, from step 1 on" in said(panel)
+    assert "Of the 1 layers that guidance reads, 1." in said(panel)
+
+
+def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):
+    click(qtbot, panel, 1, 2)
+    assert studio.session.step == 2
+    assert window.context.maps.choice.layers == {OTHER}
+    qtbot.waitUntil(lambda: heat(panel).contents_shown.chosen == {1})
+    qtbot.waitUntil(lambda: len(heat(panel).contents_shown.curves) == 2)
+    chosen = heat(panel).contents_shown.curves[0]
+    assert chosen.at(2) == pytest.approx(heat(panel).contents_shown.values[1, 2], abs=1e-5)
+    assert f"Step 3, {OTHER}: PoS" in said(panel)
+
+
+def test_ctrl_click_adds_and_removes_a_layer(qtbot, panel, window):
+    control = Qt.KeyboardModifier.ControlModifier
+    click(qtbot, panel, 1, 0, control)
+    assert window.context.maps.choice.layers == {GUIDING, OTHER}
+    click(qtbot, panel, 0, 0, control)
+    assert window.context.maps.choice.layers == {OTHER}
+
+
+def test_layers_are_picked_by_keyboard(qtbot, panel, window):
+    view = heat(panel)
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert window.context.maps.choice.layers == {OTHER}
+    assert OTHER in view.accessibleDescription()
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert window.context.maps.choice.layers == set()
+
+
+def test_arrows_move_through_the_steps(qtbot, panel, studio):
+    studio.session.pick_step(0)
+    qtbot.waitUntil(lambda: "Step 1," in said(panel))
+    heat(panel).setFocus()
+    qtbot.keyClick(heat(panel), Qt.Key.Key_Right)
+    assert studio.session.step == 1
+
+
+def test_other_measures_are_shown_for_each_word(qtbot, panel):
+    pick(qtbot, panel, "entropy")
+    assert heat(panel).contents_shown.measure == "entropy"
+    assert [each.of for each in panel._columns] == ["dog", "car"]
+    pick(qtbot, panel, "overlap")
+    assert np.nanmax(heat(panel).contents_shown.values) <= 1
+
+
+def test_a_second_run_and_the_difference_are_shown(qtbot, open_run, store):
+    other = run_of(files_with(1))
+    run = store(run_of(files_with(1)))
+    panel = open_run(run, store(replace(other, id="other", attention_files=files_with(1))))
+    qtbot.waitUntil(lambda: heat(panel).isVisible())
+    pick(qtbot, panel, "Difference")
+    qtbot.waitUntil(lambda: heat(panel).contents_shown.low == -1)
+    assert not heat(panel).contents_shown.values.any()
+
+
+def test_without_captured_layers_the_dock_says_how_to_capture_them(qtbot, open_run, window):
+    panel = open_run(run_of(()))
+    asked = []
+    window.context.window_signals.capture_asked.connect(asked.append)
+    qtbot.waitUntil(lambda: NONE_CAPTURED in said(panel))
+    button = next(each for each in panel.findChildren(QPushButton) if each.isVisible())
+    qtbot.mouseClick(button, LEFT)
+    assert asked == [AttentionDetail.EVERY_WORD]
+
+
+def test_layers_that_are_gone_are_named(qtbot, open_run, registry_cache):  # noqa: F811
+    panel = open_run(run_of(files_with(1)))
+    qtbot.waitUntil(lambda: "no longer available" in said(panel))
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        (None, "Each step has one reading: guidance did not act."),
+        (Moment.BEFORE, "Guided steps were read before their latent updates."),
+        (Moment.AFTER, "Guided steps were read after their latent updates."),
+    ],
+    ids=["none", "before", "after"],
+)
+def test_the_moment_of_the_readings_is_stated(qtbot, panel, moment, words):
+    table = next(iter(panel._tables.values()))
+    assert reading_in_words(replace(table, moment=moment)) == words
+    assert reading_in_words(table) in said(panel)
+
+
+def test_steps_without_capture_have_no_value(panel, window):
+    table = next(iter(panel._tables.values()))
+    run = panel._session.run
+    sparse = replace(table, steps=(0, 2), values=table.values[..., [0, 2]])
+    contents = heat_contents(sparse, run, POS, window.context.maps.choice, (), is_difference=False)
+    assert np.isnan(contents.values[:, 1]).all()
+    assert np.isfinite(contents.values[:, [0, 2]]).all()
+
+
+def test_the_values_are_saved_as_a_table(panel):
+    rows = heat(panel).contents("csv").decode().splitlines()
+    assert rows[0] == "layer,guides,step,PoS"
+    assert len(rows) == 1 + 2 * STEPS
