@@ -260,6 +260,21 @@ def _show(
         show_lines(f"{name}: {figures_in_words(own)}" for name, own in figures.items())
 
 
+def _scene_graph_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a picture's scene-graph score and its differences from the prompt."""
+    parts = row["scene_graph_parts"]
+    kind = "approximate" if parts["is_approximate"] else "exact"
+    distance = f"edit distance {parts['distance']:.2f} of {parts['of']:.2f}, {kind}"
+    yield f"  scene graph {row['scene_graph_score']:.2f} ({distance})"
+    for each in row["scene_graph_edits"]:
+        if "wanted" not in each:
+            yield f"    {each['state']} object {each['object']}"
+            continue
+        held = f"; found: {', '.join(each['found'])}" if each["found"] else ""
+        stated = f"{each['subject']} {each['wanted']} {each['object']}"
+        yield f"    {each['state']} relation {stated}{held}"
+
+
 def figures_in_words(figures: Mapping[str, Any]) -> str:
     """Return the figures of a metric as one line: "score 0.2500, 2 objects 0.632"."""
     if "error" in figures:
@@ -307,6 +322,8 @@ def _score_lines(row: Mapping[str, Any]) -> Iterator[str]:
             chance = each["probability_yes"]
             answer = each["note"] if chance is None else f"{chance:.2f}"
             yield f"    {each['text']}: {answer}"
+    if row.get("scene_graph_score") is not None:
+        yield from _scene_graph_lines(row)
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:

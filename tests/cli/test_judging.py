@@ -264,3 +264,11 @@ def test_missing_masks_for_pse_are_reported(terminal, registry, folder):
     assert "PSE is 0 because there are no masks" not in terminal(*words).out
     registry.detector_made = BoxDetector()
     assert "Choose a --segmenter" in terminal(*words).out
+
+
+def test_the_scene_graph_score_is_printed_with_what_differs(terminal, folder):
+    swapped = PROMPT.replace("left", "right")
+    picture = folder / "a.png"
+    done = terminal("evaluate", picture, "--prompt", swapped, "--metrics", "scene_graph")
+    assert "scene graph 0.69 (edit distance 1.00 of 3.20, exact)" in done.out
+    assert "wrong relation m1 right_of m2; found:" in done.out

@@ -99,7 +99,7 @@ def regions_of(
     else:
         shape = perception.height, perception.width
         regions = [
-            Region(pixels=_filled(each.box, shape), score=each.score, has_mask=False)
+            Region(pixels=box_pixels(each.box, shape), score=each.score, has_mask=False)
             for each in found
         ]
     return [each for each in regions if each.pixels.any()][: settings.most_detections]
@@ -136,7 +136,8 @@ def _is_group(region: Region, regions: Sequence[Region], settings: InstanceSetti
     return len(inside) > 1 and cover > settings.group_cover * area
 
 
-def _filled(box: Box, shape: tuple[int, int]) -> BoolMask:
+def box_pixels(box: Box, shape: tuple[int, int]) -> BoolMask:
+    """Return the pixels of a box, (H, W) bool."""
     pixels = np.zeros(shape, np.bool_)
     rows = slice(max(round(box.top), 0), round(box.bottom))
     columns = slice(max(round(box.left), 0), round(box.right))

@@ -17,7 +17,7 @@ def test_the_checker_is_always_included():
 
 
 def test_all_names_the_published_metrics():
-    names = ("checker", "pse", "da", "visor", "compbench", "hrs", "geneval")
+    names = ("checker", "pse", "da", "scene_graph", "visor", "compbench", "hrs", "geneval")
     assert all_metrics().names == names
     assert all_metrics().rules == {name: METRICS[name].rules for name in names}
 

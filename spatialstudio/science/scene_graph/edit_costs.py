@@ -1,0 +1,137 @@
+"""Costs of the edits between the graph of a prompt and that of a picture.
+
+Relations are charged by predicate: between two objects several predicates may hold, and several
+may be required. A relation is compared with all that holds from its subject to its object, so that
+a picture's graph lists each predicate and its inverse.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from spatialstudio.domain.graph_match import GraphObject, GraphSettings, ObjectGraph, Unjudged
+from spatialstudio.domain.scene import AxisClaim, Shape, relation_types
+
+Assignment = Sequence[int | None]
+"""For each object of the prompt the index of the picture's object; None where it is missing."""
+
+
+class EditCosts:
+    """Costs of edits from one graph to another, objects by their index.
+
+    Attributes:
+        target: The prompt's graph.
+        picture: The picture's graph.
+        settings: The costs.
+        wanted: Predicates required from one object to another.
+        held: Predicates that hold from one object to another.
+        most: Cost of deleting the whole target and inserting the whole picture.
+        forbidden: Cost of matching objects of different classes. The 2 of ``methods.md`` would be
+            less than deletion and insertion of an object with several relations.
+    """
+
+    def __init__(self, target: ObjectGraph, picture: ObjectGraph, settings: GraphSettings) -> None:
+        self.target, self.picture, self.settings = target, picture, settings
+        self.wanted = _predicates(target)
+        self.held = {pair: frozenset(names) for pair, names in _predicates(picture).items()}
+        self._kinds = {name: group[0] for group in settings.synonyms for name in group}
+        self.most = self._most()
+        self.forbidden = 2 * self.most + 1
+
+    def kind(self, thing: GraphObject) -> str:
+        """Return an object's class, the first name of its synonyms."""
+        return self._kinds.get(thing.kind, thing.kind)
+
+    def are_alike(self, wanted: GraphObject, found: GraphObject) -> bool:
+        """Return True if two objects are of one class."""
+        return self.kind(wanted) == self.kind(found)
+
+    def similarity(self, wanted: GraphObject, found: GraphObject) -> float | None:
+        """Return the Jaccard index of the judged attributes; None if the target has none."""
+        required, shown = wanted.attributes, found.attributes
+        if self.settings.unjudged is Unjudged.LEFT_OUT:
+            required = required - found.unjudged
+        return len(required & shown) / len(required | shown) if required else None
+
+    def substitution(self, wanted: GraphObject, found: GraphObject) -> float:
+        """Return the cost of matching two objects of one class."""
+        similarity = self.similarity(wanted, found)
+        return 0.0 if similarity is None else self.settings.attribute_cost * (1 - similarity)
+
+    def insertion(self, found: GraphObject) -> float:
+        """Return the cost of an extra object."""
+        if found.is_free:
+            return 0.0
+        settings = self.settings
+        return settings.extra_foreground if found.is_foreground else settings.extra_background
+
+    def relations(self, wanted: Sequence[str], held: Collection[str]) -> float:
+        """Return the cost of the predicates between two matched objects."""
+        missing, extra = self.settings.missing_relation, self.settings.extra_relation
+        costs = [self.relation(name, held) for name in wanted]
+        substituted = sum(cost <= missing for cost in costs) if held else 0
+        left = max(len(held) - substituted, 0)
+        return sum(min(cost, missing) for cost in costs) + extra * left
+
+    def relation(self, wanted: str, held: Collection[str]) -> float:
+        """Return the cost of a required predicate where others hold."""
+        if not held:
+            return self.settings.missing_relation
+        if wanted in held:
+            return 0.0
+        required, shown = relation_types[wanted], [relation_types[name] for name in held]
+        if required.shape is Shape.ORDER:
+            return self._order(required.claims, {c for each in shown for c in each.claims})
+        is_same = any(each.shape is required.shape for each in shown)
+        return 0.0 if is_same else self.settings.wrong_relation
+
+    def _order(self, required: Sequence[AxisClaim], shown: Collection[AxisClaim]) -> float:
+        opposite = {AxisClaim(each.axis, not each.subject_first) for each in required}
+        met = sum(claim in shown for claim in required)
+        if met == 0 or not opposite.isdisjoint(shown):
+            return self.settings.wrong_relation
+        return 0.0 if met == len(required) else self.settings.family_cost
+
+    def total(self, assignment: Assignment) -> float:
+        """Return the cost of the edits that a matching of objects implies."""
+        settings, things, found = self.settings, self.target.objects, self.picture.objects
+        cost = 0.0
+        for thing, index in zip(things, assignment, strict=True):
+            if index is None:
+                cost += settings.missing_object
+            elif self.are_alike(thing, found[index]):
+                cost += self.substitution(thing, found[index])
+            else:
+                cost += self.forbidden
+        used = set(assignment)
+        cost += sum(self.insertion(each) for k, each in enumerate(found) if k not in used)
+        return cost + self._edges(assignment)
+
+    def _edges(self, assignment: Assignment) -> float:
+        settings, cost, compared = self.settings, 0.0, set[tuple[int, int]]()
+        for (one, other), names in self.wanted.items():
+            pair = assignment[one], assignment[other]
+            if pair[0] is None or pair[1] is None:
+                cost += settings.missing_relation * len(names)
+                continue
+            compared.add((pair[0], pair[1]))
+            cost += self.relations(names, self.held.get((pair[0], pair[1]), ()))
+        if settings.extra_relation:
+            rest = (names for pair, names in self.held.items() if pair not in compared)
+            cost += settings.extra_relation * sum(map(len, rest))
+        return cost
+
+    def _most(self) -> float:
+        settings = self.settings
+        relations = settings.missing_relation * sum(map(len, self.wanted.values()))
+        inserted = sum(self.insertion(each) for each in self.picture.objects)
+        inserted += settings.extra_relation * sum(map(len, self.held.values()))
+        return settings.missing_object * len(self.target.objects) + relations + inserted
+
+
+def _predicates(graph: ObjectGraph) -> Mapping[tuple[int, int], tuple[str, ...]]:
+    """Return the predicates from one object to another, each once, by the objects' indices."""
+    index = {thing.id: place for place, thing in enumerate(graph.objects)}
+    names = defaultdict[tuple[int, int], list[str]](list)
+    for each in graph.relations:
+        names[index[each.subject], index[each.object]].append(each.relation_type)
+    return {pair: tuple(dict.fromkeys(listed)) for pair, listed in names.items()}

@@ -1,0 +1,267 @@
+"""The scene-graph score of a picture: 1 - graph edit distance / distance of the trivial edit.
+
+Source: the scene-graph score of PSG-Bench, of which only the supplement is published: it names
+graph matching and edit distance with NetworkX, and a foreground from saliency. Costs, matching and
+normalisation are ours; ``GraphSettings`` names every choice. An empty picture scores 0, a picture
+with everything required and nothing else scores 1, and an error never raises the score.
+"""
+
+from collections.abc import Iterable, Sequence
+from statistics import mean
+
+from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.graph_match import (
+    EdgeGround,
+    GraphMatch,
+    GraphObject,
+    GraphRelation,
+    GraphSettings,
+    MatchState,
+    ObjectGraph,
+    ObjectMatch,
+    RelationMatch,
+)
+from spatialstudio.domain.scene import SceneGraph, relation_types
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.scene_graph.edit_costs import EditCosts
+from spatialstudio.science.scene_graph.edit_distance import EditDistance, edit_distance
+from spatialstudio.science.scene_graph.picture_graph import picture_graph
+from spatialstudio.science.scene_graph.prompt_graph import prompt_graph
+
+
+def score_picture(
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    settings: GraphSettings | None = None,
+    saliency: BoolMask | None = None,
+) -> GraphMatch | None:
+    """Compute the scene-graph score of an evaluated picture.
+
+    Args:
+        scene: Scene of the prompt.
+        evaluation: The picture's evaluation for that scene.
+        settings: None for the defaults.
+        saliency: (H, W) bool, the salient pixels; None to tell foreground by class.
+
+    Returns:
+        None when the scene has no objects.
+    """
+    settings = settings or GraphSettings()
+    target = prompt_graph(scene, settings)
+    return match_graphs(target, picture_graph(scene, evaluation, settings, saliency), settings)
+
+
+def match_graphs(
+    target: ObjectGraph, picture: ObjectGraph, settings: GraphSettings | None = None
+) -> GraphMatch | None:
+    """Match two graphs and compute the score; None when the target has no objects.
+
+    Args:
+        target: Graph of the prompt.
+        picture: Graph of the picture; each predicate with its inverse.
+        settings: None for the defaults.
+    """
+    settings = settings or GraphSettings()
+    if not target.objects:
+        return None
+    costs = EditCosts(target, picture, settings)
+    found = edit_distance(costs)
+    objects = _object_matches(costs, found)
+    relations = _relation_matches(costs, found)
+    layers = _Layers(costs, objects, relations)
+    in_front = sum(thing.is_foreground for thing in target.objects) / len(target.objects)
+    parts = [
+        (share, value)
+        for share, value in ((in_front, layers.score(True)), (1 - in_front, layers.score(False)))
+        if value is not None and share > 0
+    ]
+    return GraphMatch(
+        target=target,
+        picture=picture,
+        objects=objects,
+        relations=relations,
+        distance=found.cost,
+        most=costs.most,
+        score=_score(found.cost, costs.most),
+        object_score=_object_score(objects, costs),
+        attribute_score=_attribute_score(objects, target),
+        relation_score=_relation_score(relations, target, settings),
+        foreground=layers.score(True),
+        background=layers.score(False),
+        weighted=sum(share * value for share, value in parts),
+        is_exact=found.is_exact,
+        settings=settings,
+    )
+
+
+def _score(cost: float, most: float) -> float:
+    return min(max(1 - cost / most, 0.0), 1.0) if most > 0 else 1.0
+
+
+def _object_matches(costs: EditCosts, found: EditDistance) -> tuple[ObjectMatch, ...]:
+    """Return the objects of the prompt in order, then the extra ones."""
+    seen = costs.picture.objects
+    matches = [
+        _matched(thing, None if place is None else seen[place], costs)
+        for thing, place in zip(costs.target.objects, found.assignment, strict=True)
+    ]
+    extra = [thing for place, thing in enumerate(seen) if place not in set(found.assignment)]
+    return (
+        *matches,
+        *(
+            ObjectMatch(
+                target=None, found=each.id, state=MatchState.EXTRA, cost=costs.insertion(each)
+            )
+            for each in extra
+        ),
+    )
+
+
+def _matched(thing: GraphObject, seen: GraphObject | None, costs: EditCosts) -> ObjectMatch:
+    if seen is None:
+        missing = costs.settings.missing_object
+        return ObjectMatch(target=thing.id, found=None, state=MatchState.MISSING, cost=missing)
+    similarity = costs.similarity(thing, seen)
+    is_right = similarity is None or similarity == 1
+    return ObjectMatch(
+        target=thing.id,
+        found=seen.id,
+        state=MatchState.MATCHED if is_right else MatchState.WRONG,
+        cost=costs.substitution(thing, seen),
+        similarity=similarity,
+    )
+
+
+def _relation_matches(costs: EditCosts, found: EditDistance) -> tuple[RelationMatch, ...]:
+    """Return the relations of the prompt in order, then the extra ones in one direction."""
+    index = {thing.id: place for place, thing in enumerate(costs.target.objects)}
+    seen = costs.picture.objects
+    matches, compared = [], set[frozenset[int]]()
+    for relation in costs.target.relations:
+        one = found.assignment[index[relation.subject]]
+        other = found.assignment[index[relation.object]]
+        if one is None or other is None:
+            matches.append(_missing(relation, costs.settings))
+            continue
+        compared.add(frozenset((one, other)))
+        held = costs.held.get((one, other), frozenset())
+        cost = min(costs.relation(relation.relation_type, held), costs.settings.missing_relation)
+        matches.append(
+            RelationMatch(
+                target=relation,
+                found=(seen[one].id, seen[other].id),
+                predicates=tuple(sorted(held)),
+                state=MatchState.WRONG if cost else MatchState.MATCHED,
+                cost=cost,
+            )
+        )
+    return (*matches, *_extra_relations(costs, compared))
+
+
+def _missing(relation: GraphRelation, settings: GraphSettings) -> RelationMatch:
+    return RelationMatch(
+        target=relation,
+        found=None,
+        predicates=(),
+        state=MatchState.MISSING,
+        cost=settings.missing_relation,
+    )
+
+
+def _extra_relations(costs: EditCosts, compared: set[frozenset[int]]) -> Iterable[RelationMatch]:
+    """Yield the relations between objects that the prompt does not relate, each once."""
+    seen = costs.picture.objects
+    for (one, other), names in costs.held.items():
+        if frozenset((one, other)) in compared:
+            continue
+        listed = tuple(sorted(name for name in names if _is_first(name, one, other)))
+        if listed:
+            yield RelationMatch(
+                target=None,
+                found=(seen[one].id, seen[other].id),
+                predicates=listed,
+                state=MatchState.EXTRA,
+                cost=costs.settings.extra_relation * len(listed),
+            )
+
+
+def _is_first(name: str, one: int, other: int) -> bool:
+    """Return True for one of a predicate and its inverse: "left of", not "right of"."""
+    claims = relation_types[name].claims
+    return claims[0].subject_first if claims else one < other
+
+
+def _object_score(objects: Sequence[ObjectMatch], costs: EditCosts) -> float:
+    edits = (MatchState.MISSING, MatchState.EXTRA)
+    cost = sum(each.cost for each in objects if each.state in edits)
+    inserted = sum(costs.insertion(each) for each in costs.picture.objects)
+    return _score(cost, costs.settings.missing_object * len(costs.target.objects) + inserted)
+
+
+def _attribute_score(objects: Sequence[ObjectMatch], target: ObjectGraph) -> float | None:
+    required = {thing.id for thing in target.objects if thing.attributes}
+    values = [
+        0.0 if each.similarity is None else each.similarity
+        for each in objects
+        if each.target in required
+        and (each.similarity is not None or each.state is MatchState.MISSING)
+    ]
+    return mean(values) if values else None
+
+
+def _relation_score(
+    relations: Sequence[RelationMatch], target: ObjectGraph, settings: GraphSettings
+) -> float | None:
+    if not target.relations:
+        return None
+    cost = sum(each.cost for each in relations if each.target is not None)
+    return _score(cost, settings.missing_relation * len(target.relations))
+
+
+class _Layers:
+    """The costs of foreground and background."""
+
+    def __init__(
+        self,
+        costs: EditCosts,
+        objects: Sequence[ObjectMatch],
+        relations: Sequence[RelationMatch],
+    ) -> None:
+        self._costs = costs
+        self._objects = objects
+        self._relations = relations
+        self._target = {thing.id: thing.is_foreground for thing in costs.target.objects}
+        self._seen = {thing.id: thing.is_foreground for thing in costs.picture.objects}
+
+    def score(self, is_foreground: bool) -> float | None:
+        """Return the score of one ground; None where prompt and picture have nothing there."""
+        settings = self._costs.settings
+        wanted = sum(ground is is_foreground for ground in self._target.values())
+        edges = [each for each in self._relations if self._ground(each) is is_foreground]
+        stated = sum(each.target is not None for each in edges)
+        if not wanted + stated:
+            return None
+        inserted = sum(
+            self._costs.insertion(thing)
+            for thing in self._costs.picture.objects
+            if thing.is_foreground is is_foreground
+        )
+        things = [e for e in self._objects if self._object_ground(e) is is_foreground]
+        cost = sum(each.cost for each in things)
+        cost += sum(each.cost for each in edges)
+        most = settings.missing_object * wanted + settings.missing_relation * stated + inserted
+        return _score(cost, most)
+
+    def _object_ground(self, match: ObjectMatch) -> bool:
+        if match.target is not None:
+            return self._target[match.target]
+        return self._seen[match.found or ""]
+
+    def _ground(self, match: RelationMatch) -> bool:
+        if match.target is not None:
+            ends = self._target[match.target.subject], self._target[match.target.object]
+        else:
+            one, other = match.found or ("", "")
+            ends = self._seen[one], self._seen[other]
+        is_subject = self._costs.settings.edge_ground is EdgeGround.SUBJECT
+        return ends[0] if is_subject else all(ends)
