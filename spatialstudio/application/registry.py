@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
+from spatialstudio.domain.benchmark_ports import BenchmarkFiles
 from spatialstudio.domain.errors import (
     DetectorError,
     PluginError,
@@ -189,6 +190,10 @@ class Registry:
     def records(self, adapter_id: str) -> RecordedRuns:
         """Return a reader and writer of recorded benchmark runs."""
         return cast("RecordedRuns", self._get("records", adapter_id))
+
+    def benchmark_files(self, adapter_id: str) -> BenchmarkFiles:
+        """Return a writer of a benchmark's files."""
+        return cast("BenchmarkFiles", self._get("benchmark_files", adapter_id))
 
     def library(self, adapter_id: str) -> RunLibraries:
         """Return an adapter that opens run libraries."""

@@ -101,6 +101,8 @@ class Studio:
     Attributes:
         judges: The user's judge set.
         extractor_id: The relation extractor selected by the user.
+        registry: Registry of adapters.
+        engine: Engine that runs the models.
 
     Args:
         registry: Registry of adapters.
@@ -139,8 +141,8 @@ class Studio:
             (self.parse_prompt, self.parse_for_model),
             self.judge_defaults,
         )
-        self._registry = registry
-        self._engine = engine
+        self.registry = self._registry = registry
+        self.engine = self._engine = engine
         self._second_reader = SecondReader(
             lambda: registry.cancellable_extractor(LANGUAGE_MODEL_ID), self.bus.publish
         )

@@ -1,23 +1,40 @@
 """The command ``benchmark``: plan, run, status, resume, report, compare, choose."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
+from spatialstudio.application.benchmark.gather import write_results
+from spatialstudio.application.benchmark.item_worker import ItemWorker
 from spatialstudio.application.benchmark.plan_file import write_plan
+from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
+from spatialstudio.application.benchmark.runner import (
+    DRAIN,
+    PAUSE,
+    BenchmarkProgress,
+    BenchmarkRunner,
+    ItemFiles,
+    failures_of,
+)
+from spatialstudio.application.engine.process_engine import open_engine
+from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_command, add_overwrite
-from spatialstudio.cli.printing import show_json, show_lines
+from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark_plan import PlanEstimate, PromptSource
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
+FILES_ID = "files"
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
 DEFAULT_METHODS = f"{UNGUIDED},layout"
@@ -27,8 +44,47 @@ GENERATED = tuple(each.value for each in PromptSource if not each.needs_file)
 def add_benchmark_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
     """Add the actions of the command ``benchmark``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    _add_plan(
-        add_command(actions, "plan", "write or check a plan, and estimate it", parents=[shared])
+    add = partial(add_command, actions, parents=[shared])
+    _add_plan(add("plan", "write or check a plan, and estimate it"))
+    run = add("run", "draw and judge the pictures of a plan")
+    run.add_argument("plan", type=Path, metavar="PLAN", help="plan file (TOML)")
+    run.add_argument(
+        "--out", type=Path, metavar="DIR", required=True, help="folder of the benchmark"
+    )
+    run.add_argument("--smoke", action="store_true", help="draw two pictures only")
+    add_overwrite(run)
+    _add_engines(run)
+    resume = add("resume", "go on with an interrupted or paused benchmark")
+    _add_folder(resume)
+    resume.add_argument(
+        "--retry",
+        metavar="CAUSE",
+        nargs="?",
+        const="",
+        help="try failed pictures again: all, or those whose cause contains this text",
+    )
+    _add_engines(resume)
+    _add_folder(add("status", "show progress and failures by cause"))
+    pause = add("pause", "pause a benchmark that another process runs")
+    _add_folder(pause)
+    pause.add_argument(
+        "--drain", action="store_true", help="end after the pictures in progress instead"
+    )
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the benchmark")
+
+
+def _add_engines(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="engine processes (default: 1)"
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="IDS",
+        default="",
+        help='one engine process per device, as "cuda:0,cuda:1"',
     )
 
 
@@ -125,4 +181,149 @@ def duration_in_words(seconds: float) -> str:
     return f"{seconds / MINUTE_S:.0f} min" if seconds >= MINUTE_S else f"{seconds:.0f} s"
 
 
-ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {"plan": plan}
+def run(options: argparse.Namespace, studio: Studio) -> int:
+    """Begin a benchmark, or go on with it, and write its results."""
+    benchmarks, store = benchmarks_of(studio), _store(studio, options.out)
+    opened = benchmarks.open_plan(options.plan)
+    store.begin(opened.plan.text, opened.prompts, overwrite=options.overwrite)
+    items = ItemFiles(opened, store, benchmarks.drawing)
+    return _work(options, studio, items, ())
+
+
+def resume(options: argparse.Namespace, studio: Studio) -> int:
+    """Go on with a benchmark; the process that runs a paused one continues by itself."""
+    items = _items(options, studio)
+    was_paused = items.store.held == PAUSE
+    items.store.release()
+    if was_paused and options.retry is None:
+        show_progress("The pause has ended; a process that waits for it goes on.")
+    failures = failures_of(items) if options.retry is not None else ()
+    retry = [each.key for each in failures if (options.retry or "") in each.cause]
+    return _work(options, studio, items, retry)
+
+
+def status(options: argparse.Namespace, studio: Studio) -> int:
+    """Show progress and failures of a benchmark."""
+    items = _items(options, studio)
+    done = sum(items.is_done(item) for item in items.opened.drawable)
+    failures = failures_of(items)
+    if options.json:
+        show_json(
+            {
+                "pictures": len(items.opened.drawable),
+                "done": done,
+                "failed": len(failures),
+                "held": items.store.held,
+                "causes": {cause: len(own) for cause, own in grouped(failures).items()},
+                "costs": _costs(items),
+            }
+        )
+    else:
+        show_lines(_status_lines(items, done, failures))
+    return 0
+
+
+def pause(options: argparse.Namespace, studio: Studio) -> int:
+    """Pause a benchmark, or let it end after the pictures in progress."""
+    items = _items(options, studio)
+    items.store.hold(DRAIN if options.drain else PAUSE)
+    show_progress(f'Continue with "spatialstudio benchmark resume {options.folder}".')
+    return 0
+
+
+def _store(studio: Studio, folder: Path) -> ResultStore:
+    return ResultStore(folder, studio.registry.benchmark_files(FILES_ID))
+
+
+def _items(options: argparse.Namespace, studio: Studio) -> ItemFiles:
+    benchmarks, store = benchmarks_of(studio), _store(studio, options.folder)
+    return ItemFiles(benchmarks.open_folder(store), store, benchmarks.drawing)
+
+
+def _workers(options: argparse.Namespace, studio: Studio) -> list[ItemWorker]:
+    """Return one engine in this process, or several engine processes."""
+    devices = [each.strip() for each in options.devices.split(",") if each.strip()]
+    names = devices or [""] * max(options.workers, 1)
+    if len(names) == 1:
+        return [ItemWorker(studio.engine, names[0])]
+    plugins = tuple(each.name for each in studio.plugins.loaded)
+    return [
+        ItemWorker(
+            open_engine("process", studio.paths.surroundings, plugins),
+            device,
+            device or f"engine {number}",
+        )
+        for number, device in enumerate(names, 1)
+    ]
+
+
+def _work(
+    options: argparse.Namespace, studio: Studio, items: ItemFiles, retry: Sequence[str]
+) -> int:
+    runner = BenchmarkRunner(
+        items, studio.storage.store, _workers(options, studio), _show_progress_of
+    )
+    is_smoke = getattr(options, "smoke", False)
+    progress = runner.run(retry=retry, only_smoke=is_smoke)
+    names = write_results(items)
+    failures = failures_of(items)
+    if options.json:
+        show_json({"done": progress.done, "failed": progress.failed, "total": progress.total})
+    else:
+        show_lines(_status_lines(items, progress.done, failures))
+        show_lines(f"Wrote {items.store.results(name)}" for name in names)
+    return EXIT_FAILURE if failures else 0
+
+
+def _show_progress_of(progress: BenchmarkProgress) -> None:
+    rate, left = progress.per_hour, progress.seconds_left
+    pace = "" if rate is None else f", {rate:.0f} pictures/h"
+    rest = "" if left is None else f", {duration_in_words(left)} left"
+    state = " (paused)" if progress.is_paused else ""
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    each = ", ".join(f"{name}: {count}" for name, count in progress.by_device.items())
+    devices = f" [{each}]" if len(progress.by_device) > 1 else ""
+    show_progress(f"{progress.done}/{progress.total}{failed}{pace}{rest}{devices}{state}")
+
+
+def _status_lines(items: ItemFiles, done: int, failures: Sequence[Failure]) -> Iterator[str]:
+    opened = items.opened
+    unusable = sum(item.request is None for item in opened.items)
+    yield f"{opened.plan.name}: {done} of {len(opened.drawable)} pictures are done"
+    if unusable:
+        yield f"  {unusable} items of the plan cannot be drawn"
+    if items.store.held:
+        yield f"  held: {items.store.held}"
+    for cause, own in grouped(failures).items():
+        yield f"  {len(own)} failed: {cause}"
+    for name, cost in _costs(items).items():
+        yield (
+            f"  {name}: {cost['pictures']} pictures, {cost['seconds']:.2f} s and "
+            f"{cost['passes']:.1f} denoiser passes each"
+        )
+
+
+def _costs(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
+    """Return the mean cost of a picture by method."""
+    costs: dict[str, list[Mapping[str, Any]]] = {}
+    for item in items.opened.items:
+        record = items.store.item(item.key)
+        if record is not None:
+            costs.setdefault(item.method.name, []).append(record)
+    return {
+        name: {
+            "pictures": len(own),
+            "seconds": mean(each["seconds"] for each in own),
+            "passes": mean(each["passes"] for each in own),
+        }
+        for name, own in costs.items()
+    }
+
+
+ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {
+    "plan": plan,
+    "run": run,
+    "resume": resume,
+    "status": status,
+    "pause": pause,
+}

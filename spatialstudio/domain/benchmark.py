@@ -100,6 +100,25 @@ class JudgedSample:
 
 
 @frozen
+class ScoredSample:
+    """The outcome of one picture and relation, from any source.
+
+    Attributes:
+        item: The benchmark prompt.
+        seed: Seed of the picture.
+        outcome: None for an error: a picture that could not be drawn or judged.
+        confidence: [0, 1]; 0 for an error.
+        reason: Abstention reason, without its numbers; empty if decided.
+    """
+
+    item: BenchmarkItem
+    seed: int
+    outcome: Outcome | None
+    confidence: float
+    reason: str = ""
+
+
+@frozen
 class OutcomeCounts:
     """Number of verdicts by outcome.
 

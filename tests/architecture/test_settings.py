@@ -8,6 +8,7 @@ import spatialstudio
 
 PACKAGE = Path(spatialstudio.__file__).parent
 SAMPLER = {
+    "application/benchmark/item_records.py": "is a field of the release's manifest",
     "application/benchmark/plan_items.py": "is a setting of a method in a plan",
     "domain/generation.py": "declares it",
     "adapters/diffusion/diffusers_backend.py": "draws with it",

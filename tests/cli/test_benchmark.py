@@ -68,3 +68,39 @@ def test_an_error_in_a_plan_names_its_line(terminal, tmp_path):
 
     assert finished.code != 0
     assert 'plan.toml, line 14: there is no field "guidence"' in finished.err
+
+
+def test_a_benchmark_runs_continues_and_reports_its_state(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+
+    smoke = terminal("benchmark", "run", plan, "--out", out, "--smoke")
+    resumed = terminal("benchmark", "resume", out)
+    status = terminal("benchmark", "status", out, "--json")
+
+    assert (smoke.code, resumed.code) == (0, 0)
+    assert "2 of 8 pictures are done" in smoke.out
+    assert "8 of 8 pictures are done" in resumed.out
+    assert "8/8" in resumed.err
+    answer = json.loads(status.out)
+    assert (answer["pictures"], answer["done"], answer["causes"]) == (8, 8, {})
+    assert answer["costs"]["plain"]["passes"] == 4.0  # two steps with and without the prompt
+    assert (out / "results" / "psg" / "eval" / "per_sample.jsonl").exists()
+
+
+def test_a_paused_benchmark_says_so(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+    terminal("benchmark", "run", plan, "--out", out, "--smoke")
+
+    terminal("benchmark", "pause", out, "--drain")
+    held = terminal("benchmark", "status", out)
+    resumed = terminal("benchmark", "resume", out)
+
+    assert "held: drain" in held.out
+    assert "8 of 8" in resumed.out
+
+
+def test_a_folder_without_a_benchmark_is_named(terminal, tmp_path):
+    finished = terminal("benchmark", "status", tmp_path)
+
+    assert finished.code != 0
+    assert "contains no benchmark" in finished.err

@@ -1,4 +1,4 @@
-"""Use cases of benchmarks: read a plan, estimate it."""
+"""Plans of benchmarks, opened and checked, and their estimates."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -7,7 +7,8 @@ from pathlib import Path
 from spatialstudio.application.benchmark.plan_file import read_plan
 from spatialstudio.application.benchmark.plan_items import Drawing, items_of
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
-from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
+from spatialstudio.application.benchmark.result_store import ResultStore
+from spatialstudio.application.evaluate.metrics import choose_metrics
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import (
@@ -23,7 +24,7 @@ from spatialstudio.domain.verdict import CheckerSettings
 
 BYTES_PER_PIXEL = 2.0
 """Picture, record and masks of a run on disk, measured on sticker pictures."""
-BYTES_PER_RUN = 20_000
+BYTES_PER_RUN = 40_000
 """Record of a run without its arrays."""
 
 
@@ -52,6 +53,9 @@ class OpenPlan:
 class Benchmarks:
     """Plans of benchmarks; ``benchmarks_of`` creates it.
 
+    Attributes:
+        drawing: Turns plans into requests.
+
     Args:
         drawing: Turns plans into requests.
         resources: Folder of the shipped resources.
@@ -66,7 +70,7 @@ class Benchmarks:
         checker: Callable[[str], CheckerSettings],
         estimates: RunEstimates,
     ) -> None:
-        self._drawing = drawing
+        self.drawing = drawing
         self._resources = resources
         self._checker = checker
         self._estimates = estimates
@@ -81,17 +85,28 @@ class Benchmarks:
             RequestError: The settings of a method are invalid.
         """
         plan = read_plan(path)
-        if plan.metrics:
-            choose_metrics(plan.metrics)
-        else:
-            all_metrics()
-        prompts = read_prompt_sets(plan.prompts, self._resources)
+        return self._opened(plan, read_prompt_sets(plan.prompts, self._resources))
+
+    def _opened(self, plan: BenchmarkPlan, prompts: tuple[BenchmarkPrompt, ...]) -> OpenPlan:
+        choose_metrics(plan.metrics)
         return OpenPlan(
             plan=plan,
             prompts=prompts,
-            items=items_of(plan, prompts, self._drawing),
+            items=items_of(plan, prompts, self.drawing),
             checker=self._checker(plan.checker),
         )
+
+    def open_folder(self, store: ResultStore) -> OpenPlan:
+        """Read the plan and the prompts of a benchmark that has begun.
+
+        Raises:
+            StoreError: The folder contains no benchmark.
+            SettingsError: Its plan or checker settings are invalid.
+            ModelNotFound: The model of a method is not installed.
+            RequestError: The settings of a method are invalid.
+        """
+        prompts = store.prompts()
+        return self._opened(read_plan(store.plan_file), prompts)
 
     def estimate(self, plan: OpenPlan, target: Path) -> PlanEstimate:
         """Estimate the cost of a plan.
@@ -120,7 +135,7 @@ class Benchmarks:
         return int(pixels * BYTES_PER_PIXEL) + BYTES_PER_RUN
 
     def _model(self, request: GenerationRequest) -> ModelCard:
-        return self._drawing.model(request.model.id)
+        return self.drawing.model(request.model.id)
 
 
 def benchmarks_of(studio: Studio) -> Benchmarks:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import fsum
 from pathlib import Path
 from statistics import mean
 
@@ -20,6 +21,7 @@ from spatialstudio.domain.benchmark import (
     RecordedRun,
     RecordedSample,
     RunReport,
+    ScoredSample,
 )
 from spatialstudio.domain.errors import EmptyMapError, StoreError
 from spatialstudio.domain.frozen import frozen
@@ -96,10 +98,26 @@ def judge_sample(sample: RecordedSample, settings: CheckerSettings) -> JudgedSam
 
 def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunReport:
     """Aggregate the results of a run with at least one image."""
-    types = dict.fromkeys(one.sample.item.relation_type for one in judged)
+    return report_on_samples([_scored(one) for one in judged], settings)
+
+
+def _scored(one: JudgedSample) -> ScoredSample:
+    reason = one.verdict.reason if one.verdict else None
+    return ScoredSample(
+        item=one.sample.item,
+        seed=one.sample.seed,
+        outcome=one.outcome,
+        confidence=one.confidence,
+        reason=reason.value if reason else "",
+    )
+
+
+def report_on_samples(judged: Sequence[ScoredSample], settings: CheckerSettings) -> RunReport:
+    """Aggregate at least one outcome."""
+    types = dict.fromkeys(one.item.relation_type for one in judged)
     by_item: dict[BenchmarkItem, dict[int, Outcome | None]] = defaultdict(dict)
     for one in judged:
-        by_item[one.sample.item][one.sample.seed] = one.outcome
+        by_item[one.item][one.seed] = one.outcome
     pictures = max(len(outcomes) for outcomes in by_item.values())
     best = {item: best_of(list(outcomes.values())) for item, outcomes in by_item.items()}
     pairs = _pairs(by_item)
@@ -107,12 +125,10 @@ def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunR
         settings=settings,
         all=outcome_counts(one.outcome for one in judged),
         by_relation={
-            kind: outcome_counts(
-                one.outcome for one in judged if one.sample.item.relation_type == kind
-            )
+            kind: outcome_counts(one.outcome for one in judged if one.item.relation_type == kind)
             for kind in types
         },
-        mean_confidence=sum(one.confidence for one in judged) / len(judged),
+        mean_confidence=fsum(one.confidence for one in judged) / len(judged),
         best_of=outcome_counts(best.values()),
         all_of=outcome_counts(
             all_of(list(outcomes.values()), pictures) for outcomes in by_item.values()

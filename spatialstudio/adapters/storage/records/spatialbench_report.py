@@ -70,21 +70,35 @@ def write_report(
         TargetExists: A file already exists and ``overwrite`` is False.
         StoreError: The folder cannot be written or is full.
     """
-    records = [_record(one, report.settings) for one in judged]
-    now = datetime.now(UTC).isoformat()
-    files = {
-        "per_sample.jsonl": "".join(json.dumps(record) + "\n" for record in records),
-        "metrics.json": _json(_metrics(run, records, report, now)),
-        "provenance.json": _json(_provenance(report, now)),
-        "main_results.csv": _csv([_main_results(run.id, report)]),
-        "prompt_metrics.csv": _csv([_prompt_metrics(run.id, report)]),
-        "by_relation.csv": _csv([_by_relation(run.id, report.by_relation)]),
-        "counterfactual.csv": _csv([_counterfactual(run.id, report.pairs)]),
-        "counterfactual_by_seed.csv": _csv([_counterfactual(run.id, report.pairs_by_seed)]),
-    }
+    records = [record_of(one, report.settings) for one in judged]
+    files = report_files(run.id, records, report, in_full=run.counts_full_reasons)
     with written_together(folder, overwrite=overwrite) as write:
         for name, text in files.items():
             write(name, text.encode())
+
+
+def report_files(
+    run_id: str, records: Sequence[Mapping[str, Any]], report: RunReport, *, in_full: bool = False
+) -> Mapping[str, str]:
+    """Return the files of an evaluation by name.
+
+    Args:
+        run_id: Name of the run.
+        records: A record per picture.
+        report: The figures.
+        in_full: Whether reasons are counted by their full text, as before the calibration.
+    """
+    now = datetime.now(UTC).isoformat()
+    return {
+        "per_sample.jsonl": "".join(json.dumps(record) + "\n" for record in records),
+        "metrics.json": _json(_metrics(records, report, now, in_full=in_full)),
+        "provenance.json": _json(_provenance(report, now)),
+        "main_results.csv": _csv([_main_results(run_id, report)]),
+        "prompt_metrics.csv": _csv([_prompt_metrics(run_id, report)]),
+        "by_relation.csv": _csv([_by_relation(run_id, report.by_relation)]),
+        "counterfactual.csv": _csv([_counterfactual(run_id, report.pairs)]),
+        "counterfactual_by_seed.csv": _csv([_counterfactual(run_id, report.pairs_by_seed)]),
+    }
 
 
 def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
@@ -92,7 +106,7 @@ def reason_text(verdict: Verdict, settings: CheckerSettings) -> str | None:
     return REASON_TEXTS[verdict.reason](verdict, settings) if verdict.reason else None
 
 
-def _record(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
+def record_of(one: JudgedSample, settings: CheckerSettings) -> dict[str, Any]:
     """Return the record of a picture; fields that judging does not change are kept."""
     item = one.sample.item
     verdict = one.verdict
@@ -146,7 +160,7 @@ def _overlap(verdict: Verdict | None) -> float | None:
 
 
 def _metrics(
-    run: RecordedRun, records: Sequence[Mapping[str, Any]], report: RunReport, now: str
+    records: Sequence[Mapping[str, Any]], report: RunReport, now: str, *, in_full: bool
 ) -> Row:
     undecidable = [record for record in records if record["verdict_raw"] != ERROR_VERDICT]
     reasons = [record["verdict_reason"] for record in undecidable if record["verdict_reason"]]
@@ -160,7 +174,7 @@ def _metrics(
             kind.id: {"count": own.total, **_rates(own)} for kind, own in report.by_relation.items()
         },
         "undecidable_reasons": dict(
-            Counter(_bucket(reason, in_full=run.counts_full_reasons) for reason in reasons)
+            Counter(_bucket(reason, in_full=in_full) for reason in reasons)
         ),
         "timestamp_utc": now,
         "manifest": "manifest.jsonl",

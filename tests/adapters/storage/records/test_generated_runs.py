@@ -2,6 +2,7 @@
 
 import csv
 import json
+from math import fsum
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_the_figures_of_a_run_equal_its_lines(one_sided, target):
     metrics = json.loads((target / "metrics.json").read_text())
     assert (metrics["pass_count"], metrics["fail_count"]) == (4, 4)
     assert metrics["undecidable_reasons"] == {"missing": 3}
-    assert metrics["mean_confidence"] == sum(line["conf"] for line in lines) / 11
+    assert metrics["mean_confidence"] == fsum(line["conf"] for line in lines) / 11
     assert metrics["pass_rate_conditional"] == 0.5
     assert report.settings == REPRODUCE
 

@@ -1,0 +1,127 @@
+"""Gathers finished items into the files of the release, in the order of the plan."""
+
+import json
+from collections.abc import Iterator
+
+from spatialstudio.application.benchmark.item_records import (
+    benchmark_item,
+    manifest_line,
+    sample_id,
+)
+from spatialstudio.application.benchmark.runner import ItemFiles
+from spatialstudio.application.evaluate.recorded_runs import report_on_samples
+from spatialstudio.domain.benchmark import BenchmarkItem, ScoredSample
+from spatialstudio.domain.benchmark_plan import JudgePlan, MethodPlan, PlannedItem
+from spatialstudio.domain.benchmark_ports import Record
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import Outcome
+
+ROWS_FILE = "rows.jsonl"
+
+
+@frozen(eq=False)
+class Gathered:
+    """The results of a method by a judge set.
+
+    Attributes:
+        manifest: A line per picture and relation.
+        records: A line per judged picture and relation, in the same order.
+        rows: A row of the metrics per picture.
+        samples: The outcome of each record.
+    """
+
+    manifest: tuple[Record, ...]
+    records: tuple[Record, ...]
+    rows: tuple[Record, ...]
+    samples: tuple[ScoredSample, ...]
+
+
+def write_results(items: ItemFiles) -> tuple[str, ...]:
+    """Write a run folder for each method and judge set that has results; return their names.
+
+    Failed and missing items are left out of them; failures are listed by ``failures_of``.
+
+    Raises:
+        StoreError: The folder cannot be written or is full.
+    """
+    plan = items.opened.plan
+    written = []
+    for method in plan.methods:
+        for judges in plan.judges:
+            name = method.name if len(plan.judges) == 1 else f"{method.name}, {judges.name}"
+            gathered = gather(items, method, judges, name)
+            if not gathered.rows:
+                continue
+            folder = items.store.results(name)
+            if gathered.samples:
+                report = report_on_samples(gathered.samples, items.opened.checker)
+                items.store.files.write_results(
+                    name, gathered.manifest, gathered.records, report, folder
+                )
+            lines = "".join(json.dumps(row) + "\n" for row in gathered.rows)
+            items.store.files.write(folder / ROWS_FILE, lines.encode())
+            written.append(name)
+    return tuple(written)
+
+
+def gather(items: ItemFiles, method: MethodPlan, judges: JudgePlan, name: str) -> Gathered:
+    """Return the finished items of a method by a judge set, in the order of the plan."""
+    manifest, records, rows = list[Record](), list[Record](), list[Record]()
+    samples = list[ScoredSample]()
+    for item in items.opened.items:
+        if item.method != method or item.request is None:
+            continue
+        record = items.store.item(item.key)
+        judged = items.store.judged(item.key, items.judge_id(items.job(item, judges)))
+        if record is None or judged is None:
+            continue
+        rows.append({**judged["row"], **_place_of(item)})
+        for stated, line in zip(_relations(item), judged["records"], strict=True):
+            manifest.append(manifest_line(item, name, record, stated))
+            records.append({**line, **_own_fields(stated, item, name)})
+            samples.append(scored_sample(stated, item.seed, line))
+    return Gathered(
+        manifest=tuple(manifest),
+        records=tuple(records),
+        rows=tuple(rows),
+        samples=tuple(samples),
+    )
+
+
+def scored_sample(stated: BenchmarkItem, seed: int, record: Record) -> ScoredSample:
+    """Return the outcome of a record of SpatialBench-UC."""
+    outcomes = {each.value: each for each in Outcome}
+    reason = record.get("verdict_reason") or ""
+    return ScoredSample(
+        item=stated,
+        seed=seed,
+        outcome=outcomes.get(str(record.get("verdict_raw"))),
+        confidence=float(record.get("conf") or 0.0),
+        reason=str(reason).partition(":")[0].partition("(")[0].strip(),
+    )
+
+
+def _own_fields(stated: BenchmarkItem, item: PlannedItem, run_id: str) -> Record:
+    """Return the fields that depend on the plan; equal pictures of two prompts share the others."""
+    return {
+        "sample_id": sample_id(run_id, stated.id, item.seed),
+        "prompt_id": stated.id,
+        "object_a": stated.subject,
+        "object_b": stated.object,
+    }
+
+
+def _relations(item: PlannedItem) -> Iterator[BenchmarkItem]:
+    assert item.request is not None
+    scene = item.request.scene
+    return (benchmark_item(item, scene, relation) for relation in scene.relations)
+
+
+def _place_of(item: PlannedItem) -> Record:
+    return {
+        "prompt_id": item.prompt.id,
+        "set": item.prompt.set_id,
+        "counterpart": item.prompt.counterpart_id,
+        "tags": list(item.prompt.tags),
+        "seed": item.seed,
+    }

@@ -1,0 +1,374 @@
+"""Runs the items of a plan on one or several engines; an interrupted run continues.
+
+An item is named by its content, so that it is never drawn twice; its files are complete or absent.
+Order, number of engines and interruptions change no figure, as results are gathered from the items
+in the order of the plan.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Condition, Event, Thread
+
+from spatialstudio.application.benchmark.benchmarks import OpenPlan
+from spatialstudio.application.benchmark.item_records import (
+    judged_record,
+    passes_of,
+    relative_to,
+)
+from spatialstudio.application.benchmark.item_worker import (
+    ItemResult,
+    ItemWorker,
+    evaluation_job,
+)
+from spatialstudio.application.benchmark.plan_items import Drawing, key_of
+from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.metrics import (
+    ChosenMetrics,
+    all_metrics,
+    choose_metrics,
+)
+from spatialstudio.application.jobs.messages import GenerateJob
+from spatialstudio.application.storage.run_writer import environment_on, store_run
+from spatialstudio.domain.benchmark_plan import JudgePlan, PlannedItem
+from spatialstudio.domain.benchmark_ports import Record
+from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import (
+    GenerationFinished,
+    GenerationRequest,
+    GenerationStarted,
+)
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.verdict import REPRODUCE, Evaluation
+from spatialstudio.science.checker.decide import decide_again
+
+SMOKE_ITEMS = 2
+POLL_S = 0.5
+PAUSE, DRAIN = "pause", "drain"
+
+
+@frozen
+class BenchmarkProgress:
+    """The state of a benchmark. Reported after each item, on the thread of its engine.
+
+    Attributes:
+        total: Number of pictures of the plan that can be drawn.
+        done: Drawn and judged.
+        failed: Failed in this run or an earlier one.
+        drawn: Drawn or judged in this process.
+        seconds: Since this process began to draw.
+        by_device: Items of this process by engine.
+        is_paused: Whether it waits.
+    """
+
+    total: int
+    done: int
+    failed: int
+    drawn: int
+    seconds: float
+    by_device: Mapping[str, int]
+    is_paused: bool = False
+
+    @property
+    def per_hour(self) -> float | None:
+        """Items per hour of all engines; None before the first."""
+        return 3600 * self.drawn / self.seconds if self.drawn and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Expected time of the rest; None before the first item."""
+        rate = self.per_hour
+        return None if rate is None else 3600 * (self.total - self.done - self.failed) / rate
+
+
+ReportProgress = Callable[[BenchmarkProgress], object]
+
+
+class ItemFiles:
+    """What is done of each item of a plan.
+
+    Args:
+        opened: The plan.
+        store: Its folder.
+        drawing: Judge sets by the origin of a picture.
+    """
+
+    def __init__(self, opened: OpenPlan, store: ResultStore, drawing: Drawing) -> None:
+        names = opened.plan.metrics
+        self.metrics: ChosenMetrics = choose_metrics(names) if names else all_metrics()
+        self.opened = opened
+        self.store = store
+        self._drawing = drawing
+
+    def job(self, item: PlannedItem, judges: JudgePlan) -> GenerateJob:
+        """Return the job that draws an item and judges it by a judge set.
+
+        Raises:
+            ModelNotFound: A model is not installed.
+            SettingsError: The judge set does not exist.
+        """
+        assert item.request is not None
+        model = self._drawing.model(item.request.model.id)
+        is_sticker = self._drawing.judges.draws_stickers(model.id)
+        choice = self._drawing.judges.judges_for(
+            judges.choice, item.request.scene, is_sticker_picture=is_sticker
+        )
+        has_judge = choice.detector_id is not None
+        return GenerateJob(request=item.request, model=model, judge=has_judge, judges=choice)
+
+    def judge_id(self, job: GenerateJob) -> str:
+        """Return the name of the verdicts of a job's judge set under the plan's settings."""
+        return key_of([job.judges, self.opened.checker, self.metrics.names])[:12]
+
+    def missing(self, item: PlannedItem) -> tuple[JudgePlan, ...]:
+        """Return the judge sets that have not judged an item."""
+        judges = self.opened.plan.judges
+        return tuple(
+            each
+            for each in judges
+            if self.store.judged(item.key, self.judge_id(self.job(item, each))) is None
+        )
+
+    def is_done(self, item: PlannedItem) -> bool:
+        """Return True if an item is drawn and judged."""
+        return self.store.item(item.key) is not None and not self.missing(item)
+
+
+class BenchmarkRunner:
+    """Draws and judges the items that are not done.
+
+    Args:
+        items: The items of the plan and their files.
+        runs: Stores pictures.
+        workers: The engines, started and closed by this class.
+        report: Receives the progress.
+    """
+
+    def __init__(
+        self,
+        items: ItemFiles,
+        runs: RunStore,
+        workers: Sequence[ItemWorker],
+        report: ReportProgress,
+    ) -> None:
+        self._items = items
+        self._store = items.store
+        self._runs = runs
+        self._workers = workers
+        self._report = report
+        self._changed = Condition()
+        self._stop = Event()
+        self._fault: BaseException | None = None
+        self._counts: Counter[str] = Counter()
+        self._done = self._failed = self._total = 0
+        self._began = 0.0
+
+    def cancel(self) -> None:
+        """Stop at once, from any thread; the items in flight are lost."""
+        self._stop.set()
+
+    def run(self, *, retry: Sequence[str] = (), only_smoke: bool = False) -> BenchmarkProgress:
+        """Run the items that are not done: two as a smoke test first, then the others.
+
+        Args:
+            retry: Keys of failed items to try again; other failed items are left out.
+            only_smoke: Whether to end after the smoke test.
+
+        Raises:
+            StudioError: Both pictures of the smoke test fail for the same reason.
+            StoreError: The folder cannot be written.
+            Cancelled: ``cancel`` was called.
+        """
+        pending = self._pending(frozenset(retry))
+        for worker in self._workers:
+            worker.start()
+        self._began = time.monotonic()
+        try:
+            first, rest = _smoke(pending)
+            is_first = self._done == 0
+            self._work_through(first)
+            failures = [found for item in first if (found := self._store.failure(item.key))]
+            if (
+                is_first
+                and len(first) == len(failures) == SMOKE_ITEMS
+                and len(grouped(failures)) == 1
+            ):
+                raise StudioError(
+                    f"The smoke test failed: {failures[0].message}", hint=failures[0].hint
+                )
+            if not only_smoke:
+                self._work_through(rest)
+        finally:
+            for worker in self._workers:
+                worker.close()
+        return self._progress()
+
+    def _pending(self, retry: frozenset[str]) -> list[PlannedItem]:
+        drawable = self._items.opened.drawable
+        open_items = [item for item in drawable if not self._items.is_done(item)]
+        failed = {item.key for item in open_items if self._store.failure(item.key)} - retry
+        self._total, self._failed = len(drawable), len(failed)
+        self._done = len(drawable) - len(open_items)
+        return [item for item in open_items if item.key not in failed]
+
+    def _work_through(self, items: Sequence[PlannedItem]) -> None:
+        waiting = iter(items)
+        if len(self._workers) == 1:
+            self._serve(self._workers[0], waiting)
+        else:
+            threads = [
+                Thread(target=self._serve, args=(worker, waiting), name=f"benchmark-{worker.name}")
+                for worker in self._workers
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        if self._fault is not None:
+            raise self._fault
+
+    def _serve(self, worker: ItemWorker, waiting: Iterator[PlannedItem]) -> None:
+        try:
+            while (item := self._next(waiting)) is not None:
+                self._do(item, worker)
+        except (StudioError, Cancelled) as error:
+            with self._changed:
+                self._fault = self._fault or error
+            self._stop.set()
+
+    def _next(self, waiting: Iterator[PlannedItem]) -> PlannedItem | None:
+        """Return the next item; wait while the benchmark is paused; None at its end."""
+        while (held := self._store.held) == PAUSE and not self._stop.is_set():
+            self._report(replace(self._progress(), is_paused=True))
+            self._stop.wait(POLL_S)
+        if self._stop.is_set() or held == DRAIN:
+            return None
+        with self._changed:
+            return next(waiting, None)
+
+    def _do(self, item: PlannedItem, worker: ItemWorker) -> None:
+        error = self._error_of(item, worker)
+        if error is not None:
+            self._store.add_failure(item.key, error)
+        with self._changed:
+            self._done += error is None
+            self._failed += error is not None
+            self._counts[worker.name] += 1
+            progress = self._progress()
+        self._report(progress)
+
+    def _error_of(self, item: PlannedItem, worker: ItemWorker) -> ErrorReport | None:
+        """Draw and judge what is missing of an item; return why it failed, or None."""
+        try:
+            image = self._stored_picture(item)
+            for judges in self._items.missing(item) or self._items.opened.plan.judges[:1]:
+                job = self._items.job(item, judges)
+                if image is None:
+                    result = self._drawn(item, job, worker)
+                    image = result.finished
+                elif job.judge:
+                    result = worker.do(evaluation_job(job, image), self._check)
+                else:
+                    result = ItemResult()
+                if result.evaluation is None:
+                    return result.error or _no_judges()
+                self._add_judged(item, job, result.evaluation)
+        except StudioError as error:
+            return report_on(error, "The benchmark")
+        return None
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise Cancelled
+
+    def _stored_picture(self, item: PlannedItem) -> GenerationFinished | None:
+        record = self._store.item(item.key)
+        if record is None:
+            return None
+        _, events = self._runs.load(self._store.folder / str(record["picture"]))
+        return next(event for event in events if isinstance(event, GenerationFinished))
+
+    def _drawn(self, item: PlannedItem, job: GenerateJob, worker: ItemWorker) -> ItemResult:
+        """Draw an item, judge it, and store the run and its item."""
+        request = with_values(job.request, device=worker.device)
+        result = worker.do(replace(job, request=request), self._check)
+        if result.finished is not None:
+            evaluation = result.evaluation and self._under_checker(request, result.evaluation)
+            path = store_run(request, result.last_call, evaluation, self._runs, self._store.runs)
+            if result.evaluation is not None:
+                self._add_judged(item, job, result.evaluation)
+            self._store.add_item(item.key, self._item_record(job, result, path))
+        return result
+
+    def _item_record(self, job: GenerateJob, result: ItemResult, path: Path) -> Record:
+        finished = result.finished
+        assert finished is not None
+        (device,) = (
+            each.device for each in result.last_call if isinstance(each, GenerationStarted)
+        )
+        record, _ = self._runs.load(path)
+        return {
+            "picture": relative_to(path, self._store.folder),
+            "pipeline": job.model.pipeline_class,
+            "height": finished.image.shape[0],
+            "width": finished.image.shape[1],
+            "created": record.created.isoformat(),
+            "versions": dict(environment_on(device, finished.setup).libraries),
+            "seconds": finished.seconds,
+            "passes": passes_of(job.request, result.events),
+            "device": device,
+        }
+
+    def _add_judged(self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation) -> None:
+        evaluation = self._under_checker(job.request, evaluation)
+        record = judged_record(item, evaluation, self._items.metrics, self._store.files)
+        self._store.add_judged(item.key, self._items.judge_id(job), record)
+
+    def _under_checker(self, request: GenerationRequest, evaluation: Evaluation) -> Evaluation:
+        checker = self._items.opened.checker
+        return (
+            evaluation if checker == REPRODUCE else decide_again(evaluation, request.scene, checker)
+        )
+
+    def _progress(self) -> BenchmarkProgress:
+        return BenchmarkProgress(
+            total=self._total,
+            done=self._done,
+            failed=self._failed,
+            drawn=sum(self._counts.values()),
+            seconds=time.monotonic() - self._began if self._began else 0.0,
+            by_device=dict(self._counts),
+        )
+
+
+def failures_of(items: ItemFiles) -> tuple[Failure, ...]:
+    """Return the failures of a plan's items, in order."""
+    found = (items.store.failure(item.key) for item in items.opened.drawable)
+    return tuple(failure for failure in found if failure)
+
+
+def _smoke(pending: Sequence[PlannedItem]) -> tuple[list[PlannedItem], list[PlannedItem]]:
+    """Return the items of the smoke test, of the first and the last method, and the others."""
+    if not pending:
+        return [], []
+    other = next((item for item in pending if item.method.name == pending[-1].method.name), None)
+    first = [pending[0]]
+    if other is not None and other.key != pending[0].key:
+        first.append(other)
+    elif len(pending) > 1:
+        first.append(pending[1])
+    keys = {item.key for item in first}
+    return first, [item for item in pending if item.key not in keys]
+
+
+def _no_judges() -> ErrorReport:
+    return ErrorReport(
+        title="The benchmark",
+        message="No judge set is installed for this picture.",
+        hint="Add [[judges]] to the plan, or install the models of a judge set.",
+    )

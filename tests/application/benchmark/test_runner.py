@@ -1,0 +1,310 @@
+"""Runs of benchmarks: content, interruption, failures, pauses."""
+
+import json
+import multiprocessing
+import random
+from threading import Thread
+
+import pytest
+
+from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.application.benchmark.gather import write_results
+from spatialstudio.application.benchmark.runner import DRAIN, PAUSE, failures_of
+from spatialstudio.application.evaluate.recorded_runs import judge_sample
+from spatialstudio.domain.errors import Cancelled, StudioError, TargetExists
+from spatialstudio.domain.resources import resources_folder
+from tests.application.benchmark.conftest import PLAN, PROMPTS
+
+KILLS = 50
+ITEMS = len(PROMPTS) * 2 * 3 - 3
+"""The prompt without a relation has no guidance: both methods share its pictures."""
+LONGEST_LIFE_S = 0.4
+
+
+def records(items, method="plain", name="per_sample.jsonl"):
+    return (items.store.results(method) / "eval" / name).read_bytes()
+
+
+def metrics(items, method="plain"):
+    figures = json.loads(records(items, method, "metrics.json"))
+    return {name: value for name, value in figures.items() if name != "timestamp_utc"}
+
+
+def finished(bench, name="out", **changes):
+    items = bench.items(name)
+    bench.runner(items, **changes).run()
+    write_results(items)
+    return items
+
+
+def test_every_prompt_is_drawn_by_every_method_with_every_seed(bench):
+    items = finished(bench)
+
+    lines = [json.loads(line) for line in records(items).splitlines()]
+    manifest = (items.store.results("plain") / "manifest.jsonl").read_text().splitlines()
+    assert len(bench.drawn()) == len(set(bench.drawn())) == ITEMS
+    assert len(lines) == len(manifest) == 5 * 3  # one prompt states no relation
+    assert lines[0]["sample_id"] == "plain_prompts_000000_seed0000"
+    assert {line["verdict_raw"] for line in lines} == {"PASS", "FAIL", "UNDECIDABLE"}
+    assert bench.reports[-1].done == bench.reports[-1].total == ITEMS
+
+
+def test_results_are_run_folders_that_the_reader_of_the_release_judges_alike(bench):
+    items = finished(bench)
+
+    run = SpatialBenchRuns(resources_folder()).read(items.store.results("plain"))
+    lines = [json.loads(line) for line in records(items).splitlines()]
+    judged = [judge_sample(sample, run.settings) for sample in run.samples]
+    assert [one.outcome.value for one in judged] == [line["verdict_raw"] for line in lines]
+    assert [one.confidence for one in judged] == pytest.approx([line["conf"] for line in lines])
+
+
+def test_missing_objects_are_named_as_in_the_prompt(bench):
+    items = finished(bench)
+
+    reasons = {json.loads(line)["verdict_reason"] for line in records(items).splitlines()}
+    missing = {reason for reason in reasons if reason and reason.startswith("missing")}
+    assert missing
+    assert missing <= {f"missing: {name}" for name in ("dog", "cat", "car")}
+
+
+def test_a_finished_benchmark_draws_nothing_again(bench):
+    finished(bench)
+    finished(bench)
+
+    assert len(bench.drawn()) == ITEMS
+
+
+def test_a_changed_plan_draws_only_its_new_items(bench):
+    finished(bench)
+    bench.write(seeds="0-3")
+
+    with pytest.raises(TargetExists):
+        bench.items()
+    items = bench.items(overwrite=True)
+    bench.runner(items).run()
+
+    assert len(bench.drawn()) == len(set(bench.drawn())) == ITEMS * 4 // 3
+
+
+def test_another_judge_set_judges_stored_pictures_without_drawing(bench):
+    finished(bench)
+    bench.write(plan=PLAN + '\n[[judges]]\nname = "cut"\ncut = 0.5\n')
+
+    items = bench.items(overwrite=True)
+    bench.runner(items).run()
+
+    assert all(map(items.is_done, items.opened.drawable))
+    assert len(bench.drawn()) == ITEMS
+
+
+def run_to_the_end(bench, name):
+    finished(bench, name)
+
+
+def test_fifty_kills_change_no_record_and_redraw_at_most_the_item_in_flight(bench):
+    whole = finished(bench, "whole")
+    bench.notes.unlink()
+    chance = random.Random(7)
+    context = multiprocessing.get_context("fork")
+    kills, rounds = 0, 0
+    while kills < KILLS:
+        name = f"killed-{rounds}"
+        child = context.Process(target=run_to_the_end, args=(bench, name))
+        child.start()
+        child.join(chance.uniform(0, LONGEST_LIFE_S))
+        if child.is_alive():
+            child.kill()
+            kills += 1
+        else:
+            rounds += 1  # it ended first: kill another benchmark
+        child.join()
+    killed = finished(bench, f"killed-{rounds}")
+
+    drawn = bench.drawn()
+    assert records(killed) == records(whole)
+    assert records(killed, "psg") == records(whole, "psg")
+    assert metrics(killed) == metrics(whole)
+    assert len(drawn) <= ITEMS * (rounds + 1) + kills
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_number_of_engines_changes_no_figure(bench, workers):
+    one = finished(bench, "one")
+    bench.notes.unlink()
+    many = finished(bench, "many", workers=workers)
+
+    assert records(many) == records(one)
+    assert metrics(many, "psg") == metrics(one, "psg")
+    assert len(bench.drawn()) == ITEMS
+    assert sum(bench.reports[-1].by_device.values()) == ITEMS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_prompts_changes_no_figure(bench, seed):
+    plain = metrics(finished(bench, "plain"))
+    shuffled = list(PROMPTS)
+    random.Random(seed).shuffle(shuffled)
+    bench.write(prompts=shuffled)
+
+    changed = metrics(finished(bench, "shuffled"))
+
+    by_relation = changed["by_relation"].items()
+    assert {**changed, "by_relation": dict(sorted(by_relation))} == {
+        **plain,
+        "by_relation": dict(sorted(plain["by_relation"].items())),
+    }
+
+
+def test_failures_are_grouped_by_cause_and_retried_as_a_group(bench):
+    bench.broken_seeds = (1, 2)
+    items = finished(bench)
+
+    failures = failures_of(items)
+    assert len(failures) == ITEMS * 2 // 3
+    assert {each.cause for each in failures} == {"The seed # broke."}
+    drawn = len(bench.drawn())
+    finished(bench)
+    assert len(bench.drawn()) == drawn  # failed items wait for a retry
+
+    bench.broken_seeds = ()
+    items = bench.items()
+    bench.runner(items).run(retry=[each.key for each in failures_of(items)])
+
+    assert failures_of(items) == ()
+    assert all(map(items.is_done, items.opened.drawable))
+
+
+def test_a_failing_smoke_test_ends_the_run_after_two_pictures(bench):
+    bench.broken_seeds = (0, 1, 2)
+
+    with pytest.raises(StudioError, match="smoke test"):
+        finished(bench)
+
+    assert len(bench.drawn()) == 2
+
+
+def test_a_smoke_run_draws_one_picture_of_the_first_and_of_the_last_method(bench):
+    items = bench.items()
+    bench.runner(items).run(only_smoke=True)
+
+    done = [item for item in items.opened.drawable if items.is_done(item)]
+    assert [item.method.name for item in done] == ["plain", "psg"]
+
+
+def test_a_drained_benchmark_ends_after_its_item_and_goes_on_later(bench):
+    items = bench.items()
+    runner = bench.runner(items)
+    bench.reports = Draining(items.store)
+    runner = bench.runner(items)
+
+    progress = runner.run()
+
+    assert progress.done == 3
+    items.store.release()
+    assert bench.runner(items).run().done == ITEMS
+    assert len(bench.drawn()) == ITEMS
+
+
+class Draining(list):
+    """Asks to drain at the third report."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store = store
+
+    def append(self, progress):
+        super().append(progress)
+        if len(self) == 3:
+            self.store.hold(DRAIN)
+
+
+def test_a_paused_benchmark_waits_and_goes_on(bench):
+    items = bench.items()
+    items.store.hold(PAUSE)
+    bench.reports = Releasing(items.store)
+    thread = Thread(target=bench.runner(items).run)
+    thread.start()
+    thread.join()
+
+    assert bench.reports[0].is_paused
+    assert bench.reports[-1].done == ITEMS
+
+
+class Releasing(list):
+    """Releases the benchmark when it reports that it waits."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store = store
+
+    def append(self, progress):
+        super().append(progress)
+        if progress.is_paused:
+            self.store.release()
+
+
+def test_a_cancelled_benchmark_stops_at_once(bench):
+    items = bench.items()
+    runner = bench.runner(items)
+    runner.cancel()
+
+    assert runner.run().done == 0
+    assert bench.drawn() == []
+
+
+def test_a_damaged_item_is_drawn_again(bench):
+    items = finished(bench)
+    before = records(items)
+    key = items.opened.drawable[0].key
+    (items.store.folder / "items" / f"{key}.json").write_bytes(b"{")
+
+    finished(bench)
+
+    assert bench.drawn().count(key) == 2
+    assert records(items) == before
+
+
+def test_progress_tells_pace_and_remaining_time(bench):
+    finished(bench)
+
+    last = bench.reports[len(bench.reports) // 2]
+    assert last.per_hour > 0
+    assert last.seconds_left > 0
+
+
+def test_cancelling_from_another_thread_raises_cancelled_in_the_job(bench):
+    items = bench.items()
+    runner = bench.runner(items)
+    bench.reports = Cancelling(runner)
+    runner = bench.runner(items)
+    bench.reports.runner = runner
+
+    progress = runner.run()
+
+    assert progress.done == 1
+
+
+class Cancelling(list):
+    """Cancels at the first report."""
+
+    def __init__(self, runner):
+        super().__init__()
+        self.runner = runner
+
+    def append(self, progress):
+        super().append(progress)
+        self.runner.cancel()
+
+
+def test_the_fault_of_one_engine_ends_all(bench):
+    items = bench.items()
+    runner = bench.runner(items, workers=2)
+
+    def refuse(*_):
+        raise Cancelled
+
+    items.store.add_item = refuse
+
+    with pytest.raises(Cancelled):
+        runner.run()
