@@ -46,6 +46,7 @@ nav:
   - Panels: guide/panels.md
   - Commands: guide/commands.md
   - Terminal: guide/terminal.md
+  - Figures for papers: guide/figures.md
   - Benchmarks: guide/benchmarks.md
   - Python API: guide/api.md
   - API reference: guide/reference.md

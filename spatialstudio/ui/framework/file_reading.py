@@ -28,6 +28,7 @@ class Subject(Enum):
     REPETITION = "repetition"
     SETTINGS = "settings"
     LORAS = "loras"
+    FIGURE = "figure"
 
 
 @frozen(eq=False)

@@ -117,9 +117,15 @@ EXPORT = _file(
     icon="export",
     tip="As an annotated picture, sheet, storyboard, video, table, masks, bundle or report",
 )
+FIGURE = _file(
+    "compose_figure",
+    text="Compose a figure…",
+    keys="Ctrl+Shift+E",
+    tip="Attention maps and PoS curves of runs for a paper, with a live preview",
+)
 IMPORT = _file("import_bundle", text="Import a bundle…")
 
-FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, IMPORT)
+FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, FIGURE, IMPORT)
 COMMANDS = (
     *FILES,
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),

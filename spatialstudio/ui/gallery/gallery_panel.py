@@ -34,6 +34,7 @@ from spatialstudio.ui.framework.commands import GALLERY_WORKSPACE
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.figure_composing import FigureComposing
 from spatialstudio.ui.gallery.gallery_presenter import (
     IN_TRASH,
     ComparedPictures,
@@ -76,7 +77,13 @@ OF_CHOSEN = (
 IN_MENU: tuple[tuple[Command, ...], ...] = (
     (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
     (commands.STAR, commands.REJECT, commands.TAG),
-    (commands.EXPORT, commands.SAVE_AS, commands.CLEAN_COPY, commands.COPY_PICTURE),
+    (
+        commands.EXPORT,
+        commands.FIGURE,
+        commands.SAVE_AS,
+        commands.CLEAN_COPY,
+        commands.COPY_PICTURE,
+    ),
     (commands.RUN_AGAIN, commands.VERIFY, commands.RECHECK, commands.JUDGE_STORED),
     (commands.TRASH, commands.RESTORE),
 )
@@ -106,6 +113,7 @@ class GalleryPanel(Panel):
         self._marking.marked.connect(self._show_marks)
         self._background_jobs = GalleryJobs(self._storage.background_jobs)
         self._exporting = RunExporting(context, self._background_jobs, self)
+        self._composing = FigureComposing(context, self._exporting, self)
         self._looking_after = LibraryMaintenance(
             context, self._exporting, self._background_jobs, self
         )

@@ -122,7 +122,7 @@ class RunExporting(QObject):
             themes = {name: tr(title) for name, title in THEMES.items()}
             dialog = ExportDialog(len(targets), on_stage, themes, self._window)
             dialog.show_marked(self._context.settings.marks_pictures)
-            dialog.export_asked.connect(partial(self._export, targets))
+            dialog.export_asked.connect(partial(self.export, targets))
             dialog.cancel_asked.connect(self._cancel)
             if kind is not None:
                 dialog.show_kind(kind)
@@ -174,9 +174,10 @@ class RunExporting(QObject):
                 theme="light",
                 is_marked=self._context.settings.marks_pictures,
             )
-            self._export(targets, choice)
+            self.export(targets, choice)
 
-    def _export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
+    def export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
+        """Ask for a target, and export runs in the background."""
         chosen = self._ask_where(runs, choice)
         if chosen is None:
             return

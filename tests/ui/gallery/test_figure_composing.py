@@ -1,0 +1,222 @@
+"""The figure composer in the window: preview, actions, templates and files."""
+
+import json
+import re
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+)
+
+from spatialstudio.application.studio import Studio
+from spatialstudio.cli.commands import run
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.figure_template import SCHEMA_FILE
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.figure_dialog import CheckList, FigureDialog, steps_of
+from spatialstudio.ui.window.workspaces import GALLERY, INSPECT
+from tests.ui.scripted_engine import PROMPT
+
+MOST_ACTIONS = 10
+
+
+class Hand:
+    """Acts in the window as a user does, and counts the actions."""
+
+    def __init__(self, qtbot, window, monkeypatch):
+        self._qtbot, self._window, self._monkeypatch = qtbot, window, monkeypatch
+        self.actions = 0
+
+    def trigger(self, command):
+        self.actions += 1
+        self._window.context.actions[command].trigger()
+
+    def click(self, dialog, text):
+        self.actions += 1
+        buttons = dialog.findChildren(QPushButton)
+        button = next(each for each in buttons if each.text().replace("&", "") == text)
+        assert button.isEnabled()
+        self._qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def will_name(self, path):
+        """Answer the next question for a file; naming it is an action."""
+
+        def answer(*_arguments, **_options):
+            self.actions += 1
+            return str(path), ""
+
+        for question in ("getSaveFileName", "getOpenFileName"):
+            self._monkeypatch.setattr(QFileDialog, question, answer)
+
+
+@pytest.fixture
+def finished(qtbot, window, studio, engine):
+    """The window after a guided run of 20 steps with its baseline, both stored."""
+    steps = window.findChildren(QSpinBox)
+    next(each for each in steps if each.accessibleName() == "Denoising steps").setValue(20)
+    window.prompt.use_prompt(PROMPT)
+    window.generation.generate()
+    for job in engine.jobs:
+        engine.play(job)
+    session = studio.session
+    qtbot.waitUntil(lambda: session.baseline is not None and session.baseline.path is not None)
+    qtbot.waitUntil(lambda: session.run.path is not None)
+    window.use_workspace(GALLERY)
+    window.use_workspace(INSPECT)
+    return window
+
+
+@pytest.fixture
+def hand(qtbot, finished, monkeypatch):
+    return Hand(qtbot, finished, monkeypatch)
+
+
+@pytest.fixture
+def composer(qtbot, finished, hand):
+    """The composer of the open run and its baseline, with its first preview."""
+    hand.trigger(commands.FIGURE)
+    dialog = finished.findChild(FigureDialog)
+    qtbot.waitUntil(lambda: bool(dialog.caption))
+    return dialog
+
+
+def named(dialog, kind, name):
+    return next(each for each in dialog.findChildren(kind) if each.accessibleName() == name)
+
+
+def told(window):
+    return [toast.message for toast in window.context.toasts.earlier]
+
+
+def redraw(qtbot, dialog, change):
+    """Change a field, and return the caption of the preview that follows."""
+    before = dialog.caption
+    change()
+    qtbot.waitUntil(lambda: dialog.caption != before)
+    return dialog.caption
+
+
+def test_the_figure_of_a_paper_needs_at_most_ten_actions(qtbot, composer, finished, hand, tmp_path):
+    target = tmp_path / "figure.svg"
+    hand.will_name(target)
+    hand.click(composer, "Save figure…")
+    qtbot.waitUntil(lambda: "Wrote figure.svg." in told(finished))
+    svg = target.read_text()
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
+    assert hand.actions <= MOST_ACTIONS
+    assert 'width="234pt"' in svg  # 3.25 inch
+    assert texts[:5] == ["Step", "1", "5", "10", "20"]
+    assert [texts.count(word) for word in ("Guided", "Unguided", "dog", "car")] == [2, 2, 2, 2]
+    assert {"Attention", "PoS", "Denoising step", "guided steps"} <= set(texts)
+    assert svg.count("<image ") == 2 * 2 * 4 + 1
+    assert svg.count("@font-face") == 2
+
+
+def test_one_command_makes_the_same_figure(qtbot, composer, finished, hand, studio, tmp_path):
+    mine, other = tmp_path / "mine.svg", tmp_path / "other.svg"
+    hand.will_name(mine)
+    hand.click(composer, "Save figure…")
+    qtbot.waitUntil(lambda: "Wrote mine.svg." in told(finished))
+    words = ["figure", *map(str, composer.chosen_runs), "--out", str(other)]
+    assert run(words, lambda _folder: Studio.open("inline", studio.paths)) == 0
+    assert mine.read_bytes() == other.read_bytes()
+
+
+def test_each_change_is_previewed_and_only_the_newest_change_waits(
+    qtbot, composer, finished, monkeypatch
+):
+    drawn, figures = [], finished.context.studio.storage.figures
+    preview, gate = figures.preview, threading.Event()
+
+    def slow(runs, look):
+        gate.wait(10)
+        drawn.append(look.template.steps)
+        return preview(runs, look)
+
+    monkeypatch.setattr(figures, "preview", slow)
+    steps = named(composer, QLineEdit, "Steps")
+    for text in ("1", "1, 2", "1, 2, 3"):
+        steps.setText(text)
+        composer.edited.emit()
+    gate.set()
+    qtbot.waitUntil(lambda: len(drawn) == 2)
+    assert drawn == [(1,), (1, 2, 3)]
+
+
+def test_words_scale_and_curves_are_chosen(qtbot, composer):
+    words = named(composer, CheckList, "Words")
+    scale = named(composer, QComboBox, "Colour scale")
+    caption = redraw(qtbot, composer, lambda: scale.setCurrentIndex(scale.findText("0 to 1")))
+    assert "colour scale from 0 to 1" in caption
+    curves = next(b for b in composer.findChildren(QCheckBox) if b.text() == "PoS curves")
+    assert "PoS (prob" not in redraw(qtbot, composer, curves.click)
+    assert [words.item(row).text() for row in range(words.count())] == ["dog", "car"]
+    words.item(1).setCheckState(Qt.CheckState.Checked)
+    assert composer.template.words == ("car",)
+
+
+def test_steps_that_are_no_numbers_are_a_problem(qtbot, composer):
+    steps = named(composer, QLineEdit, "Steps")
+    steps.setText("one")
+    composer.edited.emit()
+    button = next(b for b in composer.findChildren(QPushButton) if b.text() == "Save figure…")
+    assert not button.isEnabled()
+    shown = [label.text() for label in composer.findChildren(QLabel) if label.isVisible()]
+    assert any("whole numbers" in text for text in shown)
+
+
+def test_a_template_is_saved_and_used_again(qtbot, composer, finished, hand, studio):
+    width = named(composer, QDoubleSpinBox, "Width")
+    width.setValue(5.5)
+    path = studio.storage.figures.folder / "thesis.json"
+    hand.will_name(path)
+    hand.click(composer, "Save template…")
+    assert json.loads(path.read_text())["width"] == 5.5
+    assert (path.parent / SCHEMA_FILE).exists()
+    templates = named(composer, QComboBox, "Template")
+    assert templates.currentText() == "thesis"
+    templates.activated.emit(0)
+    composer.template_picked.emit("cvpr")
+    assert width.value() == 3.25
+    hand.click(composer, "Open template…")
+    assert width.value() == 5.5
+
+
+def test_caption_and_latex_are_copied(composer, hand):
+    hand.click(composer, "Copy caption")
+    assert QGuiApplication.clipboard().text() == composer.caption
+    hand.click(composer, "Copy LaTeX")
+    latex = QGuiApplication.clipboard().text()
+    assert latex.startswith("\\begin{figure}[t]")
+    assert "Unguided: ``" in latex
+
+
+def test_without_a_run_the_user_is_told(window):
+    window.use_workspace(GALLERY)
+    window.use_workspace(INSPECT)
+    window.context.actions[commands.FIGURE].trigger()
+    assert window.findChild(FigureDialog) is None
+    assert "No run for a figure." in told(window)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"), [("", ()), ("1, 5 10;20", (1, 5, 10, 20)), (" 3 ", (3,))], ids=repr
+)
+def test_steps_are_separated_by_commas_or_spaces(text, steps):
+    assert steps_of(text) == steps
+
+
+@pytest.mark.parametrize("text", ["a", "1.5", "-1", "1,,x", "9" * 30], ids=repr)
+def test_other_texts_are_no_steps(text):
+    with pytest.raises(SettingsError):
+        steps_of(text)
