@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
+from spatialstudio.domain.audit import AuditFiles
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
 from spatialstudio.domain.errors import (
     DetectorError,
@@ -194,6 +195,10 @@ class Registry:
     def benchmark_files(self, adapter_id: str) -> BenchmarkFiles:
         """Return a writer of a benchmark's files."""
         return cast("BenchmarkFiles", self._get("benchmark_files", adapter_id))
+
+    def audit_files(self, adapter_id: str) -> AuditFiles:
+        """Return a reader and writer of audits."""
+        return cast("AuditFiles", self._get("audit_files", adapter_id))
 
     def library(self, adapter_id: str) -> RunLibraries:
         """Return an adapter that opens run libraries."""

@@ -25,6 +25,7 @@ from spatialstudio.application.run.choose_settings import with_recommended_steer
 from spatialstudio.application.session import RunState, StoreFailed
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
+from spatialstudio.cli.audit import audit
 from spatialstudio.cli.benchmark import benchmark
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.figures import figure
@@ -255,6 +256,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "judge-again": judge_again,
     "judge-records": judge_records,
     "sweep-records": sweep_records,
+    "audit": audit,
     "benchmark": benchmark,
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,

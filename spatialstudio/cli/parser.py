@@ -9,6 +9,7 @@ from typing import NoReturn
 from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.studio import EXTRACTOR_ID
+from spatialstudio.cli.audit import add_audit_options
 from spatialstudio.cli.benchmark import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.figures import add_figure_options
@@ -81,6 +82,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_benchmark_prompts(add("benchmark-prompts", "write the prompts of SpatialBench-UC"))
     benchmark = add_command(commands, "benchmark", "plan, run and report benchmarks")
     add_benchmark_options(benchmark, shared)
+    audit = add_command(commands, "audit", "sample runs, merge labels, compare checker and people")
+    add_audit_options(audit, shared)
     _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
     add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))

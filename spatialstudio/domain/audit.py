@@ -1,6 +1,9 @@
-"""Audits: samples for people to label, their votes, and the session that collects them."""
+"""Audits: samples for people to label, their labels, and the files that hold both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
@@ -54,3 +57,106 @@ class StratifiedSample:
     drawn: tuple[AuditCandidate, ...]
     weights: tuple[float, ...]
     sizes: Mapping[Stratum, tuple[int, int]]
+
+
+@frozen
+class AuditItem:
+    """A row of an audit's sample file.
+
+    Attributes:
+        candidate: The picture, as sampled.
+        weight: Pictures of the population that it represents, > 0.
+        fields: The other columns of the release's file, by name.
+    """
+
+    candidate: AuditCandidate
+    weight: float
+    fields: Mapping[str, str]
+
+
+@frozen
+class HumanLabel:
+    """One rater's label of one sample.
+
+    Attributes:
+        sample_id: Id of the sample.
+        verdict: PASS, FAIL or UNDECIDABLE.
+        notes: The rater's note; "" without one.
+        timestamp: Time in ISO form; "" if unknown.
+        rater: Name of the rater.
+    """
+
+    sample_id: str
+    verdict: Outcome
+    notes: str
+    timestamp: str
+    rater: str
+
+
+@frozen
+class LabelClash:
+    """A sample that one rater labels differently in the merged files.
+
+    Attributes:
+        kept: The label with the latest time; of equal times, the last in sorted order.
+        dropped: The other labels.
+    """
+
+    kept: HumanLabel
+    dropped: tuple[HumanLabel, ...]
+
+
+class LabelFormat(Enum):
+    """File formats of labels."""
+
+    CSV = "csv"
+    JSON = "json"
+    LABEL_STUDIO = "label-studio"
+
+
+class AuditFiles(Protocol):
+    """Reads and writes the files of an audit."""
+
+    def read_population(self, folder: Path) -> tuple[AuditItem, ...]:
+        """Read the judged pictures of a run folder, with weight 1, in the order of its records.
+
+        Raises:
+            StoreError: The folder holds no such run, or it is damaged.
+        """
+
+    def read_sample(self, path: Path) -> tuple[AuditItem, ...]:
+        """Read a sample file; without a column of weights, every weight is 1.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+
+    def write_sample(self, items: Sequence[AuditItem], path: Path, *, overwrite: bool) -> None:
+        """Write a sample file in the release's columns, and the weight as the last.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+
+    def read_labels(self, path: Path) -> tuple[HumanLabel, ...]:
+        """Read labels: the release's CSV or JSON, or an export of Label Studio.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+
+    def write_labels(
+        self,
+        labels: Sequence[HumanLabel],
+        path: Path,
+        label_format: LabelFormat,
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write labels.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """

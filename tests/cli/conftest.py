@@ -14,6 +14,7 @@ from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.prompts.grammar import build as build_extractor
 from spatialstudio.adapters.storage.library.run_library import build as build_libraries
 from spatialstudio.adapters.storage.metadata.reader import build as build_metadata
+from spatialstudio.adapters.storage.records.audit_files import build as build_audit_files
 from spatialstudio.adapters.storage.records.benchmark_files import (
     build as build_benchmark_files,
 )
@@ -146,6 +147,7 @@ class FakeRegistry(Registry):
             "perception_catalog": lambda _: self.perception_shelf_made,
             "records": build_records,
             "benchmark_files": build_benchmark_files,
+            "audit_files": build_audit_files,
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
             "model_hub": build_hub,

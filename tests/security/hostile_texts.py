@@ -6,6 +6,7 @@ import os
 import numpy as np
 
 from spatialstudio.adapters.perception import perception_cache
+from spatialstudio.adapters.storage.records.audit_files import SpatialBenchAudits
 from spatialstudio.adapters.storage.records.spatialbench_uc import (
     SpatialBenchRuns,
     read_checker_config,
@@ -15,6 +16,7 @@ from spatialstudio.application.evaluate.judging import read_prompts
 from spatialstudio.cli import commands
 from tests.security.hostile_files import MEGABYTE, Hostile, fifo, link, sparse, written
 
+AUDITS = SpatialBenchAudits()
 BENCHMARK = {"prompt_id": "p", "prompt": "a cat above a dog", "relation": "above"}
 
 
@@ -99,6 +101,17 @@ TEXTS = {
     "prompts, a cell of 10 MB": Hostile(
         written("p.csv", b"picture,prompt\na," + b"x" * (10 * MEGABYTE)), read_prompts
     ),
+    "audit labels, 200,000 brackets": Hostile(
+        written("l.json", b"[" * 200_000), AUDITS.read_labels
+    ),
+    "audit labels, a cell of 3 MB": Hostile(
+        written("l.csv", b"sample_id,human_verdict\na," + b"x" * (3 * MEGABYTE)),
+        AUDITS.read_labels,
+    ),
+    "audit labels, sparse 20 GB": Hostile(sparse("l.csv"), AUDITS.read_labels),
+    "audit labels, FIFO": Hostile(fifo("l.csv"), AUDITS.read_labels),
+    "audit sample, /dev/zero": Hostile(link("s.csv"), AUDITS.read_sample),
+    "audit sample, sparse 20 GB": Hostile(sparse("s.csv"), AUDITS.read_sample),
     "prompts to parse, /dev/zero": Hostile(link("p.jsonl"), read_prompt_list),
     "perception, masks of 8 GB": Hostile(
         packed_masks((1, 20_000, 2500), [20_000, 20_000]), find_perception, opens=True

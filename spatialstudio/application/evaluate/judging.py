@@ -56,6 +56,7 @@ from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
 
 if TYPE_CHECKING:
     from spatialstudio.application.evaluate.recorded_runs import SweepRow
+    from spatialstudio.domain.audit import AuditFiles
     from spatialstudio.domain.benchmark import RunReport
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
@@ -436,6 +437,11 @@ class Judging:
             answerer=self._registry.answerer(answerer) if answerer else None,
             settings=choice.settings,
         )
+
+    @property
+    def audit_files(self) -> "AuditFiles":
+        """Reader and writer of audits of recorded runs."""
+        return self._registry.audit_files(RECORDS_ID)
 
     def records(
         self,

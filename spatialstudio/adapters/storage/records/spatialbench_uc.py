@@ -211,9 +211,9 @@ class SpatialBenchRuns:
             StoreError: The folder holds no such run, or its manifest is damaged.
             SettingsError: Its settings are invalid.
         """
-        run_folder, evaluation = _find(folder)
-        records = dict(_records(evaluation / RECORDS_FILE))
-        manifest = _manifest(run_folder / MANIFEST_FILE)
+        run_folder, evaluation = find_run(folder)
+        records = dict(read_records(evaluation / RECORDS_FILE))
+        manifest = read_manifest(run_folder / MANIFEST_FILE)
         try:
             samples = tuple(_sample(line, records) for line in manifest)
         except _BROKEN as error:
@@ -256,7 +256,7 @@ class SpatialBenchRuns:
         Raises:
             StoreError: The folder holds no such run.
         """
-        run_folder, evaluation = _find(folder)
+        run_folder, evaluation = find_run(folder)
         return tuple(path for home in {run_folder, evaluation} for path in home.iterdir())
 
     def write_prompts(self, path: Path, *, overwrite: bool = False) -> None:
@@ -271,7 +271,7 @@ class SpatialBenchRuns:
             write(path.name, content)
 
 
-def _find(folder: Path) -> tuple[Path, Path]:
+def find_run(folder: Path) -> tuple[Path, Path]:
     """Return the folders of the run and of the evaluation."""
     candidates = ((folder, folder / EVALUATION_FOLDER), (folder.parent, folder), (folder, folder))
     for run_folder, evaluation in candidates:
@@ -283,7 +283,7 @@ def _find(folder: Path) -> tuple[Path, Path]:
     )
 
 
-def _manifest(path: Path) -> list[dict[str, Any]]:
+def read_manifest(path: Path) -> list[dict[str, Any]]:
     """Read the manifest; for a picture generated again, the last line counts."""
     lines = list(_json_lines(path))
     drawn = {str(line["sample_id"]): line for line in lines if line and "sample_id" in line}
@@ -317,7 +317,8 @@ def _json_of(line: bytes, path: Path) -> Any:
         return None
 
 
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the id and the record of each judged picture; damaged lines are left out."""
     for record in _json_lines(path):
         if record is not None and "sample_id" in record:
             yield str(record["sample_id"]), record

@@ -1,0 +1,1 @@
+"""Audits: samples for people, their labels, and what follows for the checker."""

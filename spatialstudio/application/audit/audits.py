@@ -1,0 +1,328 @@
+"""Audits of recorded runs: draw samples, merge labels, and compare the checker with people."""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from spatialstudio.application.studio import Studio
+from spatialstudio.domain.audit import (
+    AuditCandidate,
+    AuditFiles,
+    AuditItem,
+    HumanLabel,
+    LabelClash,
+    LabelFormat,
+    StratifiedSample,
+)
+from spatialstudio.domain.audit_figures import (
+    AuditedSample,
+    Confusion,
+    ObjectiveRow,
+    ReliabilityBin,
+)
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.statistics.agreement import (
+    cohen_kappa,
+    confusion,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
+from spatialstudio.science.statistics.calibration import (
+    Fit,
+    cross_calibrated,
+    expected_calibration_error,
+    fit_isotonic,
+    fit_platt,
+    folds_of,
+    reliability,
+)
+from spatialstudio.science.statistics.sampling import (
+    allocated_sample,
+    equal,
+    neyman,
+    proportional,
+    published_sample,
+)
+from spatialstudio.science.statistics.threshold_search import (
+    THRESHOLDS,
+    Candidate,
+    FoldRow,
+    cross_validated,
+    search_thresholds,
+)
+
+PUBLISHED_ALLOCATION = "published"
+ALLOCATIONS = {"proportional": proportional, "neyman": neyman, "equal": equal}
+FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
+LEAST_RATERS = 2
+
+
+@frozen
+class AgreementReport:
+    """Agreement of the checker with people, and of people with each other.
+
+    Attributes:
+        confusion: The checker against the consensus.
+        checker_kappa: Cohen's kappa of checker and consensus; None where it is undefined.
+        pairs: Cohen's kappa of each pair of raters.
+        fleiss: Fleiss' kappa of all raters; None with fewer than two.
+        alpha: Krippendorff's alpha of all raters; None with fewer than two.
+        disagreements: Ids of the samples on which raters differ, in the order of the sample.
+        unlabelled: Number of samples without a consensus.
+    """
+
+    confusion: Confusion
+    checker_kappa: float | None
+    pairs: Mapping[tuple[str, str], float | None]
+    fleiss: float | None
+    alpha: float | None
+    disagreements: tuple[str, ...]
+    unlabelled: int
+
+
+@frozen
+class CalibrationReport:
+    """Reliability of the confidence, and the threshold search.
+
+    Attributes:
+        bins: Reliability diagram of the recorded confidences.
+        error: Expected calibration error of the recorded confidences, [0, 1].
+        calibrated_error: The same after calibration, each fold by a map of the others, [0, 1].
+        rows: Figures of all thresholds.
+        folds: Each fold judged by the threshold that the others choose.
+        evaluated: Decided samples that people decide, too.
+    """
+
+    bins: tuple[ReliabilityBin, ...]
+    error: float | None
+    calibrated_error: float | None
+    rows: tuple[ObjectiveRow, ...]
+    folds: tuple[FoldRow, ...]
+    evaluated: int
+
+
+class Audits:
+    """Audits in the files of SpatialBench-UC."""
+
+    def __init__(self, files: AuditFiles) -> None:
+        self._files = files
+
+    def draw(
+        self, runs: Sequence[Path], size: int, seed: int, allocation: str
+    ) -> tuple[tuple[AuditItem, ...], StratifiedSample]:
+        """Draw a stratified sample from run folders, read in the given order.
+
+        Args:
+            runs: Folders of runs or of their evaluations.
+            size: Number of samples, at least 1.
+            seed: Seed of Python's random number generator.
+            allocation: ``PUBLISHED_ALLOCATION`` or a key of ``ALLOCATIONS``.
+
+        Raises:
+            StoreError: A folder holds no such run.
+            SettingsError: The size is not positive, or two runs share an id.
+        """
+        items = [item for folder in runs for item in self._files.read_population(folder)]
+        by_id = {item.candidate.id: item for item in items}
+        if size < 1 or len(by_id) < len(items):
+            raise SettingsError(
+                "The runs cannot be sampled.",
+                hint="Choose a positive size, and runs whose pictures have different ids.",
+            )
+        sample = _drawn([item.candidate for item in items], size, seed, allocation)
+        drawn = tuple(
+            AuditItem(candidate=one, weight=weight, fields=by_id[one.id].fields)
+            for one, weight in zip(sample.drawn, sample.weights, strict=True)
+        )
+        return drawn, sample
+
+    def write_sample(self, items: Sequence[AuditItem], path: Path, *, overwrite: bool) -> None:
+        """Write a sample file.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+        self._files.write_sample(items, path, overwrite=overwrite)
+
+    def merge(self, paths: Sequence[Path]) -> tuple[tuple[HumanLabel, ...], tuple[LabelClash, ...]]:
+        """Read and merge label files; the result does not depend on their order.
+
+        Raises:
+            StoreError: A file is damaged.
+        """
+        return merge_labels([label for path in paths for label in self._files.read_labels(path)])
+
+    def write_labels(
+        self,
+        labels: Sequence[HumanLabel],
+        path: Path,
+        label_format: LabelFormat,
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write labels.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+        self._files.write_labels(labels, path, label_format, overwrite=overwrite)
+
+    def samples(
+        self, sample: Path, labels: Sequence[HumanLabel], runs: Sequence[Path] = ()
+    ) -> tuple[AuditedSample, ...]:
+        """Join a sample with the consensus of its labels.
+
+        Args:
+            sample: The sample file; its weights count.
+            labels: Merged labels; those of other samples are ignored.
+            runs: Run folders whose verdicts replace the ones in the sample file.
+
+        Raises:
+            StoreError: A file is damaged.
+            SettingsError: The runs lack a sample.
+        """
+        items = self._files.read_sample(sample)
+        judged = {item.candidate.id: item.candidate for item in items}
+        if runs:
+            found = [one for folder in runs for one in self._files.read_population(folder)]
+            judged = {item.candidate.id: item.candidate for item in found}
+        humans = consensus_of(labels)
+        if missing := [item.candidate.id for item in items if item.candidate.id not in judged]:
+            raise SettingsError(
+                f'The runs do not contain the sample "{missing[0]}".',
+                hint="Pass the run folders of all methods in the sample.",
+            )
+        return tuple(
+            AuditedSample(
+                id=item.candidate.id,
+                checker=judged[item.candidate.id].stratum.verdict,
+                confidence=judged[item.candidate.id].confidence,
+                human=humans.get(item.candidate.id),
+                weight=item.weight,
+            )
+            for item in items
+        )
+
+
+def audits_of(studio: Studio) -> Audits:
+    """Return the use cases of audits of a studio."""
+    return Audits(studio.judging.audit_files)
+
+
+def merge_labels(
+    labels: Sequence[HumanLabel],
+) -> tuple[tuple[HumanLabel, ...], tuple[LabelClash, ...]]:
+    """Merge labels by sample and rater, and list the clashes; any order gives the same result."""
+    groups: dict[tuple[str, str], set[HumanLabel]] = defaultdict(set)
+    for label in labels:
+        groups[label.sample_id, label.rater].add(label)
+    merged, clashes = [], []
+    for key in sorted(groups):
+        *others, last = sorted(groups[key], key=_age_of)
+        merged.append(last)
+        dropped = tuple(one for one in others if one.verdict is not last.verdict)
+        if dropped:
+            clashes.append(LabelClash(kept=last, dropped=dropped))
+    return tuple(merged), tuple(clashes)
+
+
+def consensus_of(labels: Sequence[HumanLabel]) -> dict[str, Outcome]:
+    """Return the label of most raters by sample id; samples with a tie are left out."""
+    votes: dict[str, Counter[Outcome]] = defaultdict(Counter)
+    for label in labels:
+        votes[label.sample_id][label.verdict] += 1
+    consensus = {}
+    for sample_id, counts in votes.items():
+        most = max(counts.values())
+        winners = [outcome for outcome, count in counts.items() if count == most]
+        if len(winners) == 1:
+            consensus[sample_id] = winners[0]
+    return consensus
+
+
+def agreement_report(
+    samples: Sequence[AuditedSample], labels: Sequence[HumanLabel]
+) -> AgreementReport:
+    """Compare the checker with the consensus, and the raters with each other."""
+    names = sorted({label.rater for label in labels})
+    given: dict[str, dict[str, Hashable]] = {name: {} for name in names}
+    for label in labels:
+        given[label.rater][label.sample_id] = label.verdict
+    raters = {name: [given[name].get(one.id) for one in samples] for name in names}
+    columns = list(raters.values())
+    is_shared = len(columns) >= LEAST_RATERS
+    units = zip(samples, zip(*columns, strict=True), strict=True) if columns else ()
+    return AgreementReport(
+        confusion=confusion(samples),
+        checker_kappa=cohen_kappa([one.checker for one in samples], [one.human for one in samples]),
+        pairs={
+            (one, other): cohen_kappa(raters[one], raters[other])
+            for one, other in combinations(names, 2)
+        },
+        fleiss=fleiss_kappa(columns) if is_shared else None,
+        alpha=krippendorff_alpha(columns) if is_shared else None,
+        disagreements=tuple(sample.id for sample, unit in units if len(set(unit) - {None}) > 1),
+        unlabelled=sum(one.human is None for one in samples),
+    )
+
+
+def calibration_report(
+    samples: Sequence[AuditedSample], fit_id: str, folds: int, seed: int
+) -> CalibrationReport:
+    """Return the reliability of decided samples, and the threshold search with k-fold.
+
+    Args:
+        samples: The audited samples; unlabelled ones enter the coverage alone.
+        fit_id: A key of ``FITS``.
+        folds: Number of folds, at least 2.
+        seed: Seed of the folds.
+
+    Raises:
+        SettingsError: There are fewer evaluated samples than folds.
+    """
+    tested = [one for one in samples if is_evaluated(one)]
+    if not 1 < folds <= len(tested):
+        raise SettingsError(
+            f"{len(tested)} evaluated samples cannot be divided into {folds} folds.",
+            hint="Choose fewer folds, at least 2, or label more samples.",
+        )
+    confidence = np.array([one.confidence for one in tested])
+    right = np.array([float(one.checker is one.human) for one in tested])
+    weights = np.ones_like(confidence)
+    fold = folds_of(len(tested), folds, seed)
+    calibrated = cross_calibrated(confidence, right, weights, FITS[fit_id], fold)
+    bins = reliability(confidence, right)
+    candidate = Candidate(settings={}, samples=tuple(samples))
+    return CalibrationReport(
+        bins=bins,
+        error=expected_calibration_error(bins),
+        calibrated_error=expected_calibration_error(reliability(calibrated, right)),
+        rows=search_thresholds([candidate], THRESHOLDS),
+        folds=cross_validated([candidate], folds_of(len(samples), folds, seed)),
+        evaluated=len(tested),
+    )
+
+
+def is_evaluated(sample: AuditedSample) -> bool:
+    """Return True if checker and people decide on a sample."""
+    open_ = Outcome.UNDECIDABLE
+    return sample.checker is not open_ and sample.human not in (None, open_)
+
+
+def _drawn(
+    candidates: Sequence[AuditCandidate], size: int, seed: int, allocation: str
+) -> StratifiedSample:
+    if allocation == PUBLISHED_ALLOCATION:
+        return published_sample(candidates, size, seed)
+    return allocated_sample(candidates, size, seed, ALLOCATIONS[allocation])
+
+
+def _age_of(label: HumanLabel) -> tuple[str, str, str]:
+    return label.timestamp, label.verdict.value, label.notes

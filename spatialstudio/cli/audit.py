@@ -1,0 +1,365 @@
+"""The command ``audit``: sample, import, export, agreement, risk-coverage, calibrate."""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from spatialstudio.application.audit.audits import (
+    ALLOCATIONS,
+    FITS,
+    PUBLISHED_ALLOCATION,
+    AgreementReport,
+    Audits,
+    CalibrationReport,
+    agreement_report,
+    audits_of,
+    calibration_report,
+)
+from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.options import add_command, add_overwrite
+from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
+from spatialstudio.domain.audit import HumanLabel, LabelFormat
+from spatialstudio.domain.audit_figures import (
+    OUTCOMES,
+    AuditedSample,
+    Confusion,
+    HumanUndecidable,
+    RiskPoint,
+)
+from spatialstudio.science.statistics.risk_coverage import (
+    area_under_curve,
+    grid_thresholds,
+    risk_coverage_curve,
+)
+from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
+from spatialstudio.science.statistics.threshold_search import best_row, mean_held_out
+
+FOLDS = 5
+STRATUM = ("method", "relation", "verdict")
+CURVE_COLUMNS = ("tau", "coverage", "risk", "accuracy", "n_covered", "n_evaluated")
+
+
+def add_audit_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
+    """Add the actions of the command ``audit``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return add_command(actions, name, text, parents=[shared])
+
+    _add_sample(add("sample", "draw a stratified sample of recorded runs"))
+    _add_import(add("import", "merge label files of raters, and list clashes"))
+    _add_export(add("export", "write labels in another format"))
+    _add_analysis(add("agreement", "compare the checker with people, and people with each other"))
+    risk = add("risk-coverage", "show the risk and coverage at each confidence threshold")
+    _add_analysis(risk)
+    _add_risk(risk)
+    calibrate = add("calibrate", "measure calibration, and search a confidence threshold")
+    _add_analysis(calibrate)
+    _add_calibrate(calibrate)
+
+
+def _add_sample(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="run folders, in the order to read them"
+    )
+    _add_out(parser, "sample file (CSV)")
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=PUBLISHED_SIZE,
+        help="number of samples (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=PUBLISHED_SEED, help="random seed (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--allocation",
+        choices=(PUBLISHED_ALLOCATION, *ALLOCATIONS),
+        default=PUBLISHED_ALLOCATION,
+        help="division among strata of method, relation and verdict (default: %(default)s)",
+    )
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    _add_labels(parser)
+    _add_out(parser, "merged labels (CSV)")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    _add_labels(parser)
+    _add_out(parser, "output file")
+    parser.add_argument(
+        "--format",
+        choices=[each.value for each in LabelFormat],
+        default=LabelFormat.CSV.value,
+        help="CSV or JSON of the release, or tasks of Label Studio (default: %(default)s)",
+    )
+
+
+def _add_analysis(parser: argparse.ArgumentParser) -> None:
+    _add_labels(parser)
+    parser.add_argument(
+        "--sample", type=Path, metavar="FILE", required=True, help="sample file (CSV)"
+    )
+    parser.add_argument(
+        "--run",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="run folder whose verdicts replace the ones in the sample file; may be repeated",
+    )
+    parser.add_argument("--csv", action="store_true", help="write CSV")
+
+
+def _add_risk(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--weighted", action="store_true", help="weight samples to the population")
+    parser.add_argument(
+        "--undecidable",
+        choices=[each.value for each in HumanUndecidable],
+        default=HumanUndecidable.EXCLUDED.value,
+        help="verdicts on samples that people call UNDECIDABLE: excluded, as published, or "
+        "errors (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--grid", action="store_true", help="thresholds from 0 to 1 in steps of 0.05"
+    )
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map", choices=tuple(FITS), default="isotonic", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--folds", type=int, default=FOLDS, help="number of folds (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed of the folds (default: %(default)s)"
+    )
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "labels",
+        type=Path,
+        nargs="+",
+        metavar="LABELS",
+        help="label files: CSV or JSON of the release, or JSON of Label Studio",
+    )
+
+
+def _add_out(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help=text)
+    add_overwrite(parser)
+
+
+def audit(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Run an action of the command ``audit``."""
+    ACTIONS[options.action](options, audits_of(open_studio(None)))
+    return 0
+
+
+def draw_sample(options: argparse.Namespace, audits: Audits) -> None:
+    """Draw a sample, write it, and print how many pictures each stratum gives."""
+    items, sample = audits.draw(options.runs, options.size, options.seed, options.allocation)
+    audits.write_sample(items, options.out, overwrite=options.overwrite)
+    strata = [
+        {
+            **dict(zip(("method", "relation", "verdict"), key.key, strict=True)),
+            "drawn": n,
+            "of": all_,
+        }
+        for key, (n, all_) in sample.sizes.items()
+    ]
+    if options.json:
+        ids = [item.candidate.id for item in items]
+        show_json({"file": str(options.out), "samples": ids, "strata": strata})
+        return
+    for row in strata:
+        where = f"{row['method']} {row['relation']} {row['verdict']}"
+        show_lines([f"{where:44}{row['drawn']:>5} of {row['of']}"])
+    show_lines([f"Wrote {len(items)} samples to {options.out}"])
+
+
+def import_labels(options: argparse.Namespace, audits: Audits) -> None:
+    """Merge label files, and list the clashes."""
+    _write_merged(options, audits, LabelFormat.CSV)
+
+
+def export_labels(options: argparse.Namespace, audits: Audits) -> None:
+    """Write labels in another format."""
+    _write_merged(options, audits, LabelFormat(options.format))
+
+
+def _write_merged(options: argparse.Namespace, audits: Audits, label_format: LabelFormat) -> None:
+    labels, clashes = audits.merge(options.labels)
+    audits.write_labels(labels, options.out, label_format, overwrite=options.overwrite)
+    rows = [
+        {
+            "sample_id": clash.kept.sample_id,
+            "rater": clash.kept.rater,
+            "kept": clash.kept.verdict.value,
+            "dropped": ", ".join(one.verdict.value for one in clash.dropped),
+        }
+        for clash in clashes
+    ]
+    if options.json:
+        show_json({"file": str(options.out), "labels": len(labels), "clashes": rows})
+        return
+    show_lines([f"Wrote {len(labels)} labels to {options.out}; {len(rows)} clashes"])
+    for row in rows:
+        name = f"{row['sample_id']} by {row['rater']}"
+        show_lines([f"  {name}: {row['kept']}, not {row['dropped']}"])
+
+
+def show_agreement(options: argparse.Namespace, audits: Audits) -> None:
+    """Print confusion and agreement."""
+    samples, labels = _audited(options, audits)
+    report = agreement_report(samples, labels)
+    if options.csv:
+        show_table(_confusion_table(report.confusion))
+    elif options.json:
+        show_json(_agreement_answer(report))
+    else:
+        show_lines(_agreement_lines(report))
+
+
+def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
+    """Print the risk-coverage curve."""
+    samples, _ = _audited(options, audits)
+    curve = risk_coverage_curve(
+        samples,
+        grid_thresholds() if options.grid else None,
+        HumanUndecidable(options.undecidable),
+        weighted=options.weighted,
+    )
+    rows = [_curve_row(point) for point in curve]
+    area = area_under_curve(curve)
+    if options.csv:
+        show_table([CURVE_COLUMNS, *rows])
+    elif options.json:
+        points = [dict(zip(CURVE_COLUMNS, row, strict=True)) for row in rows]
+        show_json({"points": points, "area": area, "samples": len(samples)})
+    else:
+        show_lines(["".join(f"{name:>14}" for name in CURVE_COLUMNS)])
+        show_lines("".join(f"{_number(value):>14}" for value in row) for row in rows)
+        show_lines([f"Mean risk over coverage: {_number(area)}"])
+
+
+def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
+    """Print reliability, calibration error and the threshold search."""
+    samples, _ = _audited(options, audits)
+    report = calibration_report(samples, options.map, options.folds, options.seed)
+    if options.csv:
+        columns = tuple(asdict(report.bins[0]))
+        show_table([columns, *(tuple(asdict(each).values()) for each in report.bins)])
+    elif options.json:
+        show_json({**asdict(report), "best": asdict(best_row(report.rows))})
+    else:
+        show_lines(_calibration_lines(report, options.map))
+
+
+ACTIONS: Mapping[str, Callable[[argparse.Namespace, Audits], None]] = {
+    "sample": draw_sample,
+    "import": import_labels,
+    "export": export_labels,
+    "agreement": show_agreement,
+    "risk-coverage": show_risk_coverage,
+    "calibrate": show_calibration,
+}
+
+
+def _audited(
+    options: argparse.Namespace, audits: Audits
+) -> tuple[Sequence[AuditedSample], Sequence[HumanLabel]]:
+    labels, clashes = audits.merge(options.labels)
+    for clash in clashes:
+        name = f"{clash.kept.sample_id} by {clash.kept.rater}"
+        show_progress(f"Note: labels clash for {name}; the latest is used.")
+    return audits.samples(options.sample, labels, options.run), labels
+
+
+def _curve_row(point: RiskPoint) -> tuple[float, ...]:
+    shares = point.threshold, point.coverage, point.risk, point.accuracy
+    return (*shares, point.covered, point.evaluated)
+
+
+def _confusion_table(table: Confusion) -> Iterator[Sequence[object]]:
+    yield ("checker", *(f"human {human.value}" for human in OUTCOMES))
+    for checker in OUTCOMES:
+        yield (checker.value, *(table.count(checker, human) for human in OUTCOMES))
+
+
+def _agreement_answer(report: AgreementReport) -> dict[str, object]:
+    table = report.confusion
+    return {
+        "confusion": {
+            checker.value: {human.value: table.count(checker, human) for human in OUTCOMES}
+            for checker in OUTCOMES
+        },
+        "decided_by_both": table.decided_by_both,
+        "undecidable_checker": table.undecidable_checker,
+        "undecidable_human": table.undecidable_human,
+        "accuracy": table.accuracy,
+        "precision": table.precision,
+        "recall": table.recall,
+        "f1": table.f1,
+        "checker_kappa": report.checker_kappa,
+        "rater_kappa": [
+            {"raters": list(names), "kappa": kappa} for names, kappa in report.pairs.items()
+        ],
+        "fleiss_kappa": report.fleiss,
+        "krippendorff_alpha": report.alpha,
+        "disagreements": list(report.disagreements),
+        "unlabelled": report.unlabelled,
+    }
+
+
+def _agreement_lines(report: AgreementReport) -> Iterator[str]:
+    for row in _confusion_table(report.confusion):
+        yield "".join(f"{cell!s:>20}" for cell in row)
+    table = report.confusion
+    yield (
+        f"Decided by both: {table.decided_by_both}; accuracy {_number(table.accuracy)}, "
+        f"precision {_number(table.precision)}, recall {_number(table.recall)}, "
+        f"F1 {_number(table.f1)}"
+    )
+    yield f"Cohen's kappa of checker and people: {_number(report.checker_kappa)}"
+    for names, kappa in report.pairs.items():
+        yield f"Cohen's kappa of {' and '.join(names)}: {_number(kappa)}"
+    if report.pairs:
+        yield f"Fleiss' kappa: {_number(report.fleiss)}"
+        yield f"Krippendorff's alpha: {_number(report.alpha)}"
+        yield f"Raters differ on {len(report.disagreements)} samples"
+        yield from (f"  {sample_id}" for sample_id in report.disagreements)
+
+
+def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:
+    yield f"{'confidence':>14}{'verdicts':>10}{'mean':>10}{'right':>10}"
+    for each in report.bins:
+        yield (
+            f"{each.low:6.2f} to {each.high:.2f}{each.count:>9}"
+            f"{each.confidence:>11.4f}{each.accuracy:>10.4f}"
+        )
+    yield (
+        f"Expected calibration error {_number(report.error)}; {_number(report.calibrated_error)} "
+        f"with a map ({fit_id}) of the other folds, {report.evaluated} verdicts"
+    )
+    yield f"{'tau':>8}{'false PASS':>12}{'risk':>10}{'coverage':>10}{'J':>10}"
+    for row in report.rows:
+        yield (
+            f"{row.threshold:8.2f}{row.false_pass_rate:12.4f}{row.risk:10.4f}"
+            f"{row.coverage:10.4f}{row.objective:10.5f}"
+        )
+    best = best_row(report.rows)
+    yield (
+        f"Least J {best.objective:.5f} at tau {best.threshold}; on samples that did not choose tau "
+        f"{mean_held_out(report.folds):.5f} ({len(report.folds)} folds)"
+    )
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,154 @@
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+AUDIT = GOLDEN / "spatialbench_audit"
+LABELS, SAMPLE = AUDIT / "labels.csv", AUDIT / "sample.csv"
+ANALYSIS = (LABELS, "--sample", SAMPLE)
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def calibrated(tmp_path):
+    """The sample with the verdicts of the calibrated checker."""
+    verdicts = {row["sample_id"]: row for row in rows_of(AUDIT / "verdicts.csv")}
+    rows = rows_of(SAMPLE)
+    for row in rows:
+        own = verdicts[row["sample_id"]]
+        row |= {"checker_verdict_raw": own["verdict"], "conf": own["conf"]}
+    path = tmp_path / "calibrated.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_the_confusion_of_the_calibrated_checker_equals_a_count(terminal, calibrated):
+    done = terminal("audit", "agreement", LABELS, "--sample", calibrated, "--json")
+    humans = {row["sample_id"]: row["human_verdict"] for row in rows_of(LABELS)}
+    pairs = [(row["checker_verdict_raw"], humans[row["sample_id"]]) for row in rows_of(calibrated)]
+    answer = json.loads(done.out)
+    outcomes = ("PASS", "FAIL", "UNDECIDABLE")
+    assert answer["confusion"] == {
+        checker: {human: pairs.count((checker, human)) for human in outcomes}
+        for checker in outcomes
+    }
+    assert answer["unlabelled"] == 0
+
+
+@pytest.mark.parametrize("file", ["labels.csv", "labels.json"])
+def test_the_curve_of_the_calibrated_checker_equals_a_script(file, terminal, calibrated):
+    done = terminal("audit", "risk-coverage", AUDIT / file, "--sample", calibrated, "--json")
+    humans = {row["sample_id"]: row["human_verdict"] for row in rows_of(LABELS)}
+    decided = [row for row in rows_of(calibrated) if row["checker_verdict_raw"] != "UNDECIDABLE"]
+    points = []
+    for tau in sorted({0.0, 1.0, *(float(row["conf"]) for row in decided)}):
+        covered = [row for row in decided if float(row["conf"]) >= tau]
+        tested = [row for row in covered if humans[row["sample_id"]] != "UNDECIDABLE"]
+        right = sum(row["checker_verdict_raw"] == humans[row["sample_id"]] for row in tested)
+        accuracy = right / len(tested) if tested else float(not covered)
+        points.append((tau, len(covered) / 66, 1 - accuracy, len(covered), len(tested)))
+    columns = ("tau", "coverage", "risk", "n_covered", "n_evaluated")
+    answer = json.loads(done.out)["points"]
+    assert [tuple(point[name] for name in columns) for point in answer] == points
+
+
+def test_human_undecidable_counted_as_errors_raises_the_risk(terminal, calibrated):
+    arguments = ("audit", "risk-coverage", LABELS, "--sample", calibrated, "--grid", "--csv")
+    excluded = list(csv.DictReader(terminal(*arguments).out.splitlines()))
+    errors = terminal(*arguments, "--undecidable", "error").out.splitlines()
+    counted = list(csv.DictReader(errors))
+    assert len(excluded) == len(counted) == 21
+    assert float(counted[0]["risk"]) > float(excluded[0]["risk"])
+    assert counted[0]["n_evaluated"] == counted[0]["n_covered"]
+
+
+def test_a_sample_of_a_run_is_drawn_and_analysed(terminal, tmp_path):
+    run = GOLDEN / "spatialbench_run" / "eval_precal"
+    target = tmp_path / "sample.csv"
+    drawn = terminal(
+        *("audit", "sample", run, "--size", "12", "--out", target),
+        *("--allocation", "neyman", "--json"),
+    )
+    answer = json.loads(drawn.out)
+    rows = rows_of(target)
+    assert [row["sample_id"] for row in rows] == answer["samples"]
+    assert sum(stratum["drawn"] for stratum in answer["strata"]) == 12
+    sampled = sum(stratum["of"] for stratum in answer["strata"] if stratum["drawn"])
+    assert sum(float(row["weight"]) for row in rows) == pytest.approx(sampled)
+    labels = tmp_path / "ada.csv"
+    lines = [f"{row['sample_id']},PASS,,\n" for row in rows]
+    labels.write_text("sample_id,human_verdict,notes,timestamp\n" + "".join(lines))
+    done = terminal(
+        *("audit", "risk-coverage", labels, "--sample", target),
+        *("--run", GOLDEN / "spatialbench_run", "--weighted", "--json"),
+    )
+    assert done.code == 0
+    assert json.loads(done.out)["samples"] == 12
+
+
+def test_an_existing_sample_is_not_replaced(terminal, tmp_path):
+    target = tmp_path / "sample.csv"
+    target.write_text("mine")
+    run = GOLDEN / "spatialbench_run"
+    assert terminal("audit", "sample", run, "--out", target).code == 2
+    assert target.read_text() == "mine"
+    assert terminal("audit", "sample", run, "--out", target, "--overwrite").code == 0
+
+
+def test_two_raters_merge_in_any_order_and_clashes_are_listed(terminal, tmp_path):
+    header = "sample_id,human_verdict,notes,timestamp,rater\n"
+    (tmp_path / "a.csv").write_text(header + "one,PASS,,1,Ada\ntwo,FAIL,,1,Ada\n")
+    (tmp_path / "b.csv").write_text(header + "one,FAIL,,2,Ada\none,PASS,,1,Bo\n")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    answers = []
+    for name, order in (("ab.csv", files), ("ba.csv", files[::-1])):
+        done = terminal("audit", "import", *order, "--out", tmp_path / name, "--json")
+        answers.append(json.loads(done.out)["clashes"])
+    assert (tmp_path / "ab.csv").read_bytes() == (tmp_path / "ba.csv").read_bytes()
+    expected = {"sample_id": "one", "rater": "Ada", "kept": "FAIL", "dropped": "PASS"}
+    assert answers == [[expected], [expected]]
+
+
+def test_labels_pass_through_label_studio_unchanged(terminal, tmp_path):
+    tasks, back = tmp_path / "tasks.json", tmp_path / "labels.csv"
+    terminal("audit", "export", LABELS, "--format", "label-studio", "--out", tasks)
+    done = terminal("audit", "import", tasks, "--out", back)
+    assert done.out.startswith("Wrote 66 labels")
+    columns = ("sample_id", "human_verdict", "notes", "timestamp")
+    found = {tuple(row[name] for name in columns) for row in rows_of(back)}
+    assert found == {tuple(row[name] for name in columns) for row in rows_of(LABELS)}
+
+
+def test_calibration_shows_the_published_objective_and_held_out_folds(terminal, calibrated):
+    done = terminal("audit", "calibrate", LABELS, "--sample", calibrated, "--json")
+    answer = json.loads(done.out)
+    assert [row["threshold"] for row in answer["rows"]] == [0.3, 0.5, 0.7]
+    for row in answer["rows"]:
+        expected = 10 * row["false_pass_rate"] + 2 * row["risk"] + 0.5 * (1 - row["coverage"])
+        assert row["objective"] == pytest.approx(expected)
+    assert answer["best"]["objective"] == min(row["objective"] for row in answer["rows"])
+    assert sum(fold["size"] for fold in answer["folds"]) == 66
+
+
+@pytest.mark.parametrize("action", ["agreement", "risk-coverage", "calibrate"])
+def test_results_are_printed_as_lines_and_as_a_table(action, terminal):
+    lines = terminal("audit", action, *ANALYSIS)
+    table = terminal("audit", action, *ANALYSIS, "--csv")
+    assert (lines.code, table.code) == (0, 0)
+    assert "nan" not in lines.out.lower()
+    assert len({line.count(",") for line in table.out.splitlines()}) == 1
+
+
+def test_a_sample_that_the_runs_lack_is_named(terminal):
+    done = terminal("audit", "agreement", *ANALYSIS, "--run", GOLDEN / "spatialbench_run")
+    assert done.code == 2
+    assert "do not contain the sample" in done.err
