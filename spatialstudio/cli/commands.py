@@ -2,15 +2,12 @@
 
 import argparse
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.compose.compare_readings import dispute_in_words
 from spatialstudio.application.compose.list_relations import list_relations, names_of
-from spatialstudio.application.compose.token_counter import unread_text
 from spatialstudio.application.error_reports import (
     EXIT_CANCELLED,
     EXIT_FAILURE,
@@ -19,24 +16,27 @@ from spatialstudio.application.error_reports import (
 )
 from spatialstudio.application.evaluate.judging import LARGEST_LIST_BYTES
 from spatialstudio.application.gallery.exports import check_targets
-from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.application.plugins import installed_plugins
-from spatialstudio.application.run.choose_settings import with_recommended_steering
-from spatialstudio.application.session import RunState, StoreFailed
+from spatialstudio.application.session import RunState
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
 from spatialstudio.cli.audit import audit
 from spatialstudio.cli.benchmark import benchmark
 from spatialstudio.cli.doctor import examine
+from spatialstudio.cli.drawing import (
+    drawn_request,
+    open_to_draw,
+    store_failure,
+    warn_of_unread,
+    working,
+)
 from spatialstudio.cli.figures import figure
-from spatialstudio.cli.guidance_options import with_guidance
-from spatialstudio.cli.interrupts import STOPPED, at_stop
+from spatialstudio.cli.interrupts import STOPPED
 from spatialstudio.cli.judging import (
     OpenStudio,
     benchmark_prompts,
     judge_pictures,
     judge_records,
-    note_absent_models,
     open_to_evaluate,
     sweep_records,
 )
@@ -45,7 +45,6 @@ from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.parser import read_arguments
 from spatialstudio.cli.printing import (
     LogPrinter,
-    ProgressBar,
     complain,
     show_json,
     show_lines,
@@ -54,8 +53,8 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.cli.studies import study
+from spatialstudio.cli.sweeps import sweep
 from spatialstudio.domain.assertion import DA_RECOMMENDED
-from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import (
     Cancelled,
     ErrorReport,
@@ -64,10 +63,8 @@ from spatialstudio.domain.errors import (
     StoreError,
     StudioError,
 )
-from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.safe_files import parse_limited, read_regular
-from spatialstudio.science.guidance.methods import has_work
 
 Row = dict[str, Any]
 
@@ -132,10 +129,6 @@ def _row(studio: Studio, line: str, number: int, extractor_id: str) -> Row:
     }
 
 
-DEPTH_IS_LEFT_ALONE = (
-    "This guidance method does not act on depth relations. Use --guidance layout, or --search 8 to "
-    "generate several pictures and keep the best."
-)
 NAME_WIDTH = 20
 DA_PRESET = DA_RECOMMENDED.preset
 
@@ -175,30 +168,14 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Generate, evaluate and store an image."""
-    studio = open_studio(options.out)
-    studio.extractor_id = options.extractor
-    studio.storage.marks_pictures = not options.unmarked
-    studio.judges = judge_choice(options)
-    note_absent_models(studio, studio.judges)
-    studio.use_scene(studio.parse_for_model(options.prompt, options.model))
-    plain = studio.new_request(
-        model_id=options.model, seed=options.seed, steps=options.steps, guided=False
-    )
-    model = studio.model(options.model)
-    request = with_guidance(plain, model, options)
-    if options.particles is None and options.guidance != UNGUIDED and options.strength != 0:
-        request = with_recommended_steering(request, studio.judge_defaults)
-    studio.check_judges(request)
-    is_asked = plain.scene.relations and options.guidance != UNGUIDED and not is_search(request)
-    is_asked = is_asked and not request.steering.is_on
-    if is_asked and not has_work(plain.scene, options.guidance):
-        show_progress(DEPTH_IS_LEFT_ALONE)
+    studio = open_to_draw(options, open_studio)
+    request = drawn_request(studio, options)
     failures: list[ErrorReport] = []
-    studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
-    studio.bus.subscribe(_warn_of_unread)
-    with _working(studio):
-        studio.tokens.read(options.prompt, model)
-        studio.generate(replace(request, width=options.width, height=options.height))
+    studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
+    studio.bus.subscribe(warn_of_unread)
+    with working(studio):
+        studio.tokens.read(options.prompt, studio.model(options.model))
+        studio.generate(request)
     return _tell(studio, options, failures)
 
 
@@ -214,8 +191,8 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio = open_to_evaluate(options, open_studio)
     scene = studio.pictures.scene_shown(only, options.prompt)
     failures: list[ErrorReport] = []
-    studio.bus.subscribe(lambda event: failures.extend(_store_failure(event)))
-    with _working(studio):
+    studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
+    with working(studio):
         studio.pictures.judge(only, scene)
     return _tell(studio, options, failures)
 
@@ -260,6 +237,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "benchmark": benchmark,
     "benchmark-prompts": benchmark_prompts,
     "corruption-study": corruption_study,
+    "sweep": sweep,
     "study": study,
     "runs": runs,
     "figure": figure,
@@ -269,50 +247,12 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
 }
 
 
-@contextmanager
-def _working(studio: Studio) -> Iterator[None]:
-    """Run the engine with the session updated and the progress shown."""
-    bar = ProgressBar()
-
-    def give_up() -> None:
-        bar.clear()
-        for picture in studio.storage.give_up():
-            show_progress(f"The picture is stored without a verdict: {picture}")
-
-    studio.bus.subscribe(studio.session.apply_event)
-    studio.bus.subscribe(bar.apply_event)
-    studio.start()
-    try:
-        with at_stop(give_up):
-            yield
-    finally:
-        bar.clear()
-        studio.close()
-
-
 def _check_help_was_written() -> None:
     try:
         show_lines(())
     except StoreError as error:
         complain(report_on(error, "The help"))
         raise SystemExit(EXIT_FAILURE) from error
-
-
-def _store_failure(event: object) -> tuple[ErrorReport, ...]:
-    """Return an error report for a run that was not stored, with the path of the recovery copy."""
-    if not isinstance(event, StoreFailed):
-        return ()
-    if event.is_evaluation:
-        return (event.error,)
-    safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
-    return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
-
-
-def _warn_of_unread(event: object) -> None:
-    if isinstance(event, TokensRead) and (unread := unread_text(event)):
-        show_progress(
-            f'The prompt is too long: "{unread}" is beyond the limit of the text encoder.'
-        )
 
 
 def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:

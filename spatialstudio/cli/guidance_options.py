@@ -2,6 +2,7 @@
 
 import argparse
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -43,8 +44,15 @@ FLAGS = {"dtype": "number-format"}
 """Options of a run whose flag has another name than the setting."""
 
 
-def add_guidance_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of generation and guidance."""
+def add_guidance_options(
+    parser: argparse.ArgumentParser, read_strength: Callable[[str], object] = float
+) -> None:
+    """Add the options of generation and guidance.
+
+    Args:
+        parser: Receives the options.
+        read_strength: Reads the value of ``--strength``; a sweep takes several.
+    """
     group = parser.add_argument_group("guidance")
     group.add_argument(
         "--guidance",
@@ -60,7 +68,7 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
         help="guidance preset: recommended, published, or, for boxdiff, spatialbench-uc "
         "(without refinement) (default: recommended)",
     )
-    _add_strength(group)
+    _add_strength(group, read_strength)
     _add_sketch(group)
     _add_switches(group)
     _add_method_options(parser)
@@ -70,11 +78,11 @@ def add_guidance_options(parser: argparse.ArgumentParser) -> None:
     _add_place(parser)
 
 
-def _add_strength(group: argparse._ArgumentGroup) -> None:
+def _add_strength(group: argparse._ArgumentGroup, read_strength: Callable[[str], object]) -> None:
     by_model = " and ".join(method.id for method in GUIDANCE_METHODS if method.uses_model_strength)
     group.add_argument(
         "--strength",
-        type=float,
+        type=read_strength,
         help="guidance step size; 0 disables guidance (default: the preset's; the model's for "
         f"the recommended preset of {by_model})",
     )

@@ -8,12 +8,11 @@ from typing import NoReturn
 
 from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
-from spatialstudio.application.studio import EXTRACTOR_ID
 from spatialstudio.cli.audit import add_audit_options
 from spatialstudio.cli.benchmark import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
+from spatialstudio.cli.drawing import add_drawing_options, add_extractor
 from spatialstudio.cli.figures import add_figure_options
-from spatialstudio.cli.guidance_options import add_guidance_options
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
     add_command,
@@ -26,6 +25,7 @@ from spatialstudio.cli.options import (
 )
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.cli.studies import add_study_options
+from spatialstudio.cli.sweeps import add_sweep_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.scene import relation_types
@@ -85,6 +85,7 @@ def build_parser() -> argparse.ArgumentParser:
     audit = add_command(commands, "audit", "sample runs, merge labels, compare checker and people")
     add_audit_options(audit, shared)
     _add_corruption_study(add("corruption-study", "measure PSE on corrupted masks of runs"))
+    add_sweep_options(add("sweep", "generate pictures of prompts over strengths, seeds, settings"))
     add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
@@ -118,7 +119,7 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="ID", help="show the token positions of the objects in this model"
     )
-    _add_extractor(parser)
+    add_extractor(parser)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         "--file",
@@ -129,37 +130,10 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     source.add_argument("prompt", nargs="?", help=PROMPT_HELP)
 
 
-def _add_extractor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--extractor",
-        choices=adapter_ids("extractor"),
-        default=EXTRACTOR_ID,
-        help="relation extractor: grammar, language model, or a plugin's extractor (default: "
-        "%(default)s)",
-    )
-
-
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
-    _add_extractor(parser)
-    parser.add_argument(
-        "--model", metavar="ID", help="model, or a checkpoint file (default: the embedded one)"
-    )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
-    parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
-    parser.add_argument("--width", type=int, help="in pixels (default: the model's)")
-    parser.add_argument("--height", type=int, help="in pixels (default: the model's)")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="folder for the run's files (default: the library)",
-    )
-    parser.add_argument(
-        "--unmarked", action="store_true", help="do not label the picture as AI-generated"
-    )
-    add_guidance_options(parser)
-    add_judge_options(parser)
+    add_drawing_options(parser)
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +146,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='CSV or JSON Lines with "picture" and "prompt"',
     )
-    _add_extractor(parser)
+    add_extractor(parser)
     parser.add_argument("--csv", action="store_true", help="write CSV, one row per relation")
     parser.add_argument(
         "--out",

@@ -103,6 +103,8 @@ def _one(condition: Condition, wanted: Wanted) -> Clause:
     column = _COLUMNS[condition.field]
     if condition.field is Field.DATE:
         return _DATES[condition.sign](column, str(wanted))
+    if condition.field is Field.SWEEP:  # an id, or its first characters
+        return _DATES[Sign.HAS](column, str(wanted))
     if condition.field in _CONTAINED:
         return f"{column} LIKE ? ESCAPE '\\'", (f"%{_plain(wanted)}%",)
     sign = "=" if condition.sign is Sign.HAS else condition.sign.value

@@ -384,6 +384,8 @@ def test_the_runs_of_a_sweep_are_found_with_their_positions(library, root, pictu
     library.refresh()
     found = library.entries(library.find(read_filter("sweep:5eeb")))
     assert {run.summary.sweep for run in found} == set(cells)
+    assert library.find(read_filter("sweep:5e")) == library.find(read_filter("sweep:5eeb"))
+    assert library.find(read_filter("sweep:eeb")) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,140 @@
+"""Drawing from the terminal: options of a picture, its request, and the engine while it works."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from spatialstudio.application.compose.token_counter import unread_text
+from spatialstudio.application.jobs.messages import TokensRead
+from spatialstudio.application.plugins import adapter_ids
+from spatialstudio.application.run.choose_settings import with_recommended_steering
+from spatialstudio.application.session import StoreFailed
+from spatialstudio.application.studio import EXTRACTOR_ID, Studio
+from spatialstudio.cli.guidance_options import add_guidance_options, with_guidance
+from spatialstudio.cli.interrupts import at_stop
+from spatialstudio.cli.judging import OpenStudio, note_absent_models
+from spatialstudio.cli.options import add_judge_options, judge_choice
+from spatialstudio.cli.printing import ProgressBar, show_progress
+from spatialstudio.domain.derived_requests import is_search
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.science.guidance.methods import has_work
+
+DEPTH_IS_LEFT_ALONE = (
+    "This guidance method does not act on depth relations. Use --guidance layout, or --search 8 to "
+    "generate several pictures and keep the best."
+)
+
+
+def add_drawing_options(
+    parser: argparse.ArgumentParser, read_strength: Callable[[str], object] = float
+) -> None:
+    """Add the options of a picture, except its prompt and seed.
+
+    Args:
+        parser: Receives the options.
+        read_strength: Reads the value of ``--strength``; a sweep takes several.
+    """
+    add_extractor(parser)
+    parser.add_argument(
+        "--model", metavar="ID", help="model, or a checkpoint file (default: the embedded one)"
+    )
+    parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
+    parser.add_argument("--width", type=int, help="in pixels (default: the model's)")
+    parser.add_argument("--height", type=int, help="in pixels (default: the model's)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for the run's files (default: the library)",
+    )
+    parser.add_argument(
+        "--unmarked", action="store_true", help="do not label the picture as AI-generated"
+    )
+    add_guidance_options(parser, read_strength)
+    add_judge_options(parser)
+
+
+def add_extractor(parser: argparse.ArgumentParser) -> None:
+    """Add the option of the relation extractor."""
+    parser.add_argument(
+        "--extractor",
+        choices=adapter_ids("extractor"),
+        default=EXTRACTOR_ID,
+        help="relation extractor: grammar, language model, or a plugin's extractor (default: "
+        "%(default)s)",
+    )
+
+
+def open_to_draw(options: argparse.Namespace, open_studio: OpenStudio) -> Studio:
+    """Open a studio with the extractor, judge set and folder of the command line."""
+    studio = open_studio(options.out)
+    studio.extractor_id = options.extractor
+    studio.storage.marks_pictures = not options.unmarked
+    studio.judges = judge_choice(options)
+    note_absent_models(studio, studio.judges)
+    return studio
+
+
+def drawn_request(studio: Studio, options: argparse.Namespace) -> GenerationRequest:
+    """Return the request of the command line; its scene becomes the current one.
+
+    Raises:
+        PromptError: The prompt is empty, or names an object that the model cannot generate.
+        RequestError: The method does not suit the model, or a place does not fit the prompt.
+        ModelNotFound: The model, or one of the judge set, is not installed.
+    """
+    studio.use_scene(studio.parse_for_model(options.prompt, options.model))
+    plain = studio.new_request(
+        model_id=options.model, seed=options.seed, steps=options.steps, guided=False
+    )
+    request = with_guidance(plain, studio.model(options.model), options)
+    if options.particles is None and options.guidance != UNGUIDED and options.strength != 0:
+        request = with_recommended_steering(request, studio.judge_defaults)
+    studio.check_judges(request)
+    is_asked = plain.scene.relations and options.guidance != UNGUIDED and not is_search(request)
+    is_asked = is_asked and not request.steering.is_on
+    if is_asked and not has_work(plain.scene, options.guidance):
+        show_progress(DEPTH_IS_LEFT_ALONE)
+    return replace(request, width=options.width, height=options.height)
+
+
+@contextmanager
+def working(studio: Studio) -> Iterator[None]:
+    """Run the engine with the session updated and the progress shown."""
+    bar = ProgressBar()
+
+    def give_up() -> None:
+        bar.clear()
+        for picture in studio.storage.give_up():
+            show_progress(f"The picture is stored without a verdict: {picture}")
+
+    studio.bus.subscribe(studio.session.apply_event)
+    studio.bus.subscribe(bar.apply_event)
+    studio.start()
+    try:
+        with at_stop(give_up):
+            yield
+    finally:
+        bar.clear()
+        studio.close()
+
+
+def store_failure(event: object) -> tuple[ErrorReport, ...]:
+    """Return an error report for a run that was not stored, with the path of the recovery copy."""
+    if not isinstance(event, StoreFailed):
+        return ()
+    if event.is_evaluation:
+        return (event.error,)
+    safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
+    return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
+
+
+def warn_of_unread(event: object) -> None:
+    """Print a note if a prompt is longer than the text encoder's limit."""
+    if isinstance(event, TokensRead) and (unread := unread_text(event)):
+        show_progress(
+            f'The prompt is too long: "{unread}" is beyond the limit of the text encoder.'
+        )

@@ -1,0 +1,96 @@
+import json
+
+import pytest
+
+from tests.cli.test_stored_runs import PROMPT
+
+OTHER = "a cat to the left of a car"
+
+
+@pytest.fixture
+def sweep(terminal, tmp_path):
+    """Draw a sweep into one folder and return the answer, and the number of its pictures."""
+
+    def drawn(*words):
+        folder = tmp_path / "study"
+        done = terminal("sweep", *words, "--guidance", "psg", "--out", folder, "--json")
+        assert done.code == 0, done.err
+        return json.loads(done.out), len(list(folder.glob("*.png")))
+
+    return drawn
+
+
+def test_one_command_draws_prompts_at_strengths_and_seeds(sweep):
+    answer, pictures = sweep(PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-2")
+    assert pictures == len(answer["runs"]) == 12
+    assert [group["runs"] for group in answer["groups"]] == [6, 6]
+    drawn = {tuple(run["settings"].values()) for run in answer["runs"]}
+    assert len(drawn) == 12
+    difference = answer["groups"][1]["differences"]["pse"]
+    assert (difference["n"], difference["missing"]) == (6, 0)
+
+
+def test_pictures_in_the_folder_are_not_drawn_again(sweep, tmp_path):
+    sweep(PROMPT, "--strength", "0,5", "--seeds", "0,1")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*.png")}
+    next(iter(before)).unlink()
+    answer, pictures = sweep(PROMPT, "--strength", "0,5,10", "--seeds", "0-1")
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*.png")}
+    kept = [path for path in before if path in after and before[path] == after[path]]
+    assert len(kept) == len(before) - 1
+    assert len(answer["runs"]) == 6
+    assert pictures == 6
+
+
+def test_any_option_with_a_value_can_be_varied(sweep):
+    answer, _ = sweep(PROMPT, "--vary", "steps=2,3", "--vary", "inner-updates=1,2")
+    found = {(run["settings"]["steps"], run["settings"]["inner_updates"]) for run in answer["runs"]}
+    assert found == {(2, 1), (2, 2), (3, 1), (3, 2)}
+
+
+def test_options_of_the_guidance_method_can_be_varied(sweep):
+    answer, _ = sweep(PROMPT, "--vary", "paper_loss=false,true")
+    found = {run["settings"]["paper_loss"] for run in answer["runs"]}
+    assert found == {False, True}
+
+
+def test_unguided_pictures_are_drawn_once_for_all_methods(sweep):
+    words = ("--strength", "0,5", "--vary", "guidance=psg,layout")
+    assert sweep(PROMPT, *words)[1] == 3
+
+
+def test_each_prompt_has_a_grid_that_the_library_finds(terminal, registry, sweep, tmp_path):
+    sweep(PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-1")
+    folder = tmp_path / "study"
+    store = registry._get("store", "")
+    pictures = sorted(folder.glob("*.png"))
+    cells = [store.load(path)[0].request.sweep for path in pictures]
+    ids = {cell.sweep_id for cell in cells}
+    assert len(ids) == 2
+    line = f"sweep:{next(iter(ids))[:12]}"
+    done = terminal("runs", "list", line, "--library", folder, "--json")
+    assert json.loads(done.out)["found"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--vary", "colour=1,2"), 'no option "colour"'),
+        (("--vary", "steps=2,many"), "invalid int value"),
+        (("--vary", "out=a,b"), "cannot be varied"),
+        (("--search", "2"), "--search"),
+        (("--seeds", "0-299", "--strength", "0,5"), "too large"),
+    ],
+    ids=["unknown", "no number", "folder", "search", "many"],
+)
+def test_sweeps_that_cannot_be_drawn_say_why(terminal, tmp_path, words, message):
+    done = terminal("sweep", PROMPT, *words, "--out", tmp_path / "study")
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_sweep_needs_a_folder(terminal):
+    done = terminal("sweep", PROMPT)
+    assert done.code == 2
+    assert "--out" in done.err
