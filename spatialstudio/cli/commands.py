@@ -51,6 +51,7 @@ from spatialstudio.cli.printing import (
     show_progress,
     show_row,
 )
+from spatialstudio.cli.questions import questions
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.cli.studies import study
 from spatialstudio.cli.sweeps import sweep
@@ -239,6 +240,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "corruption-study": corruption_study,
     "sweep": sweep,
     "study": study,
+    "questions": questions,
     "runs": runs,
     "figure": figure,
     "train-stickers": train_stickers,

@@ -24,6 +24,7 @@ from spatialstudio.cli.options import (
     with_minuses,
 )
 from spatialstudio.cli.printing import show_lines
+from spatialstudio.cli.questions import add_questions_options
 from spatialstudio.cli.studies import add_study_options
 from spatialstudio.cli.sweeps import add_sweep_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
@@ -88,6 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_sweep_options(add("sweep", "generate pictures of prompts over strengths, seeds, settings"))
     add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
+    asked = add_command(commands, "questions", "report on multiple-choice questions")
+    add_questions_options(asked, shared)
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
     add_runs_options(runs, shared)
     _add_train(add("train-stickers", "train the bundled models"))
