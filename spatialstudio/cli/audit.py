@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 
 from spatialstudio.application.audit.audits import (
@@ -27,13 +28,14 @@ from spatialstudio.domain.audit_figures import (
     HumanUndecidable,
     RiskPoint,
 )
+from spatialstudio.domain.interval import Interval
 from spatialstudio.science.statistics.risk_coverage import (
     area_under_curve,
     grid_thresholds,
     risk_coverage_curve,
 )
 from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
-from spatialstudio.science.statistics.threshold_search import best_row, mean_held_out
+from spatialstudio.science.statistics.threshold_search import best_row
 
 FOLDS = 5
 STRATUM = ("method", "relation", "verdict")
@@ -305,12 +307,13 @@ def _agreement_answer(report: AgreementReport) -> dict[str, object]:
         "precision": table.precision,
         "recall": table.recall,
         "f1": table.f1,
-        "checker_kappa": report.checker_kappa,
+        "checker_kappa": _bounds(report.checker_kappa),
         "rater_kappa": [
-            {"raters": list(names), "kappa": kappa} for names, kappa in report.pairs.items()
+            {"raters": list(names), "kappa": _bounds(kappa)}
+            for names, kappa in report.pairs.items()
         ],
-        "fleiss_kappa": report.fleiss,
-        "krippendorff_alpha": report.alpha,
+        "fleiss_kappa": _bounds(report.fleiss),
+        "krippendorff_alpha": _bounds(report.alpha),
         "disagreements": list(report.disagreements),
         "unlabelled": report.unlabelled,
     }
@@ -325,12 +328,12 @@ def _agreement_lines(report: AgreementReport) -> Iterator[str]:
         f"precision {_number(table.precision)}, recall {_number(table.recall)}, "
         f"F1 {_number(table.f1)}"
     )
-    yield f"Cohen's kappa of checker and people: {_number(report.checker_kappa)}"
+    yield f"Cohen's kappa of checker and people: {_interval(report.checker_kappa)}"
     for names, kappa in report.pairs.items():
-        yield f"Cohen's kappa of {' and '.join(names)}: {_number(kappa)}"
+        yield f"Cohen's kappa of {' and '.join(names)}: {_interval(kappa)}"
     if report.pairs:
-        yield f"Fleiss' kappa: {_number(report.fleiss)}"
-        yield f"Krippendorff's alpha: {_number(report.alpha)}"
+        yield f"Fleiss' kappa: {_interval(report.fleiss)}"
+        yield f"Krippendorff's alpha: {_interval(report.alpha)}"
         yield f"Raters differ on {len(report.disagreements)} samples"
         yield from (f"  {sample_id}" for sample_id in report.disagreements)
 
@@ -352,11 +355,23 @@ def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:
             f"{row.threshold:8.2f}{row.false_pass_rate:12.4f}{row.risk:10.4f}"
             f"{row.coverage:10.4f}{row.objective:10.5f}"
         )
-    best = best_row(report.rows)
+    best, held_out = best_row(report.rows), report.held_out
+    yield f"Least J {best.objective:.5f} at tau {best.threshold}"
     yield (
-        f"Least J {best.objective:.5f} at tau {best.threshold}; on samples that did not choose tau "
-        f"{mean_held_out(report.folds):.5f} ({len(report.folds)} folds)"
+        f"On samples that did not choose tau: J {held_out.objective:.5f}, risk "
+        f"{held_out.risk:.4f}, coverage {held_out.coverage:.4f} ({len(report.folds)} folds)"
     )
+
+
+def _bounds(figure: Interval | None) -> dict[str, float | None] | None:
+    if figure is None or isnan(figure.value):
+        return None
+    low, high = (None if isnan(bound) else bound for bound in (figure.low, figure.high))
+    return {"value": figure.value, "low": low, "high": high}
+
+
+def _interval(figure: Interval | None) -> str:
+    return "undefined" if figure is None or isnan(figure.value) else figure.text
 
 
 def _number(value: float | None) -> str:

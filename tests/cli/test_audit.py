@@ -42,6 +42,8 @@ def test_the_confusion_of_the_calibrated_checker_equals_a_count(terminal, calibr
         for checker in outcomes
     }
     assert answer["unlabelled"] == 0
+    kappa = answer["checker_kappa"]
+    assert kappa["low"] < kappa["value"] < kappa["high"]
 
 
 @pytest.mark.parametrize("file", ["labels.csv", "labels.json"])

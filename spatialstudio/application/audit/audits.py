@@ -1,11 +1,12 @@
 """Audits of recorded runs: draw samples, merge labels, and compare the checker with people."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.audit import (
@@ -25,8 +26,10 @@ from spatialstudio.domain.audit_figures import (
 )
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.statistics.agreement import (
+    Labels,
     cohen_kappa,
     confusion,
     fleiss_kappa,
@@ -41,6 +44,7 @@ from spatialstudio.science.statistics.calibration import (
     folds_of,
     reliability,
 )
+from spatialstudio.science.statistics.intervals import figure_bootstrap
 from spatialstudio.science.statistics.sampling import (
     allocated_sample,
     equal,
@@ -53,6 +57,7 @@ from spatialstudio.science.statistics.threshold_search import (
     Candidate,
     FoldRow,
     cross_validated,
+    pooled_held_out,
     search_thresholds,
 )
 
@@ -60,6 +65,8 @@ PUBLISHED_ALLOCATION = "published"
 ALLOCATIONS = {"proportional": proportional, "neyman": neyman, "equal": equal}
 FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
 LEAST_RATERS = 2
+RESAMPLES = 1000
+"""Resamples of a bootstrap of agreement."""
 
 
 @frozen
@@ -68,7 +75,7 @@ class AgreementReport:
 
     Attributes:
         confusion: The checker against the consensus.
-        checker_kappa: Cohen's kappa of checker and consensus; None where it is undefined.
+        checker_kappa: Cohen's kappa of checker and consensus.
         pairs: Cohen's kappa of each pair of raters.
         fleiss: Fleiss' kappa of all raters; None with fewer than two.
         alpha: Krippendorff's alpha of all raters; None with fewer than two.
@@ -77,10 +84,10 @@ class AgreementReport:
     """
 
     confusion: Confusion
-    checker_kappa: float | None
-    pairs: Mapping[tuple[str, str], float | None]
-    fleiss: float | None
-    alpha: float | None
+    checker_kappa: Interval
+    pairs: Mapping[tuple[str, str], Interval]
+    fleiss: Interval | None
+    alpha: Interval | None
     disagreements: tuple[str, ...]
     unlabelled: int
 
@@ -95,6 +102,7 @@ class CalibrationReport:
         calibrated_error: The same after calibration, each fold by a map of the others, [0, 1].
         rows: Figures of all thresholds.
         folds: Each fold judged by the threshold that the others choose.
+        held_out: All samples, each under the threshold that the other folds choose.
         evaluated: Decided samples that people decide, too.
     """
 
@@ -103,6 +111,7 @@ class CalibrationReport:
     calibrated_error: float | None
     rows: tuple[ObjectiveRow, ...]
     folds: tuple[FoldRow, ...]
+    held_out: ObjectiveRow
     evaluated: int
 
 
@@ -259,15 +268,16 @@ def agreement_report(
     columns = list(raters.values())
     is_shared = len(columns) >= LEAST_RATERS
     units = zip(samples, zip(*columns, strict=True), strict=True) if columns else ()
+    checker = [one.checker for one in samples]
     return AgreementReport(
         confusion=confusion(samples),
-        checker_kappa=cohen_kappa([one.checker for one in samples], [one.human for one in samples]),
+        checker_kappa=_cohen_interval([checker, [one.human for one in samples]]),
         pairs={
-            (one, other): cohen_kappa(raters[one], raters[other])
+            (one, other): _cohen_interval([raters[one], raters[other]])
             for one, other in combinations(names, 2)
         },
-        fleiss=fleiss_kappa(columns) if is_shared else None,
-        alpha=krippendorff_alpha(columns) if is_shared else None,
+        fleiss=_with_interval(fleiss_kappa, columns) if is_shared else None,
+        alpha=_with_interval(krippendorff_alpha, columns) if is_shared else None,
         disagreements=tuple(sample.id for sample, unit in units if len(set(unit) - {None}) > 1),
         unlabelled=sum(one.human is None for one in samples),
     )
@@ -299,13 +309,16 @@ def calibration_report(
     fold = folds_of(len(tested), folds, seed)
     calibrated = cross_calibrated(confidence, right, weights, FITS[fit_id], fold)
     bins = reliability(confidence, right)
-    candidate = Candidate(settings={}, samples=tuple(samples))
+    candidates = [Candidate(settings={}, samples=tuple(samples))]
+    search_fold = folds_of(len(samples), folds, seed)
+    rows = cross_validated(candidates, search_fold)
     return CalibrationReport(
         bins=bins,
         error=expected_calibration_error(bins),
         calibrated_error=expected_calibration_error(reliability(calibrated, right)),
-        rows=search_thresholds([candidate], THRESHOLDS),
-        folds=cross_validated([candidate], folds_of(len(samples), folds, seed)),
+        rows=search_thresholds(candidates, THRESHOLDS),
+        folds=rows,
+        held_out=pooled_held_out(candidates, search_fold, rows),
         evaluated=len(tested),
     )
 
@@ -314,6 +327,26 @@ def is_evaluated(sample: AuditedSample) -> bool:
     """Return True if checker and people decide on a sample."""
     open_ = Outcome.UNDECIDABLE
     return sample.checker is not open_ and sample.human not in (None, open_)
+
+
+def _cohen_interval(raters: Sequence[Labels]) -> Interval:
+    return _with_interval(lambda pair: cohen_kappa(*pair), raters)
+
+
+def _with_interval(
+    coefficient: Callable[[Sequence[Labels]], float | None], raters: Sequence[Labels]
+) -> Interval:
+    """Return a coefficient with its bootstrap interval over samples that have two labels."""
+    units = [
+        unit
+        for unit in zip(*raters, strict=True)
+        if sum(label is not None for label in unit) >= LEAST_RATERS
+    ]
+
+    def figure(drawn: npt.NDArray[np.int64]) -> float | None:
+        return coefficient(list(zip(*(units[place] for place in drawn.tolist()), strict=True)))
+
+    return figure_bootstrap(len(units), figure, resamples=RESAMPLES)
 
 
 def _drawn(

@@ -188,6 +188,42 @@ def cluster_bootstrap(
     )
 
 
+def figure_bootstrap(
+    count: int,
+    figure: Callable[[Indices], float | None],
+    *,
+    level: float = LEVEL,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """Return any figure of units with its percentile bootstrap interval.
+
+    Samples for which the figure is undefined do not enter the bounds.
+
+    Args:
+        count: Number of units.
+        figure: Takes (count,) indices of units, with repeats; returns None where it is undefined.
+        level: Confidence level, (0, 1).
+        seed: Random seed; the interval states it.
+        resamples: Number of samples.
+    """
+    value = figure(np.arange(count)) if count else None
+    if value is None:
+        return no_interval(IntervalMethod.BOOTSTRAP, 0, level)
+    drawn = (row for block in _draws(count, resamples, seed) for row in block)
+    figures = [found for row in drawn if (found := figure(row)) is not None]
+    low, high = _quantiles(np.array(figures), level) if len(figures) >= FEWEST else (nan, nan)
+    return Interval(
+        value=value,
+        low=low,
+        high=high,
+        n=count,
+        method=IntervalMethod.BOOTSTRAP,
+        level=level,
+        seed=seed,
+    )
+
+
 def known_values(values: npt.ArrayLike) -> tuple[Floats, int]:
     """Return the values that are not NaN, and the number of the others."""
     given = np.asarray(values, np.float64)

@@ -9,6 +9,7 @@ from spatialstudio.domain.interval import IntervalMethod
 from spatialstudio.science.statistics import intervals
 from spatialstudio.science.statistics.intervals import (
     cluster_bootstrap,
+    figure_bootstrap,
     mean_bootstrap,
     mean_t,
     share_interval,
@@ -142,3 +143,22 @@ def test_a_t_interval_covers_the_mean_of_normal_values_as_often_as_stated():
     found = [mean_t(rng.normal(1, 1, 5), 0.9) for _ in range(2000)]
     covered = np.mean([each.low <= 1 <= each.high for each in found])
     assert covered == pytest.approx(0.9, abs=0.025)
+
+
+def test_the_bootstrap_of_any_figure_equals_that_of_the_mean():
+    values = np.random.default_rng(5).random(40)
+    found = figure_bootstrap(40, lambda drawn: float(values[drawn].mean()), seed=3, resamples=500)
+    expected = mean_bootstrap(values, seed=3, resamples=500)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high), abs=1e-12
+    )
+
+
+def test_an_undefined_figure_has_no_interval():
+    assert isnan(figure_bootstrap(3, lambda drawn: None).value)
+    assert isnan(figure_bootstrap(0, lambda drawn: 1.0).value)
+
+
+def test_undefined_samples_do_not_enter_the_bounds():
+    found = figure_bootstrap(4, lambda drawn: 1.0 if 0 in drawn else None, resamples=50)
+    assert (found.value, found.low, found.high) == (1, 1, 1)
