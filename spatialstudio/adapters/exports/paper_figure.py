@@ -46,6 +46,8 @@ EVEN = 0.5
 """PoS of two distributions without an order."""
 POS_TICKS = (0.0, EVEN, 1.0)
 MOST_TICKS = 6
+MOST_NAMED = 4
+"""Largest number of layers that a caption names."""
 ABSENT = "n/a"
 ROUNDING = 1e-6
 MEASURED = 100
@@ -476,7 +478,7 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
         MapScale.ABSOLUTE: "colour scale from 0 to 1",
     }
     first = f"Cross-attention maps over the denoising steps, {scales[template.scale]}."
-    layers = f"Attention is the mean of {len(template.layers)} captured layers."
+    layers = layers_in_words(template.layers)
     curves = (
         "Below, PoS (probability of superiority) over the steps." if template.has_curves else ""
     )
@@ -489,6 +491,15 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
     named = zip(labels_of(runs), runs, strict=True)
     settings = (f"{label}: {'; '.join(caption(run))}." for label, run in named)
     return tuple(filter(None, (first, layers, curves, reading, *settings)))
+
+
+def layers_in_words(layers: Sequence[str]) -> str:
+    """Name the captured layers that are averaged, or count them if there are many."""
+    if len(layers) > MOST_NAMED:
+        return f"Attention is the mean of {len(layers)} captured layers."
+    if len(layers) == 1:
+        return f"Attention of the layer {layers[0]}."
+    return f"Attention is the mean of the layers {', '.join(layers)}."
 
 
 def ticks_up_to(high: float, most: int) -> tuple[float, ...]:

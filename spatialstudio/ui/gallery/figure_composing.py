@@ -187,13 +187,17 @@ class FigureComposing(QObject):
 
     def _copy_latex(self) -> None:
         if self._dialog is not None:
-            width = self._dialog.template.width
-            text = latex_figure(self._dialog.caption, f"{NAME}.pdf", width)
+            text = latex_figure(self._dialog.caption, f"{NAME}.pdf", self._dialog.width_inches)
             QGuiApplication.clipboard().setText(text)
             self._context.toasts.tell(tr("Copied the LaTeX snippet."))
 
     def _export(self) -> None:
         if self._dialog is None:
+            return
+        try:
+            template = self._dialog.template
+        except SettingsError as error:
+            self._dialog.show_problem(f"{error.message} {error.hint}")
             return
         kind = EXPORT_KINDS[FIGURE]
         choice = ExportChoice(
@@ -202,7 +206,7 @@ class FigureComposing(QObject):
             layers=frozenset(),
             theme=THEME,
             is_marked=self._context.settings.marks_pictures,
-            template=self._dialog.template,
+            template=template,
         )
         self._exporting.export(self._dialog.chosen_runs, choice)
 

@@ -204,6 +204,11 @@ class FigureDialog(TitledDialog):
         return self._caption.toPlainText()
 
     @property
+    def width_inches(self) -> float:
+        """Width of the figure, inches."""
+        return round(self._width.value(), 3)
+
+    @property
     def template(self) -> FigureTemplate:
         """The current choice.
 
@@ -218,7 +223,7 @@ class FigureDialog(TitledDialog):
             moment=self._moment.currentData(),
             has_curves=self._curves.isChecked(),
             has_footer=self._footer.isChecked(),
-            width=round(self._width.value(), 3),
+            width=self.width_inches,
             font=self._font.currentText(),
             type_size=round(self._type_size.value(), 1),
             dpi=self._dpi.value(),

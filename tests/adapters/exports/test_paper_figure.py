@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.exports.layer_runs import runs_of_layers
+from spatialstudio.adapters.exports.lettering import font_families, font_files
 from spatialstudio.adapters.exports.paper_figure import (
     caption_lines,
     labels_of,
@@ -17,6 +18,8 @@ from spatialstudio.adapters.exports.paper_figure import (
     paper_figure,
     ticks_up_to,
 )
+from spatialstudio.adapters.exports.write_pdf import pdf_bytes
+from spatialstudio.adapters.exports.write_svg import svg_bytes
 from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.attention import AttentionSnapshot, MapScale, Moment
@@ -119,6 +122,28 @@ def test_no_text_is_clipped_or_below_six_points(exports, run, settings, phrase):
         assert 0 < text.at[1] <= drawing.height
 
 
+@pytest.mark.parametrize("width", [1.5, 3.25, 7.2])
+@pytest.mark.parametrize("count", [1, 4, 12])
+def test_maps_lines_and_scale_lie_inside_the_figure(exports, run, width, count):
+    steps = tuple(range(1, count + 1))
+    drawing = drawn(exports, [run("psg"), run()], width=width, steps=steps, has_footer=True)
+    corners = [
+        corner
+        for item in drawing.items
+        if not isinstance(item, Text)
+        for corner in (
+            item.points
+            if isinstance(item, Line)
+            else (item.at, (item.at[0] + item.width, item.at[1] + item.height))
+        )
+    ]
+    xs, ys = zip(*corners, strict=True)
+    assert min(xs) >= 0
+    assert min(ys) >= 0
+    assert max(xs) <= drawing.width
+    assert max(ys) <= drawing.height
+
+
 def test_a_shared_scale_ends_at_the_highest_value_of_all_runs(exports, run):
     drawing = drawn(exports, [run(size=0.5), run(seed=8, size=2)], has_curves=False)
     first, *_ = (item.pixels for item in drawing.items if isinstance(item, Raster))
@@ -187,7 +212,7 @@ def test_maps_and_pos_of_chosen_layers_are_their_means(exports, layered):
     assert both.steps[3].attention.maps["m1"].tolist() == [[0.25, 0, 0, 0.25]] * 4
     assert one.steps[3].pos_after == {"r1": pytest.approx(1)}
     assert both.steps[3].pos_after == {"r1": pytest.approx(0.5)}
-    assert "mean of 2 captured layers" in " ".join(
+    assert "mean of the layers down, up." in " ".join(
         caption_lines([layered()], FigureTemplate(layers=("down", "up")))
     )
 
@@ -202,6 +227,22 @@ def test_layers_that_are_not_captured_or_read_at_other_moments_are_rejected(laye
 def test_an_unknown_font_is_rejected(exports, run):
     with pytest.raises(ExportError, match="not available"):
         drawn(exports, [run()], font="Comic")
+
+
+@pytest.mark.parametrize("family", font_families())
+def test_every_offered_font_is_embedded_and_its_text_fits(exports, run, family):
+    drawing = drawn(exports, [run("psg"), run()], font=family)
+    measure = measure_with(font_files(family, FONTS)[0])
+    for text in texts(drawing):
+        left = text.at[0] - measure(text.text, text.size) * STARTS[text.anchor]
+        assert left >= -0.01
+        assert left + measure(text.text, text.size) <= drawing.width + 0.01
+    svg = svg_bytes(drawing, FONTS).decode()
+    assert f"@font-face{{font-family:'{family}'" in svg
+    name = family.replace(" ", "").removesuffix("Regular").encode()
+    pdf = pdf_bytes(drawing, FONTS)
+    assert pdf.count(b"/FontFile2") == 2
+    assert name in pdf.replace(b"-", b"")
 
 
 @pytest.mark.parametrize(
