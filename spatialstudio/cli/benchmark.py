@@ -9,9 +9,24 @@ from statistics import mean
 from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
+from spatialstudio.application.benchmark.choose_method import choose_method
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.item_worker import ItemWorker
 from spatialstudio.application.benchmark.plan_file import write_plan
+from spatialstudio.application.benchmark.report import (
+    MethodReport,
+    compare_methods,
+    read_methods,
+    relative_links,
+    report_on_method,
+)
+from spatialstudio.application.benchmark.report_files import (
+    comparison_answer,
+    report_answer,
+    report_csv,
+    report_html,
+    report_latex,
+)
 from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
 from spatialstudio.application.benchmark.runner import (
     DRAIN,
@@ -23,18 +38,22 @@ from spatialstudio.application.benchmark.runner import (
 )
 from spatialstudio.application.engine.process_engine import open_engine
 from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.evaluate.judging import RECORDS_ID
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.judging import OpenStudio
+from spatialstudio.cli.judging import OpenStudio, figures_in_words
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark_plan import PlanEstimate, PromptSource
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.write_gate import FILE_GATE
+from spatialstudio.science.benchmark.figures import Comparison
+from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 FILES_ID = "files"
+REPORT_SUFFIXES = (".csv", ".tex", ".html")
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
 DEFAULT_METHODS = f"{UNGUIDED},layout"
@@ -69,6 +88,48 @@ def add_benchmark_options(parser: argparse.ArgumentParser, shared: argparse.Argu
     _add_folder(pause)
     pause.add_argument(
         "--drain", action="store_true", help="end after the pictures in progress instead"
+    )
+
+    _add_report_options(add)
+
+
+def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    report = add("report", "report on benchmarks or recorded SpatialBench-UC runs")
+    _add_folders(report)
+    report.add_argument(
+        "--out",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"write the report as {', '.join(REPORT_SUFFIXES)}; may be repeated",
+    )
+    add_overwrite(report)
+    _add_folders(add("compare", "compare every two methods on the same prompts and seeds"))
+    choose = add("choose", "choose the best method from stored scores, with few of them (OPSE)")
+    _add_folders(choose)
+    choose.add_argument(
+        "--value", choices=("pse", "pass", "visor"), default="pass", help="score of a picture"
+    )
+    choose.add_argument(
+        "--error",
+        type=float,
+        default=ERROR,
+        help="largest probability of dropping the best method (default: %(default)s)",
+    )
+    choose.add_argument("--seed", type=int, default=0, help="order of prompts (default: 0)")
+    choose.add_argument(
+        "--published", action="store_true", help="replay the published procedure instead"
+    )
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folders",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="benchmarks, or run folders of SpatialBench-UC",
     )
 
 
@@ -231,6 +292,110 @@ def pause(options: argparse.Namespace, studio: Studio) -> int:
     return 0
 
 
+def report(options: argparse.Namespace, studio: Studio) -> int:
+    """Report on methods; write the report to files."""
+    writers = {".csv": report_csv, ".tex": report_latex}
+    if wrong := [path for path in options.out if path.suffix not in REPORT_SUFFIXES]:
+        raise SettingsError(
+            f'A report cannot be written as "{wrong[0].name}".',
+            hint=f"Choose {', '.join(REPORT_SUFFIXES)}.",
+        )
+    check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
+    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    reports = [report_on_method(each) for each in methods]
+    comparisons = compare_methods(methods) if len(methods) > 1 else ()
+    files = studio.registry.benchmark_files(FILES_ID)
+    for path in options.out:
+        if path.suffix in writers:
+            text = writers[path.suffix](reports)
+        else:
+            linked = relative_links(methods, options.folders, path.parent)
+            text = report_html(options.folders[0].name, linked, reports, comparisons)
+        files.write(path, text.encode())
+    if options.json:
+        show_json(report_answer(reports, comparisons))
+    else:
+        show_lines(line for each in reports for line in _report_lines(each))
+        show_lines(_comparison_lines(comparisons))
+        show_lines(f"Wrote {path}" for path in options.out)
+    return 0
+
+
+def compare(options: argparse.Namespace, studio: Studio) -> int:
+    """Compare every two methods on the same prompts and seeds."""
+    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    comparisons = compare_methods(methods)
+    if options.json:
+        show_json({"comparisons": [comparison_answer(each) for each in comparisons]})
+    else:
+        show_lines(_comparison_lines(comparisons))
+    return 0
+
+
+def choose(options: argparse.Namespace, studio: Studio) -> int:
+    """Choose the best method from stored scores."""
+    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    chosen = choose_method(
+        methods, options.value, options.error, options.seed, is_published=options.published
+    )
+    pulls = dict(zip(chosen.names, chosen.choice.pulls, strict=True))
+    name = chosen.names[chosen.choice.best]
+    if options.json:
+        certain = chosen.choice.is_certain
+        show_json({"best": name, "is_certain": certain, "pulls": pulls, "scores": chosen.scores})
+        return 0
+    show_lines([f"Best: {name}"])
+    unit = "pulls of 5 scores" if options.published else f"of {chosen.scores} scores read"
+    show_lines(f"  {each}: {count} {unit}" for each, count in pulls.items())
+    if not (options.published or chosen.choice.is_certain):
+        show_lines([f"  The scores do not decide with an error of {options.error:g}."])
+    return 0
+
+
+def _report_lines(report: MethodReport) -> Iterator[str]:
+    counts = report.all.counts
+    yield (
+        f"{report.name}: {counts.total} judged, {counts.passes} PASS, {counts.fails} FAIL, "
+        f"{counts.undecidable} UNDECIDABLE, {counts.errors} ERROR"
+    )
+    yield f"  PASS over all      {report.all.pass_all.text}; by prompt {report.by_prompt.text}"
+    yield f"  PASS over decided  {report.all.pass_decided.text}"
+    yield f"  coverage           {report.all.coverage.text}"
+    prompts, pairs = report.report, report.report.pairs_by_seed
+    yield (
+        f"  best of K {prompts.best_of.pass_rate_all:.3f}, all of K "
+        f"{prompts.all_of.pass_rate_all:.3f}"
+    )
+    if pairs.pairs:
+        yield (
+            f"  counterfactual pairs by seed: {pairs.both_pass} both pass, {pairs.one_sided} one "
+            f"sided, {pairs.both_fail} both fail, {pairs.undecidable} undecidable"
+        )
+    if report.order is not None:
+        yield f"  order bias {report.order.difference.text}, p {report.order.test.exact_p:.3g}"
+    for name, own in report.by_relation.items():
+        yield f"  {name}: {own.pass_all.text}"
+    for name, figures in report.metrics.items():
+        yield f"  {name}: {figures_in_words(figures)}"
+    reasons = ", ".join(f"{reason} {count}" for reason, count in report.reasons.items())
+    if reasons:
+        yield f"  abstentions: {reasons}"
+    if report.seconds is not None:
+        yield f"  cost: {report.seconds:.2f} s and {report.passes:.1f} denoiser passes each"
+
+
+def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    for each in comparisons:
+        difference = each.difference
+        test = ""
+        if each.test is not None:
+            test = f", McNemar p {each.test.exact_p:.3g}, Holm {each.adjusted_p:.3g}"
+        yield (
+            f"{each.value}: {each.second} - {each.first} = {difference.text} over "
+            f"{difference.n} pictures{test}"
+        )
+
+
 def _store(studio: Studio, folder: Path) -> ResultStore:
     return ResultStore(folder, studio.registry.benchmark_files(FILES_ID))
 
@@ -326,4 +491,7 @@ ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {
     "resume": resume,
     "status": status,
     "pause": pause,
+    "report": report,
+    "compare": compare,
+    "choose": choose,
 }

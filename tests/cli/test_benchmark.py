@@ -104,3 +104,29 @@ def test_a_folder_without_a_benchmark_is_named(terminal, tmp_path):
 
     assert finished.code != 0
     assert "contains no benchmark" in finished.err
+
+
+def test_a_benchmark_is_reported_compared_and_chosen_from(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+    terminal("benchmark", "run", plan, "--out", out)
+    page, table = tmp_path / "report.html", tmp_path / "report.csv"
+
+    report = terminal("benchmark", "report", out, "--out", page, "--out", table)
+    again = terminal("benchmark", "report", out, "--out", page)
+    compared = terminal("benchmark", "compare", out, "--json")
+    chosen = terminal("benchmark", "choose", out, "--json")
+
+    assert report.code == 0
+    assert "PASS over all" in report.out
+    assert page.read_text().startswith("<!doctype html>")
+    assert "plain,all,,pass_all," in table.read_text()
+    assert again.code != 0
+    assert json.loads(compared.out)["comparisons"][0]["first"] == "plain"
+    assert json.loads(chosen.out)["scores"] == 4
+
+
+def test_a_report_has_a_known_ending(terminal, tmp_path):
+    finished = terminal("benchmark", "report", tmp_path, "--out", "report.doc")
+
+    assert finished.code != 0
+    assert ".csv, .tex, .html" in finished.err

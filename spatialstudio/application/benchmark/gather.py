@@ -75,7 +75,7 @@ def gather(items: ItemFiles, method: MethodPlan, judges: JudgePlan, name: str) -
         judged = items.store.judged(item.key, items.judge_id(items.job(item, judges)))
         if record is None or judged is None:
             continue
-        rows.append({**judged["row"], **_place_of(item)})
+        rows.append({**judged["row"], **_place_of(item, record)})
         for stated, line in zip(_relations(item), judged["records"], strict=True):
             manifest.append(manifest_line(item, name, record, stated))
             records.append({**line, **_own_fields(stated, item, name)})
@@ -117,11 +117,12 @@ def _relations(item: PlannedItem) -> Iterator[BenchmarkItem]:
     return (benchmark_item(item, scene, relation) for relation in scene.relations)
 
 
-def _place_of(item: PlannedItem) -> Record:
+def _place_of(item: PlannedItem, record: Record) -> Record:
     return {
         "prompt_id": item.prompt.id,
         "set": item.prompt.set_id,
         "counterpart": item.prompt.counterpart_id,
         "tags": list(item.prompt.tags),
         "seed": item.seed,
+        **{name: record[name] for name in ("picture", "seconds", "passes")},
     }

@@ -1,0 +1,268 @@
+"""Reports as plain data, CSV, a LaTeX table, and a single HTML file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from math import isnan
+from typing import Any
+
+from spatialstudio.application.benchmark.report import MethodReport, MethodResults
+from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
+from spatialstudio.domain.foreign_text import table_text
+from spatialstudio.domain.interval import Interval
+from spatialstudio.science.benchmark.figures import Comparison, Rates
+
+HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
+Line = tuple[object, ...]
+BAR_WIDTH = 240
+"""Pixels of a rate of 1 in the HTML report."""
+STYLE = (
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;margin:.6rem 0 1.6rem}"
+    "th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid}"
+    "th:first-child,td:first-child{text-align:left}"
+    ".bar{fill:currentColor;opacity:.45}.error{stroke:currentColor;stroke-width:2}"
+)
+
+
+def report_lines(reports: Sequence[MethodReport]) -> Iterator[Line]:
+    """Yield every figure as a line of ``HEADER``; bounds are None where there are none."""
+    for report in reports:
+        for group, name, figure, value in _figures(report):
+            if isinstance(value, Interval):
+                bounds: Line = (_plain(value.value), _plain(value.low), _plain(value.high), value.n)
+            else:
+                bounds = (value, None, None, None)
+            yield (report.name, group, name, figure, *bounds)
+
+
+def _figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
+    yield from _rate_figures("all", "", report.all)
+    yield "all", "", "pass_all_by_prompt", report.by_prompt
+    yield "all", "", "mean_confidence", report.report.mean_confidence
+    for name, counts in (("best_of_k", report.report.best_of), ("all_of_k", report.report.all_of)):
+        yield from _count_figures("prompts", name, counts)
+    pairs = (("best_of_k", report.report.pairs), ("by_seed", report.report.pairs_by_seed))
+    for name, own in pairs:
+        yield from _pair_figures(name, own)
+    groups = (
+        ("relation", report.by_relation),
+        ("object", report.by_object),
+        ("difficulty", report.by_tag),
+    )
+    for group, rates in groups:
+        for name, each in sorted(rates.items()):
+            yield from _rate_figures(group, name, each)
+    for reason, count in report.reasons.items():
+        yield "abstention", reason, "count", count
+    yield from _other_figures(report)
+
+
+def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
+    if report.order is not None:
+        yield "order_bias", "", "difference", report.order.difference
+        yield "order_bias", "", "exact_p", report.order.test.exact_p
+    for metric, figures in report.metrics.items():
+        for name, value in figures.items():
+            nested = value.items() if isinstance(value, Mapping) else ((None, value),)
+            for key, number in nested:
+                yield "metric", metric, name if key is None else f"{name} {key}", number
+    if report.seconds is not None:
+        yield "cost", "", "seconds", report.seconds
+        yield "cost", "", "denoiser_passes", report.passes
+
+
+def _rate_figures(group: str, name: str, rates: Rates) -> Iterator[tuple[str, str, str, Any]]:
+    yield group, name, "pass", rates.counts.passes
+    yield group, name, "fail", rates.counts.fails
+    yield group, name, "undecidable", rates.counts.undecidable
+    yield group, name, "error", rates.counts.errors
+    yield group, name, "coverage", rates.coverage
+    yield group, name, "pass_all", rates.pass_all
+    yield group, name, "pass_decided", rates.pass_decided
+
+
+def _count_figures(
+    group: str, name: str, counts: OutcomeCounts
+) -> Iterator[tuple[str, str, str, Any]]:
+    yield group, name, "pass", counts.passes
+    yield group, name, "fail", counts.fails
+    yield group, name, "undecidable", counts.undecidable
+    yield group, name, "pass_rate", counts.pass_rate_all
+
+
+def _pair_figures(name: str, counts: PairCounts) -> Iterator[tuple[str, str, str, Any]]:
+    for figure, count in asdict(counts).items():
+        yield "counterfactual", name, figure, count
+    if counts.pairs:
+        yield "counterfactual", name, "both_pass_rate", counts.both_pass / counts.pairs
+
+
+def _plain(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+def report_answer(
+    reports: Sequence[MethodReport], comparisons: Sequence[Comparison]
+) -> Mapping[str, Any]:
+    """Return a report as JSON values."""
+    lines = (dict(zip(HEADER, line, strict=True)) for line in report_lines(reports))
+    return {"figures": list(lines), "comparisons": [comparison_answer(e) for e in comparisons]}
+
+
+def comparison_answer(comparison: Comparison) -> Mapping[str, Any]:
+    """Return a comparison as JSON values."""
+    difference = comparison.difference
+    return {
+        "first": comparison.first,
+        "second": comparison.second,
+        "value": comparison.value,
+        "difference": _plain(difference.value),
+        "low": _plain(difference.low),
+        "high": _plain(difference.high),
+        "pairs": difference.n,
+        "missing": difference.missing,
+        "only_first": comparison.test.only_first if comparison.test else None,
+        "only_second": comparison.test.only_second if comparison.test else None,
+        "exact_p": comparison.test.exact_p if comparison.test else None,
+        "holm_p": comparison.adjusted_p,
+    }
+
+
+def report_csv(reports: Sequence[MethodReport]) -> str:
+    """Return every figure as CSV, one per line."""
+    return table_text([HEADER, *report_lines(reports)], line_end="\n")
+
+
+def report_latex(reports: Sequence[MethodReport]) -> str:
+    """Return the main figures as a LaTeX table: a row per method, percentages with intervals."""
+    lines = [
+        r"\begin{tabular}{lrrrrrr}",
+        r"\hline",
+        r"Method & PASS \% & PASS$\mid$decided \% & Coverage \% & Best of $K$ & All of $K$ & "
+        r"Both pass \\",
+        r"\hline",
+    ]
+    for report in reports:
+        pairs = report.report.pairs_by_seed
+        cells = [
+            _latex_text(report.name),
+            *map(_latex_share, (report.all.pass_all, report.all.pass_decided, report.all.coverage)),
+            f"{100 * report.report.best_of.pass_rate_all:.1f}",
+            f"{100 * report.report.all_of.pass_rate_all:.1f}",
+            f"{100 * pairs.both_pass / pairs.pairs:.1f}" if pairs.pairs else "--",
+        ]
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+
+def _latex_share(interval: Interval) -> str:
+    if isnan(interval.value):
+        return "--"
+    value, low, high = (100 * each for each in (interval.value, interval.low, interval.high))
+    return f"{value:.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _latex_text(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    plain = {character: f"\\{character}" for character in "&%$#_{}"}
+    return "".join({**special, **plain}.get(character, character) for character in text)
+
+
+def report_html(
+    title: str,
+    methods: Sequence[MethodResults],
+    reports: Sequence[MethodReport],
+    comparisons: Sequence[Comparison],
+) -> str:
+    """Return a report as one HTML file without scripts; pictures are links beside the benchmark."""
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        "<p>Intervals are 95 % Wilson intervals. Rates over all count abstentions and errors as "
+        "not passed.</p>",
+        _html_table("Methods", _main_rows(reports)),
+        *(_html_bars(report) for report in reports),
+        _html_table("Every two methods", _comparison_rows(comparisons)) if comparisons else "",
+        _html_table("All figures", [HEADER, *report_lines(reports)]),
+        _html_pictures(methods),
+    ]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
+        f"{''.join(parts)}</body></html>\n"
+    )
+
+
+def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
+    header = ("Method", "PASS over all", "PASS over decided", "Coverage", "Best of K", "All of K")
+    rows: list[Line] = [(*header, "Seconds", "Denoiser passes")]
+    for each in reports:
+        shares = (each.all.pass_all, each.all.pass_decided, each.all.coverage)
+        rows.append(
+            (
+                each.name,
+                *(share.text for share in shares),
+                each.report.best_of.pass_rate_all,
+                each.report.all_of.pass_rate_all,
+                each.seconds,
+                each.passes,
+            )
+        )
+    return rows
+
+
+def _comparison_rows(comparisons: Sequence[Comparison]) -> list[Line]:
+    rows: list[Line] = [("First", "Second", "Value", "Second - first", "Pairs", "p", "Holm p")]
+    for each in comparisons:
+        p = each.test.exact_p if each.test else None
+        difference = each.difference
+        names = (each.first, each.second, each.value)
+        rows.append((*names, difference.text, difference.n, p, each.adjusted_p))
+    return rows
+
+
+def _html_table(title: str, rows: Sequence[Line]) -> str:
+    header, *others = rows
+    head = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>" for row in others
+    )
+    return f"<h2>{escape(title)}</h2><table><tr>{head}</tr>{body}</table>"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else escape(str(value))
+
+
+def _html_bars(report: MethodReport) -> str:
+    """Return the pass rates by relation as bars with their intervals."""
+    rows = []
+    for name, rates in sorted(report.by_relation.items()):
+        share = rates.pass_all
+        x, low, high = (BAR_WIDTH * each for each in (share.value, share.low, share.high))
+        picture = (
+            f'<svg width="{BAR_WIDTH}" height="16" role="img" aria-label="{escape(share.text)}">'
+            f'<rect class="bar" y="2" width="{x:.1f}" height="12"/>'
+            f'<line class="error" x1="{low:.1f}" x2="{high:.1f}" y1="8" y2="8"/></svg>'
+        )
+        rows.append(f"<tr><td>{escape(name)}</td><td>{picture}</td><td>{share.text}</td></tr>")
+    return f"<h2>{escape(report.name)}: PASS over all</h2><table>{''.join(rows)}</table>"
+
+
+def _html_pictures(methods: Sequence[MethodResults]) -> str:
+    """Return links to the pictures of each prompt and method; empty for runs without pictures."""
+    rows = []
+    for method in methods:
+        for row in method.rows:
+            if isinstance(row.get("picture"), str):
+                outcome = escape(str(row.get("outcome") or "-"))
+                link = f'<a href="{escape(row["picture"], quote=True)}">{outcome}</a>'
+                cells = (method.name, str(row.get("prompt")), str(row.get("seed")))
+                shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                rows.append(f"<tr>{shown}<td>{link}</td></tr>")
+    if not rows:
+        return ""
+    head = "<tr><th>Method</th><th>Prompt</th><th>Seed</th><th>Picture</th></tr>"
+    return f"<h2>Pictures</h2><table>{head}{''.join(rows)}</table>"

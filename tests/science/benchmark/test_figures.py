@@ -1,0 +1,88 @@
+"""Figures of methods and comparisons."""
+
+import pytest
+
+from spatialstudio.domain.benchmark import BenchmarkItem, ScoredSample
+from spatialstudio.domain.scene import LEFT_OF, RIGHT_OF
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.benchmark.figures import (
+    compare,
+    order_bias,
+    rates_by,
+    rates_of,
+    reasons_of,
+)
+
+PASS, FAIL, UNDECIDABLE = Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE
+
+
+def sample(outcome, seed=0, kind=LEFT_OF, subject="dog", other="car", reason=""):
+    item = BenchmarkItem(
+        id=f"{subject} {kind.id} {other}",
+        prompt="",
+        relation_type=kind,
+        subject=subject,
+        object=other,
+    )
+    return ScoredSample(item=item, seed=seed, outcome=outcome, confidence=0.5, reason=reason)
+
+
+def test_rates_over_all_count_abstentions_and_errors_as_not_passed():
+    rates = rates_of([PASS, PASS, FAIL, UNDECIDABLE, None])
+
+    assert rates.pass_all.value == pytest.approx(2 / 5)
+    assert rates.pass_decided.value == pytest.approx(2 / 3)
+    assert rates.coverage.value == pytest.approx(3 / 5)
+    assert rates.pass_all.low < 2 / 5 < rates.pass_all.high
+
+
+def test_a_sample_may_count_in_several_groups():
+    samples = [sample(PASS), sample(FAIL, other="cat")]
+
+    rates = rates_by(samples, lambda each: (each.item.subject, each.item.object))
+
+    assert {name: own.counts.total for name, own in rates.items()} == {"dog": 2, "car": 1, "cat": 1}
+
+
+def test_reasons_are_counted_for_abstentions_only():
+    samples = [sample(UNDECIDABLE, reason="missing")] * 2 + [sample(PASS)]
+
+    assert reasons_of(samples) == {"missing": 2}
+
+
+def test_order_bias_is_the_difference_within_counterfactual_pairs():
+    samples = [
+        each
+        for seed in range(10)
+        for each in (
+            sample(PASS, seed),
+            sample(PASS if seed < 4 else FAIL, seed, RIGHT_OF, "car", "dog"),
+        )
+    ]
+
+    bias = order_bias(samples)
+
+    assert bias.difference.value == pytest.approx(0.6)
+    assert (bias.test.only_first, bias.test.only_second) == (6, 0)
+
+
+def test_without_counterfactual_pairs_there_is_no_order_bias():
+    assert order_bias([sample(PASS)]) is None
+
+
+def test_methods_are_compared_on_shared_items_with_holms_correction():
+    keys = [(f"p{n}", 0) for n in range(12)]
+    methods = {
+        "a": dict.fromkeys(keys, 0.0),
+        "b": {key: float(n < 8) for n, key in enumerate(keys)},
+        "c": {key: float(n < 6) for n, key in enumerate(keys[:10])},
+    }
+
+    first, second, third = compare(methods, "pass", is_yes_no=True)
+
+    assert (first.first, first.second) == ("a", "b")
+    assert first.difference.value == pytest.approx(8 / 12)
+    assert first.test.exact_p == pytest.approx(2 / 2**8)
+    assert first.adjusted_p == pytest.approx(3 * 2 / 2**8)
+    assert second.adjusted_p == pytest.approx(2 * 2 / 2**6)
+    assert (third.difference.n, third.difference.missing) == (10, 2)
