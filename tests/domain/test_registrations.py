@@ -9,7 +9,17 @@ from spatialstudio.domain.errors import PluginError
 from spatialstudio.domain.registrations import Registrations
 
 OFFERED = (
-    *("annotated", "attention", "storyboard", "curves", "sweep", "figure", "film", "picture"),
+    *(
+        "annotated",
+        "attention",
+        "storyboard",
+        "curves",
+        "sweep",
+        "study",
+        "figure",
+        "film",
+        "picture",
+    ),
     *("clean", "table", "masks", "arrays", "numbers", "settings", "data", "bundle", "report"),
 )
 

@@ -37,6 +37,15 @@ def _write_sweep(
     return figure_file(sweep_sheet(runs, look), look, ending, resources / "fonts")
 
 
+def _write_study(
+    runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.study_plot import study_plot
+    from spatialstudio.adapters.exports.write_figure import figure_file
+
+    return figure_file(study_plot(runs, look), look, ending, resources / "fonts")
+
+
 def _write_paper_figure(
     runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
 ) -> ExportFile:
@@ -105,6 +114,16 @@ KINDS = (
         formats=_FIGURE_FORMATS,
         write=_write_sweep,
         order=50,
+        is_of_many=True,
+        reads=_COLOURS_AND_MARK,
+    ),
+    ExportKind(
+        id="study",
+        label="Study plot",
+        help="PoS, PSE, verdicts and map numbers by the settings that differ, with intervals.",
+        formats=("pdf", "svg", "png"),
+        write=_write_study,
+        order=52,
         is_of_many=True,
         reads=_COLOURS_AND_MARK,
     ),

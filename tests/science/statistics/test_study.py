@@ -2,16 +2,16 @@ from math import nan
 
 import pytest
 
-from spatialstudio.application.gallery.study import (
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.interval import IntervalMethod
+from spatialstudio.science.statistics.intervals import mean_t
+from spatialstudio.science.statistics.study import (
     PASSES,
     StudyRun,
     make_study,
     settings_of,
     varied_settings,
 )
-from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.interval import IntervalMethod
-from spatialstudio.science.statistics.intervals import mean_t
 
 
 def run(strength, seed, pos, prompt="a cat left of a dog", **values):

@@ -9,20 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from math import isnan, nan
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from spatialstudio.application.inspect.run_data import run_data
-from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.errors import SettingsError, StoreError
+from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationRequest, StepEvent
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.library import RunRecord
-from spatialstudio.domain.run_data import AFTER, MEASURES, AnyArray
-from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.run_data import AFTER, MEASURES, Number
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.statistics.intervals import (
     cluster_bootstrap,
@@ -117,23 +113,22 @@ class Study:
     reference: Mapping[str, Setting]
 
 
-def read_study_run(store: RunStore, path: Path) -> StudyRun:
-    """Read the settings and numbers of a stored run.
+def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:
+    """Return the settings of a run with the last reading of each number and its verdict.
 
-    Raises:
-        StoreError: There is no run, or it is damaged.
+    Args:
+        record: Its record.
+        numbers: Rows of its long table; those of captured layers are left out.
     """
-    record, events = store.load(path)
-    steps = tuple(event for event in events if isinstance(event, StepEvent))
-    values = run_values(record, steps)
-    return StudyRun(run=record.id, settings=settings_of(record.request), values=values)
+    settings = settings_of(record.request)
+    return StudyRun(run=record.id, settings=settings, values=_last_values(record, numbers))
 
 
-def run_values(record: RunRecord, steps: Sequence[StepEvent]) -> Mapping[str, float]:
-    """Return the last reading of each number of the recorded maps and of the verdict."""
+def _last_values(record: RunRecord, numbers: Iterable[Number]) -> Mapping[str, float]:
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for number in run_data(record, steps, None, _no_layer).numbers():
-        if number.moment in {AFTER, None} and not isnan(number.value):
+    for number in numbers:
+        is_last = number.moment in {AFTER, None} and number.layer is None
+        if is_last and not isnan(number.value):
             step = -1 if number.step is None else number.step
             found[number.measure][step].append(number.value)
     values = {measure: float(np.mean(rows[max(rows)])) for measure, rows in found.items()}
@@ -332,12 +327,3 @@ def _corrected(groups: Sequence[StudyGroup]) -> tuple[StudyGroup, ...]:
         )
         for group, p in zip(groups, adjusted, strict=True)
     )
-
-
-def _no_layer(_file: AttentionFile) -> AnyArray:
-    """Leave captured layers out, which no number of a study needs.
-
-    Raises:
-        StoreError: Always.
-    """
-    raise StoreError("A study reads no captured layers.")

@@ -1,0 +1,144 @@
+"""Plot of a study: mean and interval of each number by the settings that differ."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import isnan
+
+from spatialstudio.adapters.exports.figure_parts import (
+    LARGE,
+    LINE_HEIGHT,
+    MARGIN,
+    SMALL,
+    captioned,
+    made_with,
+)
+from spatialstudio.adapters.exports.lettering import elided
+from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
+from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.interval import Interval
+from spatialstudio.science.statistics.study import (
+    Study,
+    make_study,
+    setting_text,
+    study_run,
+)
+
+PLOT_WIDTH, PLOT_HEIGHT = 360.0, 110.0
+SIDE = 44.0
+"""Room for the labels of the vertical axis."""
+SHARES = ("pos", "pse", "passes", "overlap")
+"""Numbers in [0, 1], whose axis is at least this range."""
+DOT, CAP = 2.5, 4.0
+TICKS = 4
+FEWEST = 2
+
+
+def study_of(runs: Sequence[ExportedRun]) -> Study:
+    """Return the study of exported runs.
+
+    Raises:
+        ExportError: There are fewer than two groups of runs.
+    """
+    made = make_study([study_run(run.record, run.data.numbers()) for run in runs if run.data])
+    if len(made.groups) < FEWEST:
+        raise ExportError(
+            "The runs do not differ in a setting.",
+            hint="Choose runs that differ in more than seed and prompt.",
+        )
+    return made
+
+
+def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
+    """Plot each number of the runs' groups with its 95 % interval, a panel below the other.
+
+    Raises:
+        ExportError: There are fewer than two groups of runs.
+    """
+    made = study_of(runs)
+    shown = [
+        name
+        for name in made.measures
+        if any(not isnan(group.figures[name].value) for group in made.groups)
+    ]
+    items: list[Item] = []
+    top = MARGIN + LINE_HEIGHT
+    for name in shown:
+        items += _panel(made, name, look, top)
+        top += PLOT_HEIGHT + 2 * LINE_HEIGHT
+    items += _group_names(made, look, top - LINE_HEIGHT)
+    width = 2 * MARGIN + SIDE + PLOT_WIDTH
+    return captioned(runs[0], look, items, width, top + LINE_HEIGHT, _caption(made, runs))
+
+
+def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Item]:
+    colours = look.palette.colours
+    left, figures = MARGIN + SIDE, [group.figures[name] for group in made.groups]
+    low, high = _range(name, figures)
+
+    def y_of(value: float) -> float:
+        return top + PLOT_HEIGHT * (1 - (value - low) / (high - low))
+
+    frame = box(left, top, PLOT_WIDTH, PLOT_HEIGHT)
+    yield Line(points=frame, colour=colours["line"], width=0.5, is_closed=True)
+    yield Text(at=(left, top - 4), text=name, colour=colours["text"], size=LARGE)
+    for tick in range(TICKS + 1):
+        value = low + (high - low) * tick / TICKS
+        at = (left - 4, y_of(value) + 3)
+        yield Text(
+            at=at, text=f"{value:.3g}", colour=colours["muted"], size=SMALL, anchor=Anchor.END
+        )
+    for place, figure in enumerate(figures):
+        if isnan(figure.value):
+            continue
+        x, y = _place(made, place), y_of(figure.value)
+        yield from _whisker(x, figure, colours["text"], y_of)
+        dot = box(x - DOT, y - DOT, 2 * DOT, 2 * DOT)
+        yield Line(points=dot, fill=colours["text"], is_closed=True)
+
+
+def _whisker(
+    x: float, figure: Interval, colour: str, y_of: Callable[[float], float]
+) -> Iterator[Item]:
+    if isnan(figure.low):
+        return
+    low, high = y_of(figure.low), y_of(figure.high)
+    yield Line(points=((x, low), (x, high)), colour=colour, width=1)
+    for y in (low, high):
+        yield Line(points=((x - CAP, y), (x + CAP, y)), colour=colour, width=1)
+
+
+def _range(name: str, figures: Sequence[Interval]) -> tuple[float, float]:
+    """Return the ends of an axis that holds all intervals; [0, 1] at least for shares."""
+    ends = [end for each in figures for end in (each.value, each.low, each.high) if not isnan(end)]
+    ends += [0.0, 1.0] if name in SHARES else []
+    low, high = min(ends), max(ends)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _place(made: Study, place: int) -> float:
+    return MARGIN + SIDE + PLOT_WIDTH * (place + 0.5) / len(made.groups)
+
+
+def _group_names(made: Study, look: ExportLook, y: float) -> Iterator[Item]:
+    muted, room = look.palette.colours["muted"], PLOT_WIDTH / len(made.groups)
+    for place, group in enumerate(made.groups):
+        name = ", ".join(setting_text(group.settings[each]) for each in made.by)
+        text, at = elided(name, room, SMALL), (_place(made, place), y)
+        yield Text(at=at, text=text, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
+    at = (MARGIN + SIDE + PLOT_WIDTH, y + LINE_HEIGHT)
+    words = ", ".join(made.by)
+    yield Text(at=at, text=words, colour=look.palette.colours["text"], anchor=Anchor.END)
+
+
+def _caption(made: Study, runs: Sequence[ExportedRun]) -> tuple[str, ...]:
+    """Return how many runs were averaged over what, and how the intervals are computed."""
+    over = ", ".join(name for name in made.varied if name not in made.by) or "nothing"
+    methods = ", ".join(
+        f"{name} {figure.method.value}" for name, figure in made.groups[0].figures.items()
+    )
+    missing = sum(each.missing for group in made.groups for each in group.figures.values())
+    counts = ", ".join(str(group.runs) for group in made.groups)
+    return (
+        f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
+        f"Intervals: {methods}. {made_with(runs[0])}",
+    )
