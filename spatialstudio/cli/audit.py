@@ -26,8 +26,10 @@ from spatialstudio.domain.audit_figures import (
     AuditedSample,
     Confusion,
     HumanUndecidable,
+    ObjectiveRow,
     RiskPoint,
 )
+from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.statistics.risk_coverage import (
     area_under_curve,
@@ -139,6 +141,21 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="random seed of the folds (default: %(default)s)"
     )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        action="append",
+        default=[],
+        help="search this margin of the checker, too, on the runs of --run; may be repeated",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the settings of the first --run with the best margin, and the evidence: a "
+        "settings file for --checker",
+    )
+    add_overwrite(parser)
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
@@ -252,7 +269,14 @@ def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
 def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
     """Print reliability, calibration error and the threshold search."""
     samples, _ = _audited(options, audits)
-    report = calibration_report(samples, options.map, options.folds, options.seed)
+    if (options.margin or options.out) and not options.run:
+        raise SettingsError("There is no run to evaluate again.", hint="Pass it with --run.")
+    candidates = audits.margin_candidates(samples, options.run, options.margin)
+    report = calibration_report(samples, options.map, options.folds, options.seed, candidates)
+    if options.out:
+        best = best_row(report.rows)
+        (run, *_), held_out = options.run, report.held_out
+        audits.write_settings(run, best, held_out, options.out, overwrite=options.overwrite)
     if options.csv:
         columns = tuple(asdict(report.bins[0]))
         show_table([columns, *(tuple(asdict(each).values()) for each in report.bins)])
@@ -349,18 +373,22 @@ def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:
         f"Expected calibration error {_number(report.error)}; {_number(report.calibrated_error)} "
         f"with a map ({fit_id}) of the other folds, {report.evaluated} verdicts"
     )
-    yield f"{'tau':>8}{'false PASS':>12}{'risk':>10}{'coverage':>10}{'J':>10}"
+    yield f"{'margin':>8}{'tau':>8}{'false PASS':>12}{'risk':>10}{'coverage':>10}{'J':>10}"
     for row in report.rows:
         yield (
-            f"{row.threshold:8.2f}{row.false_pass_rate:12.4f}{row.risk:10.4f}"
+            f"{_margin(row):>8}{row.threshold:8.2f}{row.false_pass_rate:12.4f}{row.risk:10.4f}"
             f"{row.coverage:10.4f}{row.objective:10.5f}"
         )
     best, held_out = best_row(report.rows), report.held_out
-    yield f"Least J {best.objective:.5f} at tau {best.threshold}"
+    yield f"Least J {best.objective:.5f} at tau {best.threshold}, margin {_margin(best)}"
     yield (
         f"On samples that did not choose tau: J {held_out.objective:.5f}, risk "
         f"{held_out.risk:.4f}, coverage {held_out.coverage:.4f} ({len(report.folds)} folds)"
     )
+
+
+def _margin(row: ObjectiveRow) -> str:
+    return ", ".join(f"{value:.3g}" for value in row.settings.values()) or "as is"
 
 
 def _bounds(figure: Interval | None) -> dict[str, float | None] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
 
 
 @frozen
@@ -155,6 +155,21 @@ class AuditFiles(Protocol):
         overwrite: bool,
     ) -> None:
         """Write labels.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+
+    def write_settings(
+        self,
+        settings: CheckerSettings,
+        evidence: Mapping[str, object],
+        path: Path,
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write a checker configuration of the release, with the evidence for it.
 
         Raises:
             TargetExists: The file exists and ``overwrite`` is False.

@@ -154,3 +154,46 @@ def test_a_sample_that_the_runs_lack_is_named(terminal):
     done = terminal("audit", "agreement", *ANALYSIS, "--run", GOLDEN / "spatialbench_run")
     assert done.code == 2
     assert "do not contain the sample" in done.err
+
+
+@pytest.fixture
+def small_audit(terminal, tmp_path):
+    """A sample of the small run, with labels that repeat the recorded relation of its objects."""
+    sample, labels = tmp_path / "sample.csv", tmp_path / "ada.csv"
+    terminal("audit", "sample", GOLDEN / "spatialbench_run", "--size", "30", "--out", sample)
+    lines = [f"{row['sample_id']},{row['checker_verdict_raw']},,\n" for row in rows_of(sample)]
+    labels.write_text("sample_id,human_verdict,notes,timestamp\n" + "".join(lines))
+    return labels, "--sample", sample
+
+
+def test_a_calibrated_margin_is_saved_with_its_evidence_and_judges_runs(
+    terminal, small_audit, tmp_path
+):
+    run, target = GOLDEN / "spatialbench_run", tmp_path / "checker.yaml"
+    margins = ("--margin", "0.03", "--margin", "0.1")
+    search = ("audit", "calibrate", *small_audit, "--run", run, "--folds", "2", *margins)
+    done = terminal(*search, "--out", target, "--json")
+    answer = json.loads(done.out)
+    assert [row["settings"]["margin"] for row in answer["rows"]] == [0.03] * 3 + [0.1] * 3
+    saved = json.loads(target.read_text())
+    assert saved["evidence"]["chosen"] == answer["best"]
+    assert saved["geometry"]["margin"] == answer["best"]["settings"]["margin"]
+    judged = terminal("judge-records", run, "--checker", target, "--out", tmp_path / "judged")
+    assert judged.code == 0
+    records = (tmp_path / "judged" / "per_sample.jsonl").read_text().splitlines()
+    used = {json.loads(line)["geometry"]["margin"] for line in records}
+    assert used == {saved["geometry"]["margin"]}
+
+
+def test_the_recorded_margin_gives_the_recorded_verdicts(terminal, small_audit):
+    run = ("--run", GOLDEN / "spatialbench_run", "--folds", "2", "--json")
+    plain = json.loads(terminal("audit", "calibrate", *small_audit, *run).out)
+    searched = terminal("audit", "calibrate", *small_audit, *run, "--margin", "0.1")
+    found = [row["objective"] for row in json.loads(searched.out)["rows"]]
+    assert found == pytest.approx([row["objective"] for row in plain["rows"]])
+
+
+def test_a_margin_needs_a_run(terminal, small_audit):
+    done = terminal("audit", "calibrate", *small_audit, "--margin", "0.1", "--folds", "2")
+    assert done.code == 2
+    assert "--run" in done.err

@@ -2,12 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.application.evaluate.metrics import change_settings
+from spatialstudio.application.evaluate.recorded_runs import judge_sample
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.audit import (
     AuditCandidate,
@@ -24,10 +27,12 @@ from spatialstudio.domain.audit_figures import (
     ObjectiveRow,
     ReliabilityBin,
 )
+from spatialstudio.domain.benchmark import RecordedSample
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.ports import RecordedRuns
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.statistics.agreement import (
     Labels,
     cohen_kappa,
@@ -118,8 +123,9 @@ class CalibrationReport:
 class Audits:
     """Audits in the files of SpatialBench-UC."""
 
-    def __init__(self, files: AuditFiles) -> None:
+    def __init__(self, files: AuditFiles, runs: RecordedRuns) -> None:
         self._files = files
+        self._runs = runs
 
     def draw(
         self, runs: Sequence[Path], size: int, seed: int, allocation: str
@@ -219,10 +225,55 @@ class Audits:
             for item in items
         )
 
+    def margin_candidates(
+        self, samples: Sequence[AuditedSample], runs: Sequence[Path], margins: Sequence[float]
+    ) -> tuple[Candidate, ...]:
+        """Evaluate the samples again from the recorded detections with each margin.
+
+        The recorded stability is used for every margin, as the pictures are needed to measure it.
+
+        Raises:
+            StoreError: A folder holds no such run.
+            SettingsError: The runs lack a sample, or a margin is invalid.
+        """
+        read = [self._runs.read(folder) for folder in runs] if margins else []
+        recorded = {one.id: (one, run.settings) for run in read for one in run.samples}
+        if margins and not all(sample.id in recorded for sample in samples):
+            raise SettingsError(
+                "The runs do not contain all samples.", hint="Pass the runs with --run."
+            )
+        return tuple(
+            Candidate(
+                settings={"margin": margin},
+                samples=tuple(_with_margin(one, recorded[one.id], margin) for one in samples),
+            )
+            for margin in margins
+        )
+
+    def write_settings(
+        self, run: Path, best: ObjectiveRow, held_out: ObjectiveRow, path: Path, *, overwrite: bool
+    ) -> None:
+        """Write the settings of a run with the chosen margin, and the figures as evidence.
+
+        The checker itself has no confidence threshold: the file states it as evidence.
+
+        Raises:
+            StoreError: The folder holds no such run, or the file cannot be written.
+            TargetExists: The file exists and ``overwrite`` is False.
+        """
+        changes = [f"{name}={value}" for name, value in best.settings.items()]
+        settings = change_settings(self._runs.read(run).settings, changes)
+        evidence = {
+            "source": "spatialstudio audit calibrate",
+            "chosen": asdict(best),
+            "held_out": asdict(held_out),
+        }
+        self._files.write_settings(settings, evidence, path, overwrite=overwrite)
+
 
 def audits_of(studio: Studio) -> Audits:
     """Return the use cases of audits of a studio."""
-    return Audits(studio.judging.audit_files)
+    return Audits(studio.judging.audit_files, studio.judging.recorded_runs)
 
 
 def merge_labels(
@@ -284,7 +335,11 @@ def agreement_report(
 
 
 def calibration_report(
-    samples: Sequence[AuditedSample], fit_id: str, folds: int, seed: int
+    samples: Sequence[AuditedSample],
+    fit_id: str,
+    folds: int,
+    seed: int,
+    candidates: Sequence[Candidate] = (),
 ) -> CalibrationReport:
     """Return the reliability of decided samples, and the threshold search with k-fold.
 
@@ -293,6 +348,8 @@ def calibration_report(
         fit_id: A key of ``FITS``.
         folds: Number of folds, at least 2.
         seed: Seed of the folds.
+        candidates: The same samples under other settings, to search; none to search the
+            confidence threshold alone.
 
     Raises:
         SettingsError: There are fewer evaluated samples than folds.
@@ -309,7 +366,7 @@ def calibration_report(
     fold = folds_of(len(tested), folds, seed)
     calibrated = cross_calibrated(confidence, right, weights, FITS[fit_id], fold)
     bins = reliability(confidence, right)
-    candidates = [Candidate(settings={}, samples=tuple(samples))]
+    candidates = candidates or [Candidate(settings={}, samples=tuple(samples))]
     search_fold = folds_of(len(samples), folds, seed)
     rows = cross_validated(candidates, search_fold)
     return CalibrationReport(
@@ -347,6 +404,15 @@ def _with_interval(
         return coefficient(list(zip(*(units[place] for place in drawn.tolist()), strict=True)))
 
     return figure_bootstrap(len(units), figure, resamples=RESAMPLES)
+
+
+def _with_margin(
+    sample: AuditedSample, recorded: tuple[RecordedSample, CheckerSettings], margin: float
+) -> AuditedSample:
+    one, settings = recorded
+    judged = judge_sample(one, change_settings(settings, [f"margin={margin}"]))
+    outcome = judged.outcome or Outcome.UNDECIDABLE
+    return replace(sample, checker=outcome, confidence=judged.confidence)
 
 
 def _drawn(

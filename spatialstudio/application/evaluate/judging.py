@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from spatialstudio.application.evaluate.recorded_runs import SweepRow
     from spatialstudio.domain.audit import AuditFiles
     from spatialstudio.domain.benchmark import RunReport
+    from spatialstudio.domain.ports import RecordedRuns
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
 PICTURE_COLUMN = "picture"
@@ -442,6 +443,11 @@ class Judging:
     def audit_files(self) -> "AuditFiles":
         """Reader and writer of audits of recorded runs."""
         return self._registry.audit_files(RECORDS_ID)
+
+    @property
+    def recorded_runs(self) -> "RecordedRuns":
+        """Reader and writer of recorded runs."""
+        return self._registry.records(RECORDS_ID)
 
     def records(
         self,

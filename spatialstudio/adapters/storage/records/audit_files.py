@@ -15,8 +15,11 @@ from typing import Any
 
 from spatialstudio.adapters.durable_files import write_whole
 from spatialstudio.adapters.storage.records.spatialbench_uc import (
+    AMOUNTS,
     MANIFEST_FILE,
     RECORDS_FILE,
+    SHARES,
+    WEIGHTS,
     find_run,
     read_manifest,
     read_records,
@@ -32,7 +35,7 @@ from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.verdict import CheckerSettings, Outcome, PerturbationKind
 
 LARGEST_BYTES = 4 * MEBIBYTE
 SAMPLE_COLUMNS = (
@@ -135,6 +138,25 @@ class SpatialBenchAudits:
         is_plain = label_format is LabelFormat.JSON
         values = [_fields(one) for one in labels] if is_plain else list(_tasks(labels))
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        write_whole(path, text.encode(), overwrite=overwrite)
+
+    def write_settings(
+        self,
+        settings: CheckerSettings,
+        evidence: Mapping[str, object],
+        path: Path,
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write a checker configuration of the release, with the evidence for it.
+
+        The file is JSON, which is also YAML.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+        text = json.dumps({**_tables(settings), "evidence": evidence}, indent=2) + "\n"
         write_whole(path, text.encode(), overwrite=overwrite)
 
 
@@ -297,6 +319,21 @@ def _annotation(label: HumanLabel) -> dict[str, object]:
         note = {"from_name": NOTE, "to_name": "image", "type": "textarea"}
         result.append({**note, "value": {"text": [label.notes]}})
     return {"result": result, "completed_by": label.rater, "created_at": label.timestamp}
+
+
+def _tables(settings: CheckerSettings) -> dict[str, dict[str, object]]:
+    tables: dict[str, dict[str, object]] = {}
+    for name, (table, key) in SHARES.items():
+        tables.setdefault(table, {})[key] = getattr(settings, name)
+    tables["confidence"]["weights"] = dict(zip(WEIGHTS, settings.weights, strict=True))
+    tables["stability"]["perturbations"] = [
+        {"type": each.kind.value, AMOUNT_KEYS[each.kind]: each.amount}
+        for each in settings.perturbations
+    ]
+    return tables
+
+
+AMOUNT_KEYS = dict(zip(PerturbationKind, AMOUNTS, strict=True))
 
 
 def _damaged(path: Path) -> StoreError:

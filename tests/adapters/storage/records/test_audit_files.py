@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.storage.records.audit_files import SpatialBenchAudits
+from spatialstudio.adapters.storage.records.spatialbench_uc import read_checker_config
 from spatialstudio.domain.audit import HumanLabel, LabelFormat
 from spatialstudio.domain.errors import StoreError, TargetExists
 from spatialstudio.domain.verdict import Outcome
@@ -118,3 +119,10 @@ def test_what_is_no_file_is_refused(make, tmp_path):
     make(tmp_path / "labels.csv")
     with pytest.raises(StoreError):
         FILES.read_labels(tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize("evaluation", ["eval", "eval_precal"])
+def test_written_settings_read_the_same(evaluation, tmp_path):
+    settings = read_checker_config(GOLDEN / "spatialbench_run" / evaluation / "checker_config.yaml")
+    FILES.write_settings(settings, {"J": 0.4}, tmp_path / "checker.yaml", overwrite=False)
+    assert read_checker_config(tmp_path / "checker.yaml") == settings
