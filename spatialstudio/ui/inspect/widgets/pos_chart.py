@@ -33,7 +33,7 @@ from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED
 from spatialstudio.ui.widgets.texts import tr
 
-AXIS_EM = 3.2
+AXIS_EM = 4.6
 TOP_EM = 0.6
 TRACK_EM = 1.8
 CLOCK_EM = 1.2

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.window_settings import ThemeChoice
@@ -68,6 +68,13 @@ def test_the_legend_names_only_areas_that_are_drawn(chart):
     curve = PosCurve(NAME, 0, ((0, 0.4), (10, 0.4)))
     chart.show_contents(TimeContents(first=TimeLine(name="", curves=(curve,)), step_count=11))
     assert [key.name for key in legend_of(chart)] == [NAME]
+
+
+def test_the_labels_left_of_the_chart_are_not_clipped(chart):
+    items = [i for i in chart.surface.scene().items() if isinstance(i, QGraphicsSimpleTextItem)]
+    named = {item.text(): item.sceneBoundingRect().left() for item in items if item.isVisible()}
+    assert named.keys() >= {"loss", "step size", "step"}
+    assert min(named.values()) >= 0
 
 
 def over(chart, step, height=HEIGHT):
