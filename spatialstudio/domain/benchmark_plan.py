@@ -22,6 +22,8 @@ class PromptSource(Enum):
     """The 200 prompts of the release, generated."""
     VISOR = "visor"
     """The templates of VISOR over the names of COCO: 25,280 prompts, or a sample."""
+    CONTRAST = "contrast"
+    """Left, right, top and bottom with the objects in both orders: 728 prompts."""
     COMPBENCH = "t2i-compbench"
     """A file of T2I-CompBench, one prompt per line: ``spatial_val.txt``, ``3d_spatial_val.txt``."""
     GENEVAL = "geneval"
@@ -34,7 +36,8 @@ class PromptSource(Enum):
     @property
     def needs_file(self) -> bool:
         """Whether the prompts are read from the user's copy."""
-        return self not in {PromptSource.SPATIALBENCH_UC, PromptSource.VISOR}
+        generated = {PromptSource.SPATIALBENCH_UC, PromptSource.VISOR, PromptSource.CONTRAST}
+        return self not in generated
 
 
 @frozen

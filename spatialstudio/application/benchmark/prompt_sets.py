@@ -17,7 +17,12 @@ from spatialstudio.domain.benchmark_plan import (
 from spatialstudio.domain.errors import PromptError, SettingsError
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.scene import relation_types
-from spatialstudio.science.benchmark.prompts import draw_prompts, visor_prompts, word_tags
+from spatialstudio.science.benchmark.prompts import (
+    contrast_prompts,
+    draw_prompts,
+    visor_prompts,
+    word_tags,
+)
 
 COCO_FILE = Path("benchmarks") / "coco_names.txt"
 SPATIALBENCH_FILE = Path("benchmarks") / "spatialbench-uc" / "objects.txt"
@@ -66,6 +71,8 @@ def _all_of(plan: PromptSetPlan, resources: Path) -> Prompts:
             return _spatialbench(draw_prompts(_names(resources / SPATIALBENCH_FILE)))
         case PromptSource.VISOR:
             return visor_prompts(_names(resources / COCO_FILE))
+        case PromptSource.CONTRAST:
+            return contrast_prompts()
     file = plan.file
     if file is None:
         raise SettingsError(

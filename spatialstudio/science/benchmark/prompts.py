@@ -6,6 +6,10 @@ for each of these the counterpart with the objects swapped and the same meaning.
 
 VISOR: each pair of objects, in both orders, with four relations and correct articles. Source:
 Gokhale et al. 2022, arXiv:2212.10015.
+
+Contrast: each relation with its objects in both orders, "a girl on the left of a horse" and "a
+horse on the left of a girl". Source: the supplement of PSG-Bench, its example nouns and phrases;
+the prompts themselves are ours, as its lists are not published.
 """
 
 import json
@@ -28,6 +32,17 @@ SEED = 1234
 SAMPLED_PAIRS = 50
 VISOR_RELATIONS = (LEFT_OF, RIGHT_OF, ABOVE, BELOW)
 VOWELS = frozenset("aeiou")
+CONTRAST_NOUNS = (
+    *("man", "woman", "girl", "boy"),
+    *("cat", "dog", "horse", "rabbit", "turtle"),
+    *("table", "chair", "car", "cup", "computer"),
+)
+CONTRAST_PHRASES = {
+    LEFT_OF: "on the left of",
+    RIGHT_OF: "on the right of",
+    ABOVE: "on the top of",
+    BELOW: "on the bottom of",
+}
 MULTI_WORD = "multi_word_object"
 
 
@@ -118,6 +133,27 @@ def _visor_pair(first: str, second: str) -> Iterator[BenchmarkPrompt]:
 
 def _visor_id(subject: str, relation: str, other: str) -> str:
     return f"visor_{subject}_{relation}_{other}".replace(" ", "-")
+
+
+def contrast_prompts(names: Sequence[str] = CONTRAST_NOUNS) -> tuple[BenchmarkPrompt, ...]:
+    """Generate pairs of prompts that differ only in the order of their objects.
+
+    Args:
+        names: Object names; the fourteen of the supplement give 728 prompts.
+    """
+    return tuple(
+        BenchmarkPrompt(
+            id=f"contrast_{subject}_{kind.id}_{other}".replace(" ", "-"),
+            text=f"{_with_article(subject)} {phrase} {_with_article(other)}",
+            set_id=PromptSource.CONTRAST.value,
+            counterpart_id=f"contrast_{other}_{kind.id}_{subject}".replace(" ", "-"),
+            tags=word_tags(subject, other),
+            stated=StatedRelation(type=kind, subject=subject, object=other),
+        )
+        for pair in combinations(names, 2)
+        for kind, phrase in CONTRAST_PHRASES.items()
+        for subject, other in (pair, pair[::-1])
+    )
 
 
 def _with_article(name: str) -> str:

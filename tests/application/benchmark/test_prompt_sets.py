@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.storage.records.spatialbench_uc import read_objects
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
 from spatialstudio.domain.errors import PromptError, SettingsError
 from spatialstudio.domain.resources import resources_folder
-from spatialstudio.domain.scene import ABOVE, LEFT_OF, RIGHT_OF
-from spatialstudio.science.benchmark.prompts import draw_prompts, visor_prompts
+from spatialstudio.domain.scene import ABOVE, LEFT_OF, RIGHT_OF, Prompt
+from spatialstudio.science.benchmark.prompts import contrast_prompts, draw_prompts, visor_prompts
 
 RELEASE_SHA256 = "e13c0ed8f962acb7fed702c689e384184759f17317373bce0ef633667c244d8d"
 """Of prompts.jsonl of SpatialBench-UC v1.0.1."""
@@ -171,3 +172,25 @@ def test_every_visor_pair_is_a_pair_of_coco_names():
 
     assert len(set(names)) == 80
     assert len(list(combinations(names, 2))) * 8 == 25_280
+
+
+def test_contrast_prompts_differ_from_their_counterpart_in_the_order_only():
+    prompts = {each.id: each for each in read(source=PromptSource.CONTRAST)}
+    assert len(prompts) == 14 * 13 * 4
+    for each in prompts.values():
+        other = prompts[each.counterpart_id]
+        assert other.counterpart_id == each.id
+        assert sorted(other.text.split()) == sorted(each.text.split())
+        assert (other.stated.subject, other.stated.object) == (
+            each.stated.object,
+            each.stated.subject,
+        )
+    assert prompts["contrast_girl_left_of_horse"].text == "a girl on the left of a horse"
+
+
+def test_the_grammar_reads_contrast_prompts_as_they_state():
+    grammar = GrammarExtractor(resources_folder() / "prompts")
+    for each in contrast_prompts(["girl", "horse", "cup"]):
+        (relation,) = (scene := grammar.extract(Prompt(text=each.text))).relations
+        assert relation.type is each.stated.type
+        assert scene.mention(relation.subject).head == each.stated.subject
