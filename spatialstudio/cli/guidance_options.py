@@ -318,6 +318,11 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         help="attention to record; all but the first are stored on disk: "
         f"{words_of(AttentionDetail)}",
     )
+    memory.add_argument(
+        "--float32-attention",
+        action="store_true",
+        help="record layers as float32 instead of float16, in twice the space",
+    )
 
 
 def with_guidance(
@@ -362,7 +367,11 @@ def with_guidance(
         guidance_scale=request.guidance_scale if scale is None else scale,
         search=NoiseSearch(candidates=options.search, enough=options.enough),
         steering=steering_of(options) or ONE_PARTICLE,
-        capture=replace(request.capture, detail=options.keep_attention),
+        capture=replace(
+            request.capture,
+            detail=options.keep_attention,
+            full_precision=options.float32_attention,
+        ),
     )
 
 

@@ -1,14 +1,23 @@
 """Cross-attention maps of mentions, and the layers they come from."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from spatialstudio.domain.arrays import FloatMap, freeze
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.scene import MentionId
 
-HALF_PRECISION_BYTES = 2
+LayerValues: TypeAlias = npt.NDArray[np.floating[Any]]
+"""A stored layer, (stored steps, heads, words, h, w), not negative."""
+
+LAYER_DTYPES: Mapping[str, int] = {"float16": 2, "float32": 4}
+"""Number types of stored layers, by NumPy's name, and their bytes."""
 
 ATTENTION_FOLDER = "attention"
 """Cache folder with one folder per request, for attention too large to send between processes."""
@@ -89,19 +98,21 @@ class LayerChoice:
 
 @frozen
 class AttentionFile:
-    """One layer's attention over a run, as a float16 npy file. May cross threads.
+    """One layer's attention over a run, as an npy file. May cross threads.
 
     Attributes:
         layer: Name of the attention layer.
         name: Name of the file in the run's attention folder.
         words: Text at each stored position of the sequence; empty for padding.
         shape: (stored steps, heads, words, h, w); a single head is the mean of all.
+        dtype: One of ``LAYER_DTYPES``.
     """
 
     layer: str
     name: str
     words: tuple[str, ...]
     shape: tuple[int, int, int, int, int]
+    dtype: str = field(default="float16", metadata=SPARSE)
 
     @property
     def heads(self) -> int:
@@ -111,7 +122,7 @@ class AttentionFile:
     @property
     def size_bytes(self) -> int:
         """Size of the values in bytes."""
-        return prod(self.shape) * HALF_PRECISION_BYTES
+        return prod(self.shape) * LAYER_DTYPES.get(self.dtype, 0)
 
 
 @frozen(eq=False)

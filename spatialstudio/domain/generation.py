@@ -189,11 +189,13 @@ class CaptureSettings:
         attention_every: Steps between attention snapshots; 0 is never.
         preview_every: Steps between previews; 0 is never.
         detail: How much of the attention is stored on those steps.
+        full_precision: Whether layers are stored as float32, in twice the space of float16.
     """
 
     attention_every: int = 1
     preview_every: int = 1
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
+    full_precision: bool = field(default=False, metadata=SPARSE)
 
 
 @frozen

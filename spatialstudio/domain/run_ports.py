@@ -5,11 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, LayerValues
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationRequest,
@@ -285,7 +282,7 @@ class StateFiles(Protocol):
 class AttentionFiles(Protocol):
     """Reads attention stored on disk for a run."""
 
-    def read(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+    def read(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Open one layer's attention as a memory map.
 
         Returns:

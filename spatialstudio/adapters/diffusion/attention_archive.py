@@ -1,7 +1,7 @@
 """Disk archive of a run's text attention, written step by step during denoising.
 
-One memory-mapped float16 NumPy file per layer; no layer is held in memory as a whole. The maps
-that relations need are small and travel with the step events; the archive holds the rest.
+One memory-mapped NumPy file per layer, float16 or float32; no layer is held in memory as a whole.
+The maps that relations need are small and travel with the step events; the archive holds the rest.
 """
 
 import shutil
@@ -79,6 +79,7 @@ def plan_archive(
                 len(words),
                 *map_size(*latent_size, layer.level),
             ),
+            dtype="float32" if capture.full_precision else "float16",
         )
         for number, layer in enumerate(layers)
     ]
@@ -211,7 +212,7 @@ class AttentionArchive(StepTap):
         self.files = tuple(files)
         self._folder = folder
         self._columns = tuple(columns)
-        self._arrays: list[np.memmap[Any, np.dtype[np.float16]]] = []
+        self._arrays: list[np.memmap[Any, np.dtype[Any]]] = []
         self._row = 0
 
     def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:  # noqa: ARG002
@@ -228,7 +229,7 @@ class AttentionArchive(StepTap):
             self._folder.mkdir(parents=True, exist_ok=True)
             self._arrays = [
                 np.lib.format.open_memmap(
-                    self._folder / file.name, mode="w+", dtype=np.float16, shape=file.shape
+                    self._folder / file.name, mode="w+", dtype=file.dtype, shape=file.shape
                 )
                 for file in self.files
             ]
@@ -256,4 +257,4 @@ class _Sink:
         _, heads, *shape = array.shape
         kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
         values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
-        array[self._row] = values.to(torch.float16).cpu().numpy()
+        array[self._row] = values.cpu().numpy()  # rounds to the type of the file

@@ -7,15 +7,12 @@ from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from spatialstudio.application.inspect.inspection import evidence_of, last_attention
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.application.jobs.background_jobs import Progress
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.themes import load_theme
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, LayerValues
 from spatialstudio.domain.errors import (
     ExportError,
     SettingsError,
@@ -74,7 +71,7 @@ class ExportOrder:
 PLAIN_ORDER = ExportOrder()
 
 
-def no_layer(_request_id: RequestId, _file: AttentionFile) -> npt.NDArray[np.float16]:
+def no_layer(_request_id: RequestId, _file: AttentionFile) -> LayerValues:
     """Report that captured layers cannot be read.
 
     Raises:
@@ -97,7 +94,7 @@ class Exports:
     store: RunStore
     exporter: Exporter
     themes: Path
-    read_layer: Callable[[RequestId, AttentionFile], npt.NDArray[np.float16]] = no_layer
+    read_layer: Callable[[RequestId, AttentionFile], LayerValues] = no_layer
 
     def look(self, theme: str = THEME) -> ExportLook:
         """Return the default figure style, with a theme's colours.

@@ -18,7 +18,7 @@ from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
-from spatialstudio.domain.attention import AttentionFile, Moment
+from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
@@ -39,7 +39,7 @@ EVEN = 0.5
 """PoS of two equal maps."""
 
 Values = npt.NDArray[np.float64]
-Read = Callable[[RequestId, AttentionFile], npt.NDArray[np.float16]]
+Read = Callable[[RequestId, AttentionFile], LayerValues]
 """Opens one layer's attention, as ``AttentionFiles.read`` does."""
 
 
@@ -264,7 +264,7 @@ def difference(first: LayerTable, second: LayerTable) -> LayerTable | None:
 
 
 def _blocks(
-    array: npt.NDArray[np.float16],
+    array: LayerValues,
     places: Mapping[MentionId, Sequence[int]],
     tick: Callable[[], object],
 ) -> Iterator[FloatMap]:

@@ -234,7 +234,7 @@ class _Captured:
             yield RunArray(
                 name=f"{LAYER_PREFIX}{file.layer}",
                 shape=file.shape,
-                dtype="float16",
+                dtype=file.dtype,
                 axes=LAYER_AXES,
                 meaning="Cross-attention of one layer to each token; a guided step was read once.",
                 unit=PROBABILITY,

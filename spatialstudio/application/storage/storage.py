@@ -9,9 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from spatialstudio.application.compose.drafts import DraftSaver
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_runs
 from spatialstudio.application.gallery.library import Library
@@ -26,7 +23,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.application.storage.picture_settings import tell_form
 from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
-from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.attention import AttentionFile, LayerValues
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
     ModelNotFound,
@@ -233,7 +230,7 @@ class Storage:
 
         return LayerTables(lambda: self._registry.attention_files(FILES), self._publish)
 
-    def read_layer(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+    def read_layer(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Open a captured layer of a run; see ``AttentionFiles``.
 
         Raises:

@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile
+from spatialstudio.domain.attention import (
+    ATTENTION_FOLDER,
+    LAYER_DTYPES,
+    AttentionFile,
+    LayerValues,
+)
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.ports import Surroundings
@@ -30,7 +34,7 @@ class AttentionFolders:
     def __init__(self, root: Path | None) -> None:
         self._root = root
 
-    def read(self, request_id: RequestId, file: AttentionFile) -> npt.NDArray[np.float16]:
+    def read(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Map one layer's attention into memory; see ``AttentionFiles``.
 
         Raises:
@@ -46,7 +50,7 @@ class AttentionFolders:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise _gone() from error
-        if array.shape != file.shape or array.dtype != np.float16:
+        if file.dtype not in LAYER_DTYPES or (array.shape, array.dtype) != (file.shape, file.dtype):
             raise StoreError("The attention of this run is damaged.", hint=_HINT)
         return np.asarray(array)
 

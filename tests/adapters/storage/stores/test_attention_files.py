@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,24 @@ def test_a_broken_file_is_reported(kept):
     (kept / ATTENTION_FOLDER / RUN / FILE.name).write_bytes(b"\x93NUMPY")
     with pytest.raises(StoreError, match="no longer available"):
         reader(kept).read(RUN, FILE)
+
+
+def test_single_precision_is_read_where_the_record_states_it(kept):
+    np.save(kept / ATTENTION_FOLDER / RUN / FILE.name, ARRAY.astype(np.float32) / 3)
+    read = reader(kept).read(RUN, replace(FILE, dtype="float32"))
+    assert read.dtype == np.float32
+    assert np.array_equal(read, ARRAY.astype(np.float32) / 3)
+    with pytest.raises(StoreError, match="damaged"):
+        reader(kept).read(RUN, FILE)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "object", "int8", "nonsense", ""])
+def test_other_number_types_are_refused(kept, dtype):
+    kind = dtype if dtype in ("float64", "int8") else "float16"
+    np.save(kept / ATTENTION_FOLDER / RUN / FILE.name, ARRAY.astype(kind))
+    with pytest.raises(StoreError, match="damaged"):
+        reader(kept).read(RUN, replace(FILE, dtype=dtype))
+
+
+def test_the_size_of_a_layer_counts_the_bytes_of_its_numbers():
+    assert replace(FILE, dtype="float32").size_bytes == 2 * FILE.size_bytes == 2 * ARRAY.nbytes

@@ -1,0 +1,130 @@
+"""The measurements of captured layers, compared with hooks on a pipeline of diffusers alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from diffusers import StableDiffusionPipeline
+
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
+from spatialstudio.application.inspect.layer_table import measure_layers
+from spatialstudio.application.inspect.step_numbers import Column, Measure
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.generation import CaptureSettings, StepEvent
+from tests.fakes import events_of
+
+PIXELS, STEPS, SCALE = 64, 4, 5.0
+POS = Column("dog to the left of car", Measure.POS)
+OVERLAP = Column("dog to the left of car", Measure.OVERLAP)
+ENTROPY, MASS = Column("dog", Measure.ENTROPY), Column("car", Measure.MASS)
+
+
+@pytest.fixture
+def request_of(tiny_request):
+    """Makes a request that records every head."""
+
+    def make(*, full_precision):
+        capture = CaptureSettings(
+            preview_every=0,
+            detail=AttentionDetail.EVERYTHING,
+            full_precision=full_precision,
+        )
+        asked = replace(tiny_request, height=PIXELS, width=PIXELS, capture=capture)
+        return replace(asked, guidance_scale=SCALE)
+
+    return make
+
+
+@pytest.fixture
+def table_of(tiny_model, tmp_path, request_of):
+    """Draws with the program, and measures the layers that it has stored."""
+
+    def draw(*, full_precision):
+        request = request_of(full_precision=full_precision)
+        started, *events = events_of(DiffusersBackend(tmp_path), request, tiny_model)
+        run = OpenRun(
+            id=request.id,
+            scene=request.scene,
+            request=request,
+            steps=tuple(event for event in events if isinstance(event, StepEvent)),
+            attention_files=started.attention_files,
+        )
+        return measure_layers(run, AttentionFolders(tmp_path).read)
+
+    return draw
+
+
+@pytest.fixture
+def hooked(tiny_model, tiny_request):
+    """Attention by layer and step of the pipeline alone: (heads, h, w, tokens), prompt's half."""
+    pipeline = StableDiffusionPipeline.from_pretrained(tiny_model.folder, dtype=torch.float32)
+    pipeline.set_progress_bar_config(disable=True)
+    found, handles = {}, []
+    for name, module in pipeline.unet.named_modules():
+        if name.endswith("attn2"):
+            queries = []
+
+            def take_query(_module, _args, output, queries=queries):
+                queries.append(output)
+
+            def take_key(_module, _args, key, name=name, attention=module, queries=queries):
+                query, heads = queries.pop(), attention.heads
+                query, key = (each[-1].unflatten(-1, (heads, -1)) for each in (query, key))
+                scores = torch.einsum("phd,thd->hpt", query.double(), key.double())
+                shares = (scores * attention.scale).softmax(-1)
+                side = int(len(query) ** 0.5)
+                shares = shares.unflatten(1, (side, side)).numpy(force=True)
+                found.setdefault(name, []).append(shares)  # in execution order
+
+            handles.append(module.to_q.register_forward_hook(take_query))
+            handles.append(module.to_k.register_forward_hook(take_key))
+    with torch.no_grad():
+        pipeline(
+            tiny_request.scene.prompt.text,
+            height=PIXELS,
+            width=PIXELS,
+            num_inference_steps=STEPS,
+            guidance_scale=SCALE,
+            generator=torch.Generator("cpu").manual_seed(tiny_request.sampling.seed),
+        )
+    for handle in handles:
+        handle.remove()
+    text = pipeline.tokenizer(tiny_request.scene.prompt.text).input_ids
+    words = pipeline.tokenizer.convert_ids_to_tokens(text)
+    places = {w: [n for n, each in enumerate(words) if each.startswith(w)] for w in ("dog", "car")}
+    return found, places
+
+
+def expected(found, places, head):
+    """Return PoS, overlap, entropy of the dog and mass of the car, (layers, steps) each."""
+    numbers = []
+    for steps in found.values():
+        for shares in steps:
+            chosen = shares if head is None else shares[head : head + 1]
+            dog, car = (chosen[..., places[word]].mean((0, 3)) for word in ("dog", "car"))
+            one, other = dog / dog.sum(), car / car.sum()
+            x, y = one.sum(0), other.sum(0)
+            before = np.triu(np.ones((len(x), len(x))), 1) + np.eye(len(x)) / 2
+            pos = x @ before @ y
+            bits = -(one * np.log2(one)).sum()
+            numbers.append((pos, np.minimum(one, other).sum(), bits, car.mean()))
+    return np.moveaxis(np.array(numbers).reshape(len(found), STEPS, 4), 2, 0)
+
+
+@pytest.mark.parametrize("head", [None, 0, 1])
+@pytest.mark.parametrize(
+    ("full_precision", "tolerance"), [(True, 1e-5), (False, 1e-3)], ids=["float32", "float16"]
+)
+def test_steps_by_layers_equal_hooks_on_the_untouched_pipeline(
+    table_of, hooked, full_precision, tolerance, head
+):
+    table, (found, places) = table_of(full_precision=full_precision), hooked
+    assert table.layers == tuple(found)
+    assert all(places.values())
+    wanted = expected(found, places, head)
+    for column, values in zip((POS, OVERLAP, ENTROPY, MASS), wanted, strict=True):
+        np.testing.assert_allclose(table.at(column, head), values, atol=tolerance, rtol=0)
+    assert np.ptp(wanted[0]) > 10 * tolerance
