@@ -160,6 +160,14 @@ def _add_switches(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="gradient checkpointing: less memory, more time",
     )
+    group.add_argument(
+        "--guidance-layer",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="attention layer that guidance, maps and PoS read, as named by the heat map; "
+        "may be repeated for layers of one resolution (default: those of the model family)",
+    )
 
 
 def _add_method_options(parser: argparse.ArgumentParser) -> None:
@@ -359,6 +367,7 @@ def with_guidance(
             names_only=options.names_only,
             reuses_prediction=options.reuse_prediction,
             checkpointing=options.checkpointing,
+            layers=tuple(options.guidance_layer),
         ),
         savings=tuple(options.save_memory),
         loras=(*options.lora, *request.sampling.loras),

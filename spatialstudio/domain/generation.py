@@ -134,6 +134,8 @@ class GuidanceSettings:
         reuses_prediction: True reuses the conditional prediction of the guiding pass for the step
             itself, so that a guided step costs little more than an unguided one.
         checkpointing: True uses gradient checkpointing: less memory, activations computed twice.
+        layers: Names of the attention layers that guidance, maps and PoS read, all of one
+            resolution; empty for those of the model's family.
     """
 
     method_id: str = UNGUIDED
@@ -156,6 +158,7 @@ class GuidanceSettings:
     names_only: bool = False
     reuses_prediction: bool = False
     checkpointing: bool = False
+    layers: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def is_on(self) -> bool:

@@ -1,6 +1,7 @@
 """A diffusers pipeline of a known family: the parts that guidance reads."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -18,6 +19,7 @@ from spatialstudio.adapters.diffusion.families import Family, LatentForm
 from spatialstudio.adapters.diffusion.preview import DecodePreview, picture_decoder, preview_decoder
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.models.model_parts import TOKENIZER
+from spatialstudio.domain.errors import RequestError
 
 TRANSFORMER = "transformer"
 PACKED_SIDE = 2
@@ -90,6 +92,25 @@ class GuidablePipeline:
             return usual[: max(len(usual) // 2, 1)]
         level = min(layer.level for layer in coarser)
         return tuple(layer for layer in coarser if layer.level == level)
+
+    def chosen_layers(self, names: Sequence[str]) -> tuple[AttentionLayer, ...]:
+        """Return layers by name, in execution order.
+
+        Raises:
+            RequestError: The model has no such layer, or their maps differ in size.
+        """
+        chosen = tuple(layer for layer in self.text_layers if layer.name in names)
+        if missing := set(names) - {layer.name for layer in chosen}:
+            raise RequestError(
+                f'The model has no attention layer "{min(missing)}".',
+                hint=f'Choose layers such as "{self.guiding_layers[0].name}", or none.',
+            )
+        if len({layer.level for layer in chosen}) > 1:
+            raise RequestError(
+                "The layers chosen for guidance have maps of different sizes.",
+                hint="Choose layers of one resolution.",
+            )
+        return chosen
 
     def decoder_to_read(self, *, smaller: bool) -> tuple[tuple[AttentionLayer, ...], ...]:
         """Return the coarse and the finer layers of the decoder; empty if it has no levels."""

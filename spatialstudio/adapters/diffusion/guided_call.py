@@ -154,7 +154,8 @@ class GuidedCall:
         colours = self._colours if guidance is not None else {}
         bound = [at for each in colours.values() for at in (*each.words, *each.noun)]
         reader = AttentionReader(
-            model.layers_to_read(smaller=plan.smaller_maps),
+            model.chosen_layers(plan.guidance.layers)
+            or model.layers_to_read(smaller=plan.smaller_maps),
             in_denoiser(model.streams, self.spans),
             plan.scene.relations,
             smooths_maps=model.family.smooths_maps,

@@ -253,7 +253,10 @@ def _layers_read(loaded: LoadedPipeline, request: GenerationRequest) -> Sequence
     method_id = request.sampling.guidance.method_id
     reads_decoder = method_id in GUIDANCE_METHODS and GUIDANCE_METHODS[method_id].reads_decoder
     levels = loaded.decoder_to_read(smaller=smaller) if reads_decoder else ()
-    return [*loaded.layers_to_read(smaller=smaller), *(one for level in levels for one in level)]
+    names = request.sampling.guidance.layers
+    chosen = [layer for layer in loaded.text_layers if layer.name in names]
+    usual = chosen or loaded.layers_to_read(smaller=smaller)
+    return [*usual, *(one for level in levels for one in level)]
 
 
 def _kept_by_unet(

@@ -49,5 +49,10 @@ COPY_PYTHON = Command(
     starts_group=True,
 )
 
-MAP_COMMANDS = (GRID, ISOLINES, NEXT_SCALE, PEEK, LET_GO, COPY_PYTHON)
+GUIDE_WITH_LAYERS = Command(
+    *("guide_with_layers", Menu.EDIT, "Guide with these layers"),
+    tip="Guide the next picture with the chosen layers; the model's own if none are chosen",
+)
+
+MAP_COMMANDS = (GRID, ISOLINES, NEXT_SCALE, PEEK, LET_GO, COPY_PYTHON, GUIDE_WITH_LAYERS)
 COMMANDS = (PLAY, PREVIOUS, NEXT, BACK_FIVE, ON_FIVE, FIRST, LAST, LIVE, *MAP_COMMANDS)

@@ -1,11 +1,12 @@
 """The dock that shows in which layer and at which step a relation is decided."""
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.application.inspect.layer_maps import LayersMissing
+from spatialstudio.application.inspect.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.inspect.layer_table import LayersMeasured, LayerTable, difference
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.application.session import (
@@ -21,7 +22,7 @@ from spatialstudio.ui.framework.map_view import MapSource
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.inspect import commands as inspect_commands
-from spatialstudio.ui.inspect.block_presenter import guiding_layers
+from spatialstudio.ui.inspect.block_presenter import guiding_layers, kept_layers
 from spatialstudio.ui.inspect.layer_presenter import (
     cell_in_words,
     curves_of,
@@ -51,6 +52,9 @@ NOT_COMPARABLE = (
 )
 SECOND_LACKS = "The second run has no captured layers."
 LEGEND = "Triangles: layers that guidance reads. Bars: chosen layers."
+WILL_GUIDE = "The next picture is guided with {count} chosen layers."
+USUAL_LAYERS = "The next picture is guided with the layers of the model's family."
+ONE_RESOLUTION = "Guidance reads layers of one resolution: choose layers with maps of one size."
 TABLES_KEPT = 4
 KEYS_OF_THE_MAP = (inspect_commands.PLAY,)
 
@@ -89,6 +93,10 @@ class LayerStepsPanel(Panel):
         self._capture = push_button(tr(CAPTURE), self._ask_capture, name=tip, tip=tip)
         self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
+        guide = inspect_commands.GUIDE_WITH_LAYERS
+        context.actions.bind(guide, self._guide_with)
+        do = context.actions[guide].trigger
+        self._guide = push_button(tr(guide.text), do, name=tr(guide.text), tip=tr(guide.tip))
         context.actions.use_stage_keys(self, without=KEYS_OF_THE_MAP)
         self._lay_out()
         self._draw()
@@ -119,7 +127,7 @@ class LayerStepsPanel(Panel):
         table, note = self._found(run, second)
         self._capture.setVisible(note == tr(NONE_CAPTURED))
         self._pages.setCurrentIndex(0 if table is None else 1)
-        for part in (self._measures, self._of):
+        for part in (self._measures, self._of, self._guide):
             part.setVisible(table is not None)
         self._empty.setText(note)
         if run is None or table is None:
@@ -163,13 +171,21 @@ class LayerStepsPanel(Panel):
     ) -> tuple[HeatCurve, ...]:
         """Return the curves of the shown run, or their difference from the second run's."""
         moment = self._maps.look.moment
-        averages = self._maps.averages if self._is_chosen else {}
-        curves = curves_of(run, averages.get(run.id), chosen, moment)
+        curves = curves_of(run, self._averaged(run), chosen, moment)
         if second is None or self._source is not MapSource.DIFFERENCE:
             return curves
         return difference_of_curves(
-            curves, curves_of(second, averages.get(second.id), chosen, moment)
+            curves, curves_of(second, self._averaged(second), chosen, moment)
         )
+
+    def _averaged(self, run: OpenRun) -> LayersAveraged | None:
+        """Return a run's maps of the chosen layers; None for those of guidance, and until known."""
+        choice, averaged = self._maps.choice, self._maps.averages.get(run.id)
+        if choice == LayerChoice() or averaged is None:
+            return None
+        kept = kept_layers(run)
+        layers = (choice.layers & kept) or (guiding_layers(run) & kept)
+        return averaged if averaged.choice == replace(choice, layers=layers) else None
 
     def _table_of(self, run: OpenRun) -> tuple[LayerTable | None, str]:
         """Return the measurements of a run; start to measure it if it can be."""
@@ -216,11 +232,6 @@ class LayerStepsPanel(Panel):
         place = self._of.currentIndex()
         return columns[place] if 0 <= place < len(columns) else None
 
-    @property
-    def _is_chosen(self) -> bool:
-        """Whether layers or a head other than the guiding layers' mean are chosen."""
-        return self._maps.choice != LayerChoice()
-
     def _describe(self) -> None:
         """Say the value at the current step and layer, and where the relation is decided."""
         run, contents = self._session.run, self._heat.contents_shown
@@ -245,6 +256,17 @@ class LayerStepsPanel(Panel):
         chosen = self._maps.choice.layers or guiding_layers(run)
         self._maps.average(chosen ^ name if adds else name)
 
+    def _guide_with(self) -> None:
+        """Set the layers that guide the next picture."""
+        run, chosen = self._session.run, self._maps.choice.layers
+        shapes = {layer.shape for layer in (run.text_layers if run else ()) if layer.name in chosen}
+        if len(shapes) > 1:
+            self._context.toasts.tell(tr(ONE_RESOLUTION))
+            return
+        self._context.window_signals.guidance_layers_asked.emit(chosen)
+        said = tr(WILL_GUIDE).format(count=len(chosen)) if chosen else tr(USUAL_LAYERS)
+        self._context.toasts.tell(said)
+
     def _show(self, name: str, choice: object) -> None:
         setattr(self, name, choice)
         self._draw()
@@ -258,5 +280,5 @@ class LayerStepsPanel(Panel):
         column(SPACE, self._empty, row(SPACE, self._capture, SPACE), SPACE, within=nothing, gap=0.5)
         self._pages = pages(nothing, self._heat)
         head = row(self._measures, grow(self._of), self._sources)
-        parts = (head, grow(self._pages), self._sentence)
+        parts = (head, grow(self._pages), row(grow(self._sentence), self._guide))
         column(*parts, within=self, gap=0.3, edges=(0.9, 0.3, 0.9, 0.5))

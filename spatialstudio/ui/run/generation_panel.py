@@ -1,5 +1,6 @@
 """Stage 2, relations to image: how pictures are drawn; Generate and Cancel."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -211,6 +212,7 @@ class GenerationPanel(Panel):
         self._form.loras_wanted.connect(self._find_loras)
         self._context.window_signals.seed_offered.connect(self.use_seed)
         self._context.window_signals.capture_asked.connect(self._pick_detail)
+        self._context.window_signals.guidance_layers_asked.connect(self._guide_with)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
         self._foot.offer_picked.connect(self._use_small_model)
@@ -278,6 +280,11 @@ class GenerationPanel(Panel):
     def _pick_detail(self, detail: AttentionDetail) -> None:
         if self._settings is not None:
             self._edit(tr("change recording"), replace(self._settings, detail=detail))
+
+    def _guide_with(self, layers: Iterable[str]) -> None:
+        if (settings := self._settings) is not None:
+            guidance = replace(settings.sampling.guidance, layers=tuple(sorted(layers)))
+            self._edit(tr("choose guidance layers"), with_values(settings, guidance=guidance))
 
     def _use_small_model(self) -> None:
         self._pick_model(self._studio.model().id)

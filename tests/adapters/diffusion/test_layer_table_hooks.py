@@ -13,7 +13,14 @@ from spatialstudio.application.inspect.layer_table import measure_layers
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionDetail
-from spatialstudio.domain.generation import CaptureSettings, StepEvent
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.generation import (
+    CaptureSettings,
+    GenerationFinished,
+    GuidanceSettings,
+    StepEvent,
+)
+from spatialstudio.domain.run_settings import with_values
 from tests.fakes import events_of
 
 PIXELS, STEPS, SCALE = 64, 4, 5.0
@@ -128,3 +135,47 @@ def test_steps_by_layers_equal_hooks_on_the_untouched_pipeline(
     for column, values in zip((POS, OVERLAP, ENTROPY, MASS), wanted, strict=True):
         np.testing.assert_allclose(table.at(column, head), values, atol=tolerance, rtol=0)
     assert np.ptp(wanted[0]) > 10 * tolerance
+
+
+def guided_by(layers, request):
+    guidance = GuidanceSettings(method_id="psg", strength=2000.0, last_step=2, layers=layers)
+    return with_values(request, guidance=guidance)
+
+
+def drawn_by(tiny_model, tmp_path, request):
+    *steps, finished = (
+        event
+        for event in events_of(DiffusersBackend(tmp_path), request, tiny_model)
+        if isinstance(event, (StepEvent, GenerationFinished))
+    )
+    return steps, finished.image
+
+
+def test_chosen_layers_are_those_that_guidance_reads(tiny_model, tmp_path, tiny_request):
+    usual, picture = drawn_by(tiny_model, tmp_path, guided_by((), tiny_request))
+    chosen = usual[0].attention.layers[:1]
+    steps, other = drawn_by(tiny_model, tmp_path, guided_by(chosen, tiny_request))
+    assert len(usual[0].attention.layers) > 1
+    assert {step.attention.layers for step in steps} == {chosen}
+    assert not np.array_equal(picture, other)
+    all_of_them = guided_by(usual[0].attention.layers, tiny_request)
+    assert np.array_equal(drawn_by(tiny_model, tmp_path, all_of_them)[1], picture)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        (("nothing.attn2",), 'no attention layer "nothing.attn2"'),
+        (
+            (
+                "down_blocks.0.attentions.0.transformer_blocks.0.attn2",
+                "mid_block.attentions.0.transformer_blocks.0.attn2",
+            ),
+            "different sizes",
+        ),
+    ],
+    ids=["unknown", "two sizes"],
+)
+def test_layers_that_cannot_guide_are_refused(tiny_model, tmp_path, tiny_request, layers, message):
+    with pytest.raises(RequestError, match=message):
+        drawn_by(tiny_model, tmp_path, guided_by(layers, tiny_request))

@@ -207,3 +207,30 @@ def test_the_values_are_saved_as_a_table(panel):
     rows = heat(panel).contents("csv").decode().splitlines()
     assert rows[0] == "layer,guides,step,PoS"
     assert len(rows) == 1 + 2 * STEPS
+
+
+def press(qtbot, panel, text):
+    button = next(each for each in panel.findChildren(QPushButton) if each.text() == text)
+    qtbot.mouseClick(button, LEFT)
+
+
+@pytest.fixture
+def asked(window):
+    """The layers that were asked to guide the next picture."""
+    found = []
+    window.context.window_signals.guidance_layers_asked.connect(found.append)
+    return found
+
+
+def test_the_chosen_layers_guide_the_next_picture(qtbot, panel, window, asked):
+    click(qtbot, panel, 1, 0)
+    press(qtbot, panel, "Guide with these layers")
+    window.context.maps.average(frozenset())
+    press(qtbot, panel, "Guide with these layers")
+    assert asked == [{OTHER}, set()]
+
+
+def test_layers_of_two_resolutions_cannot_guide(qtbot, panel, asked):
+    click(qtbot, panel, 1, 0, Qt.KeyboardModifier.ControlModifier)
+    press(qtbot, panel, "Guide with these layers")
+    assert asked == []

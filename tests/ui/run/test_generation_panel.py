@@ -243,3 +243,13 @@ def test_what_is_not_wanted_reaches_the_request_and_can_be_undone(qtbot, window,
     assert engine.jobs[0].request.scene.prompt.negative == "fog, rain"
     window.context.edits.undo()
     assert field.text() == ""
+
+
+def test_layers_chosen_elsewhere_guide_the_next_picture(panel, window, engine):
+    asked = window.context.window_signals.guidance_layers_asked
+    asked.emit(frozenset({"up", "mid"}))
+    window.context.edits.undo()
+    assert panel.settings.sampling.guidance.layers == ()
+    asked.emit(frozenset({"up", "mid"}))
+    panel.generate()
+    assert engine.jobs[0].request.sampling.guidance.layers == ("mid", "up")
