@@ -93,12 +93,13 @@ def layers_read(run: OpenRun) -> Moment | None:
 def run_on_layers(run: OpenRun, averaged: LayersAveraged) -> OpenRun:
     """Return a run whose steps hold the averaged maps of selected layers, and PoS on them.
 
-    Guided steps have a reading at the moment of ``layers_read`` only.
+    Only captured steps remain; guided ones have a reading at the moment of ``layers_read`` only.
     """
     is_after = layers_read(run) is Moment.AFTER
     layers = tuple(sorted(averaged.choice.layers))
+    captured = [event for event in run.steps if averaged.at(event.step)]
     return replace(
-        run, steps=tuple(_on_layers(run, e, averaged, layers, is_after) for e in run.steps)
+        run, steps=tuple(_on_layers(run, e, averaged, layers, is_after) for e in captured)
     )
 
 

@@ -25,7 +25,12 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
-from spatialstudio.ui.stage.map_presenter import map_source_choices
+from spatialstudio.ui.stage.map_presenter import (
+    map_selection,
+    map_source_choices,
+    on_chosen_layers,
+    shown_moment,
+)
 from spatialstudio.ui.widgets.builders import column, grow, push_button, row
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -39,6 +44,7 @@ TIPS = {
     Measure.POS: "PoS of the attention maps; ties count half",
 }
 UNITS = "Positions and distances are fractions of the picture's sides; entropy is in bits."
+OF_CHOSEN_LAYERS = "Measured on the chosen layers."
 NOTHING_YET = "Measurements at each step appear here during generation."
 KEYS_OF_TABLES = (
     inspect_commands.PLAY,
@@ -104,13 +110,21 @@ class NumbersPanel(Panel):
         """Describe what is measured, and when within a step it was read."""
         if not self._shown.rows:
             return tr(NOTHING_YET)
-        when = moment_in_words(run, self._maps.look.moment)
-        return f"{tr(when)}. {tr(UNITS)}" if when else tr(UNITS)
+        selection = map_selection(self._maps, run)
+        shown = on_chosen_layers(run, selection)
+        when = moment_in_words(shown, shown_moment(run, selection))
+        layers = "" if shown is run else tr(OF_CHOSEN_LAYERS)
+        parts = (layers, f"{tr(when)}." if when else "", tr(UNITS))
+        return " ".join(filter(None, parts))
 
     def _measure(self) -> None:
-        run, baseline, moment = self._session.run, self._session.baseline, self._maps.look.moment
+        run, baseline = self._session.run, self._session.baseline
         if run is None:
             return
+        selection = map_selection(self._maps, run, baseline)
+        moment = shown_moment(run, selection)
+        run = on_chosen_layers(run, selection)
+        baseline = None if baseline is None else on_chosen_layers(baseline, selection)
         if baseline is None or self._source is MapSource.FIRST:
             self._shown = self._numbers.table(run, moment)
             return

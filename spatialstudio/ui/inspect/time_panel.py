@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QFileDialog
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.session import (
     BaselineChanged,
+    OpenRun,
     RunChanged,
     StepPicked,
 )
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -35,6 +37,7 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
     ReplayBar,
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
+from spatialstudio.ui.stage.map_presenter import map_selection, on_chosen_layers, shown_moment
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.plot import ZOOM
@@ -225,7 +228,7 @@ class TimePanel(Panel):
         if run is None:
             return
         self._pages.setCurrentIndex(1 if run.steps else 0)
-        contents = time_contents(run, second, self._maps.look.moment)
+        contents = time_contents(*self._shown(run, second))
         self._chart.show_contents(contents, self._session.step)
         self._header.show_contents(contents)
         self._draw_means()
@@ -239,8 +242,22 @@ class TimePanel(Panel):
         self._replay.show_live(offered=not run.is_over and not self._session.follows_live)
 
     def _draw_means(self) -> None:
-        run, second, moment = self._session.run, self._session.baseline, self._maps.look.moment
-        self._means.show_text(span_in_words(run, second, self._span, moment) if run else "")
+        if (run := self._session.run) is None:
+            self._means.show_text("")
+            return
+        run, second, moment = self._shown(run, self._session.baseline)
+        self._means.show_text(span_in_words(run, second, self._span, moment))
+
+    def _shown(
+        self, run: OpenRun, second: OpenRun | None
+    ) -> tuple[OpenRun, OpenRun | None, Moment]:
+        """Return both runs as the chosen layers show them, and the moment of their readings."""
+        selection = map_selection(self._maps, run, second)
+        return (
+            on_chosen_layers(run, selection),
+            None if second is None else on_chosen_layers(second, selection),
+            shown_moment(run, selection),
+        )
 
     def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay_commands.SECOND_NONE), has_second)

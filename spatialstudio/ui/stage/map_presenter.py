@@ -8,6 +8,7 @@ from spatialstudio.application.inspect.layer_maps import (
     LayersAveraged,
     layers_read,
     peak_of_averages,
+    run_on_layers,
 )
 from spatialstudio.application.inspect.map_reading import (
     Maps,
@@ -118,6 +119,12 @@ def shown_moment(run: OpenRun, selection: MapSelection) -> Moment:
     if selection.is_chosen and run.id in selection.averages:
         return layers_read(run) or selection.look.moment
     return moment_of(run, selection.look.moment)
+
+
+def on_chosen_layers(run: OpenRun, selection: MapSelection) -> OpenRun:
+    """Return the run as the chosen layers show it; the run itself while none are chosen."""
+    averaged = selection.averages.get(run.id) if selection.is_chosen else None
+    return run if averaged is None else run_on_layers(run, averaged)
 
 
 def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:

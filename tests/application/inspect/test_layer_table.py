@@ -268,7 +268,7 @@ def test_the_course_of_one_chosen_layer_is_its_row_of_the_table(arrays, table):
 def test_chosen_layers_of_a_guided_step_have_one_reading(arrays):
     run = run_of(guided=(2,))
     assert layers_read(run) is not None
-    shown = run_on_layers(run, averaged_of(run, "mid", arrays)).steps[2]
+    shown = run_on_layers(run, averaged_of(run, "mid", arrays)).steps[1]
     other = next(each for each in Moment if each is not layers_read(run))
     assert shown.attention_at(layers_read(run)) is not None
     assert shown.attention_at(other) is None

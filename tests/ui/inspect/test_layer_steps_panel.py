@@ -12,6 +12,8 @@ from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Mo
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.layer_presenter import heat_contents, reading_in_words
 from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
+from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
+from spatialstudio.ui.inspect.time_panel import TimePanel
 from spatialstudio.ui.inspect.widgets.layer_heat_map import LayerHeatMap
 from tests.ui.inspect.test_blocks_panel import (
     GUIDING,
@@ -234,3 +236,23 @@ def test_layers_of_two_resolutions_cannot_guide(qtbot, panel, asked):
     click(qtbot, panel, 1, 0, Qt.KeyboardModifier.ControlModifier)
     press(qtbot, panel, "Guide with these layers")
     assert asked == []
+
+
+def test_curve_and_numbers_follow_the_chosen_layers(qtbot, panel, window):
+    numbers, time = window.panel(NumbersPanel), window.panel(TimePanel)
+    click(qtbot, panel, 1, 0)
+    qtbot.waitUntil(lambda: heat(panel).contents_shown.curves[0].name == "Chosen layers")
+    wanted = heat(panel).contents_shown.values[1]
+    window.findChild(QDockWidget, "time").raise_()
+    qtbot.waitUntil(lambda: time._chart.isVisible())
+    qtbot.waitUntil(lambda: bool(time._chart._contents.first.curves))
+    qtbot.waitUntil(
+        lambda: (
+            [time._chart._contents.first.curves[0].at(step) for step in range(STEPS)]
+            == pytest.approx(list(wanted), abs=1e-5)
+        )
+    )
+    numbers._draw()
+    place = [each.measure for each in numbers._shown.columns].index(Measure.POS)
+    assert [row[place] for row in numbers._shown.rows] == pytest.approx(list(wanted), abs=1e-5)
+    assert "Measured on the chosen layers." in numbers._explanation.text()
