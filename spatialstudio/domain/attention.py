@@ -121,8 +121,8 @@ class AttentionFile:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the values in bytes."""
-        return prod(self.shape) * LAYER_DTYPES.get(self.dtype, 0)
+        """Size of the values in bytes; 0 for a number type that cannot be read."""
+        return prod(self.shape) * LAYER_DTYPES[self.dtype] if self.dtype in LAYER_DTYPES else 0
 
 
 @frozen(eq=False)
