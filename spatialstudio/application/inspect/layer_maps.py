@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from spatialstudio.domain.attention import (
     AttentionFile,
     AttentionSnapshot,
     LayerChoice,
+    LayerValues,
     Moment,
 )
 from spatialstudio.domain.errors import (
@@ -154,8 +155,9 @@ class LayerMaps(CancellableJob):
     def _average(self, run: OpenRun, choice: LayerChoice, flag: CancelFlag) -> None:
         every = run.request.capture.attention_every if run.request else 1
         try:
-            read = [self._read(run, file, choice.head, flag) for file in files_of(run, choice)]
-            maps = {word: mean_of_layers([layer[word] for layer in read]) for word in read[0]}
+            files = files_of(run.attention_files, choice)
+            read = partial(self._read, run.id, flag)
+            maps = average_layers(files, read, words_of(run.scene), choice.head)
             flag.raise_if_cancelled()
         except StoreError as error:
             log.info("Attention of a run cannot be read.")
@@ -164,37 +166,62 @@ class LayerMaps(CancellableJob):
             return
         self._publish(LayersAveraged(request_id=run.id, choice=choice, maps=maps, every=every))
 
-    def _read(
-        self, run: OpenRun, file: AttentionFile, head: int | None, flag: CancelFlag
-    ) -> dict[MentionId, StepMaps]:
-        """Return a layer's map per word, averaged over tokens and, without ``head``, over heads."""
+    def _read(self, request_id: RequestId, flag: CancelFlag, file: AttentionFile) -> LayerValues:
         flag.raise_if_cancelled()
-        array = self._files().read(run.id, file)
-        heads = slice(None) if head is None else slice(head, head + 1)
-        places = places_of(words_of(run.scene), file.words)
-        return {
-            word: np.asarray(array[:, heads][:, :, own], np.float32).mean((1, 2))
-            for word, own in places.items()
-        }
+        return self._files().read(request_id, file)
 
 
-def files_of(run: OpenRun, choice: LayerChoice) -> tuple[AttentionFile, ...]:
+def average_layers(
+    files: Sequence[AttentionFile],
+    read: Callable[[AttentionFile], LayerValues],
+    words: Sequence[PromptWord],
+    head: int | None = None,
+) -> dict[MentionId, StepMaps]:
+    """Return each word's mean map over layers, tokens and heads.
+
+    Args:
+        files: The layers; at least one.
+        read: Opens a layer; raises StoreError.
+        words: Words of the prompt.
+        head: Index of a head, from 0; None for the mean of all.
+
+    Returns:
+        (stored steps, h, w) by word, at the finest resolution of the layers.
+
+    Raises:
+        StoreError: A layer cannot be read.
+    """
+    layers = [_word_maps(read(file), places_of(words, file.words), head) for file in files]
+    return {word: mean_of_layers([layer[word] for layer in layers]) for word in layers[0]}
+
+
+def _word_maps(
+    values: LayerValues, places: Mapping[MentionId, Sequence[int]], head: int | None
+) -> dict[MentionId, StepMaps]:
+    heads = slice(None) if head is None else slice(head, head + 1)
+    return {
+        word: np.asarray(values[:, heads][:, :, own], np.float32).mean((1, 2))
+        for word, own in places.items()
+    }
+
+
+def files_of(files: Sequence[AttentionFile], choice: LayerChoice) -> tuple[AttentionFile, ...]:
     """Return the stored files of the selected layers that contain the selected head.
 
     Raises:
         StoreError: There is none.
     """
-    files = tuple(
+    chosen = tuple(
         file
-        for file in run.attention_files
+        for file in files
         if file.layer in choice.layers and (choice.head is None or choice.head < file.heads)
     )
-    if not files:
+    if not chosen:
         raise StoreError(
             "The selected layers do not have this attention head.",
             hint="Select another head or other layers.",
         )
-    return files
+    return chosen
 
 
 def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:

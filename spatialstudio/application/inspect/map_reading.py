@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.inspection import relation_in_words
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
@@ -156,6 +157,19 @@ def map_in_words(phrase: str, weights: FloatMap) -> str:
         f"{down:.0f} % from the top; half of its mass covers {half:.0f} % of the picture."
     )
 
+
+def sentences_on(scene: SceneGraph, maps: Maps) -> tuple[str, ...]:
+    """Describe each map, and the relation between the words if there are two."""
+    texts = {word.key: word.text for word in words_of(scene)}
+    about = tuple(map_in_words(texts.get(word, word), weights) for word, weights in maps.items())
+    relation = relation_between(scene, *maps) if len(maps) == PAIR else None
+    if relation is None:
+        return about
+    reading = read_relation(relation, scene, maps)
+    return (*about, reading.sentence, *reading.details)
+
+
+PAIR = 2
 
 SIDES = {Axis.X: ("left", "right", "width"), Axis.Y: ("above", "below", "height")}
 """Words for before and after on an axis, and its extent."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from spatialstudio.domain.arrays import FloatMap, RgbImage
-    from spatialstudio.domain.attention import Moment
+    from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
     from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.library import RunRecord
     from spatialstudio.domain.metric import RelationAnswer
@@ -288,8 +288,10 @@ class StoredRun(Recording):
         steps: tuple[StepEvent, ...],
         image: RgbImage | None,
         data: RunData,
+        read_layer: Callable[[AttentionFile], LayerValues],
     ) -> None:
         super().__init__(record.request.scene, steps)
+        self._read_layer = read_layer
         self.record = record
         self.image = image
         self.data = data
@@ -303,6 +305,52 @@ class StoredRun(Recording):
     def numbers(self) -> tuple[Number, ...]:
         """The long table: one row per number, by step, moment, word, relation and layer."""
         return tuple(self.data.numbers())
+
+    def mean_over_layers(
+        self, layers: Iterable[str], head: int | None = None
+    ) -> Mapping[str, FloatMap]:
+        """Average captured layers as the window does.
+
+        Args:
+            layers: Names of captured layers.
+            head: Index of a head in each layer, from 0; None for the mean of all.
+
+        Returns:
+            (stored steps, h, w) by word id, not negative, at the finest resolution of the layers.
+
+        Raises:
+            StoreError: No captured layer has this name and head, or one cannot be read.
+        """
+        from spatialstudio.application.compose.prompt_words import words_of
+        from spatialstudio.application.inspect.layer_maps import average_layers, files_of
+        from spatialstudio.domain.attention import LayerChoice
+
+        choice = LayerChoice(layers=frozenset(layers), head=head)
+        files = files_of(self.record.attention_files, choice)
+        averaged = average_layers(files, self._read_layer, words_of(self.scene), head)
+        return {str(word): maps for word, maps in averaged.items()}
+
+    def read_maps(self, maps: Mapping[str, npt.ArrayLike]) -> tuple[tuple[str, ...], Named[float]]:
+        """Describe maps of one step in the sentences of the window, and measure PoS on them.
+
+        Args:
+            maps: (h, w) by word id, not negative, of equal shape.
+
+        Returns:
+            Sentences on each map, and on the relation if there are two maps; PoS of each relation
+            whose words all have a map that is not empty, in [0, 1].
+        """
+        import numpy as np
+
+        from spatialstudio.application.inspect.layer_maps import pos_on_maps
+        from spatialstudio.application.inspect.map_reading import sentences_on
+        from spatialstudio.domain.scene import MentionId
+
+        given = {MentionId(word): np.asarray(values) for word, values in maps.items()}
+        return (
+            sentences_on(self.scene, given),
+            Named(pos_on_maps(self.scene, given), _relation_names(self.scene)),
+        )
 
     @property
     def evaluation(self) -> EvaluatedPicture | None:
@@ -330,7 +378,7 @@ def open_stored(store: RunStore, read_layer: Callable[..., Any], path: Path) -> 
     images = [event.image for event in events if isinstance(event, GenerationFinished)]
     image = images[-1] if images else None
     read = partial(read_layer, record.request.id)
-    return StoredRun(record, steps, image, run_data(record, steps, image, read))
+    return StoredRun(record, steps, image, run_data(record, steps, image, read), read)
 
 
 class EvaluatedPicture:

@@ -1,4 +1,4 @@
-"""Export of an attention map view as a Python script that needs only this package."""
+"""Export of an attention map view as a Python script that needs only ``open_run``."""
 
 from collections.abc import Sequence
 
@@ -9,64 +9,57 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
+from spatialstudio.domain.run_data import MOMENT_NAMES
 from spatialstudio.domain.scene import MentionId
 
 TRACE_ENDING = ".strace"
-PAIR = 2
 
-_HEAD = '''\
+_SCRIPT = '''\
 """Attention to {title} at step {number} of {count}{when}, a view of Spatial Studio."""
 
-from pathlib import Path
+import numpy as np
 
-{imports}
+from spatialstudio.api import open_run
 
-RUN = Path({path!r})
 WORDS = {words!r}
 STEP = {step}  # from 0
-SCALE = MapScale.{scale}
 SHADES = " .:-=+*#%@"
 
-studio = Studio.open("inline")
-run = studio.open_run(RUN)
+run = open_run({path!r})
+{maps}
+for word, text in WORDS.items():
+    top = {top}
+    print(f"{{text}}: sum {{maps[word].sum(dtype=float):.6f}}, full colour at {{top:.6f}}")
+    for row in maps[word]:
+        print("".join(SHADES[min(round(value / top * 9), 9)] for value in row) if top else "")
+
+sentences, pos = run.read_maps(maps)
+print(*sentences, sep="\\n")
+for relation, value in pos.items():
+    print(f"PoS of {{relation}}: {{value:.6f}}")
 '''
 
 _STEP_MAPS = """\
-maps = run.steps[STEP].attention_at(Moment.{moment}).maps
-peak = peak_of([run])
+recorded = {{name: run.arrays[name].read() for name in run.arrays if name.startswith("map_")}}
+row = list(run.arrays["captured_steps"].read()).index(STEP)
+maps = {{word: recorded[f"map_{moment}/{{word}}"][row] for word in WORDS}}
+peak = max(np.nanmax(values) for values in recorded.values())
 """
 
 _LAYER_MAPS = """\
-CHOICE = LayerChoice(layers=frozenset({layers!r}), head={head!r})
-events = []
-studio.bus.subscribe(events.append)
-studio.storage.layer_maps.average([run], CHOICE)
-studio.storage.layer_maps.wait()
-averaged = [event for event in events if isinstance(event, LayersAveraged)]
-for missing in events:
-    if isinstance(missing, LayersMissing):
-        raise SystemExit(f"{{missing.error.message}} {{missing.error.hint}}")
-maps = averaged[0].at(STEP)
-peak = peak_of_averages(averaged)
+if run.data.missing:
+    raise SystemExit(run.data.missing)
+averaged = run.mean_over_layers({layers!r}, head={head!r})
+maps = {{word: averaged[word][STEP // {every}] for word in WORDS}}
+peak = max(np.max(values) for values in averaged.values())
 """
 
-_SHOW = """\
-for word, text in WORDS.items():
-    top = top_of(maps[word], SCALE, peak)
-    print(map_in_words(text, maps[word]))
-    print(f"Full colour at {top:.4f}:")
-    for row in maps[word]:
-        print("".join(SHADES[min(round(value / top * 9), 9)] for value in row) if top else "")
-"""
-
-_RELATION = """\
-relation = relation_between(run.scene, *WORDS)
-if relation is not None:
-    reading = read_relation(relation, run.scene, maps)
-    print(reading.sentence, *reading.details, sep="\\n")
-"""
-
-_MODULE = "spatialstudio.application"
+_TOPS = {
+    MapScale.PER_MAP: "maps[word].max()",
+    MapScale.SHARED: "peak",
+    MapScale.ABSOLUTE: "1.0",
+}
+"""The value in full colour, as ``top_of`` chooses it."""
 
 
 def view_script(
@@ -93,42 +86,22 @@ def view_script(
     if run.path is None:
         raise ValueError("Only stored runs can be opened by a script.")
     texts = {word.key: word.text for word in words_of(run.scene)}
-    head = _HEAD.format(
+    maps = _STEP_MAPS.format(moment=MOMENT_NAMES[moment])
+    if choice is not None:
+        every = (run.request.capture.attention_every if run.request else 0) or 1
+        maps = _LAYER_MAPS.format(layers=sorted(choice.layers), head=choice.head, every=every)
+    return _SCRIPT.format(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
         number=step + 1,
         count=run.total_steps,
         when=f", {moment.value}" if _is_guided(run, step) else "",
-        imports="\n".join(_imports(is_pair=len(words) == PAIR, has_choice=choice is not None)),
         path=str(run.path.with_suffix(TRACE_ENDING)),
         words={str(word): texts[word] for word in words},
         step=step,
-        scale=scale.name,
+        maps=maps,
+        top=_TOPS[scale],
     )
-    maps = _STEP_MAPS.format(moment=moment.name)
-    if choice is not None:
-        maps = _LAYER_MAPS.format(layers=sorted(choice.layers), head=choice.head)
-    relation = _RELATION if len(words) == PAIR else ""
-    return "\n".join(part for part in (head + maps, _SHOW, relation, "studio.close()\n") if part)
 
 
 def _is_guided(run: OpenRun, step: int) -> bool:
     return any(event.is_guided for event in run.steps if event.step == step)
-
-
-def _imports(*, is_pair: bool, has_choice: bool) -> list[str]:
-    reading = {"map_in_words", "top_of"}
-    lines = []
-    if has_choice:
-        lines.append(
-            f"from {_MODULE}.inspect.layer_maps import "
-            "LayersAveraged, LayersMissing, peak_of_averages"
-        )
-    else:
-        reading |= {"peak_of"}
-    if is_pair:
-        reading |= {"read_relation", "relation_between"}
-    lines.append(f"from {_MODULE}.inspect.map_reading import {', '.join(sorted(reading))}")
-    lines.append(f"from {_MODULE}.studio import Studio")
-    kinds = "LayerChoice, MapScale" if has_choice else "MapScale, Moment"
-    lines.append(f"from spatialstudio.domain.attention import {kinds}")
-    return lines

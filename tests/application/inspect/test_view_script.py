@@ -1,17 +1,30 @@
 """The script is run as a user runs it: by Python, in a separate process."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import spatialstudio
+from spatialstudio.adapters.exports.exporter import FileExporter
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.application.gallery.exports import Exports
+from spatialstudio.application.inspect.layer_maps import LayerMaps, peak_of_averages
+from spatialstudio.application.inspect.map_reading import (
+    map_in_words,
+    peak_of,
+    read_relation,
+    top_of,
+)
 from spatialstudio.application.inspect.view_script import view_script
-from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.application.paths import HOME_VARIABLE, resources_folder
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, after
 from spatialstudio.application.storage.run_writer import store_run
@@ -20,6 +33,7 @@ from spatialstudio.domain.attention import (
     AttentionFile,
     LayerChoice,
     MapScale,
+    Moment,
 )
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted
 from spatialstudio.domain.run_settings import with_values
@@ -34,6 +48,13 @@ from tests.ui.scripted_engine import (
 
 WORDS = ("a", "photo", "of", "a", "dog", "to", "the", "left", "of", "a", "car")
 FILE = AttentionFile(layer="mid", name="mid.npy", words=WORDS, shape=(2, 1, len(WORDS), 4, 4))
+
+
+def with_other_maps(event):
+    """Return a guided step whose maps change with its updates."""
+    maps = {word: weights[:, ::-1].copy() / 2 for word, weights in event.attention.maps.items()}
+    after = replace(event.attention, maps=maps)
+    return replace(event, step_size=1.0, attention_after=after, pos_after=event.pos)
 
 
 @pytest.fixture
@@ -51,25 +72,46 @@ def stored(tmp_path):
     finished = GenerationFinished(
         request_id=request.id, image=picture_of(1), seconds=1.0, peak_memory_bytes=1
     )
-    events = [started, step_of(request, 0), step_of(request, 1), finished]
+    events = [started, step_of(request, 0), with_other_maps(step_of(request, 1)), finished]
     path = store_run(request, events, None, studio.storage.store, tmp_path / "runs")
     studio.close()
     folder = tmp_path / "cache" / ATTENTION_FOLDER / request.id
     folder.mkdir(parents=True)
-    np.save(folder / FILE.name, np.full(FILE.shape, 0.25, np.float16))
+    layer = np.random.default_rng(5).random(FILE.shape) / 4
+    np.save(folder / FILE.name, layer.astype(np.float16))
     run = OpenRun(id=request.id, scene=request.scene, request=request, path=path)
     for event in events:
         run = after(run, event)
     return run
 
 
+GUARD = """
+import runpy, sys
+
+class Refused:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in {"torch", "PySide6", "diffusers", "transformers"}:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Refused())
+runpy.run_path(sys.argv[1])
+"""
+MAP_LINE = re.compile(r"^(.+): sum ([\d.]+), full colour at ([\d.]+)$", re.MULTILINE)
+POS_LINE = re.compile(r"^PoS of (.+): ([\d.]+)$", re.MULTILINE)
+
+
 def run_script(script, home):
+    """Run a script where neither torch nor Qt can be imported."""
     file = home / "view.py"
     file.write_text(script, encoding="utf-8")
     root = str(Path(spatialstudio.__file__).parent.parent)
     environment = {**os.environ, HOME_VARIABLE: str(home), "PYTHONPATH": root}
     return subprocess.run(
-        [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", GUARD, str(file)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -79,39 +121,89 @@ def shown(script, home):
     return done.stdout
 
 
-def test_two_words_are_shown_with_their_relation(stored, tmp_path):
-    said = shown(view_script(stored, ["m1", "m2"], 1, MapScale.SHARED), tmp_path)
-    assert "The map of dog peaks at" in said
-    assert "The map of car peaks at" in said
-    assert ": the dog is to the left of the car." in said
-    assert "@" in said
+@pytest.mark.parametrize("scale", list(MapScale), ids=lambda each: each.name)
+@pytest.mark.parametrize("moment", list(Moment), ids=lambda each: each.name)
+def test_the_script_prints_the_numbers_of_the_view(stored, tmp_path, scale, moment):
+    said = shown(view_script(stored, ["m1", "m2"], 1, scale, None, moment), tmp_path)
+    maps = stored.steps[1].attention_at(moment).maps
+    numbers = {text: (float(mass), float(top)) for text, mass, top in MAP_LINE.findall(said)}
+    for text, word in (("dog", "m1"), ("car", "m2")):
+        due = maps[word].sum(dtype=float), top_of(maps[word], scale, peak_of([stored]))
+        assert numbers[text] == pytest.approx(due, abs=1e-5)
+        assert map_in_words(text, maps[word]) in said
+    (relation,) = stored.scene.relations
+    reading = read_relation(relation, stored.scene, maps)
+    assert POS_LINE.findall(said) == [(stored.scene.sentence(relation), f"{reading.pos:.6f}")]
+    assert all(line in said.splitlines() for line in (reading.sentence, *reading.details))
+    assert "@" in said or scale is not MapScale.PER_MAP
 
 
-def test_other_layers_are_averaged_again(stored, tmp_path):
+def test_chosen_layers_are_averaged_as_in_the_window(stored, tmp_path):
+    choice = LayerChoice(layers=frozenset({"mid"}), head=0)
+    events = []
+    layer = np.load(layer_file(tmp_path))
+    files = SimpleNamespace(read=lambda *_: layer)
+    maps = LayerMaps(lambda: files, events.append)
+    maps.average([stored], choice)
+    maps.wait()
+    (averaged,) = events
+    script = view_script(stored, ["m1", "m2"], 1, MapScale.SHARED, choice)
+    said = shown(script, tmp_path)
+    numbers = {text: (float(mass), float(top)) for text, mass, top in MAP_LINE.findall(said)}
+    for text, word in (("dog", "m1"), ("car", "m2")):
+        due = averaged.at(1)[word].sum(dtype=float), peak_of_averages([averaged])
+        assert numbers[text] == pytest.approx(due, abs=1e-5)
+    (relation,) = stored.scene.relations
+    pos = read_relation(relation, stored.scene, averaged.at(1)).pos
+    assert float(POS_LINE.findall(said)[0][1]) == pytest.approx(pos, abs=1e-6)
+
+
+def layer_file(home):
+    (kept,) = (home / "cache" / ATTENTION_FOLDER).rglob(FILE.name)
+    return kept
+
+
+def test_a_word_without_a_relation_is_shown_alone(stored, tmp_path):
     choice = LayerChoice(layers=frozenset({"mid"}), head=0)
     script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
     said = shown(script, tmp_path)
-    assert "The map of photo peaks at 0.250" in said
-    assert "Full colour at 1.0000" in said
+    assert [text for text, *_ in MAP_LINE.findall(said)] == ["photo"]
+    assert "The map of photo peaks at" in said
+    assert "Attention PoS" not in said
 
 
 def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
     choice = LayerChoice(layers=frozenset({"mid"}))
     script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
-    (kept,) = (tmp_path / "cache" / ATTENTION_FOLDER).rglob(FILE.name)
-    kept.unlink()
+    layer_file(tmp_path).unlink()
     done = run_script(script, tmp_path)
     assert done.returncode == 1
     assert "no longer available" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_the_script_states_the_current_view(stored):
-    script = view_script(stored, ["m2"], 0, MapScale.PER_MAP)
-    assert "WORDS = {'m2': 'car'}" in script
-    assert "SCALE = MapScale.PER_MAP" in script
-    assert stored.path.with_suffix(".strace").name in script
-    assert "numpy" not in script
+def test_an_imported_bundle_gives_the_same_view(stored, tmp_path):
+    resources = resources_folder()
+    exporter = FileExporter(resources)
+    exports = Exports(store=RunFiles(), exporter=exporter, themes=resources / "themes")
+    (bundle,) = exports.export([stored.path], EXPORT_KINDS["bundle"], tmp_path / "out.zip")
+    second = tmp_path / "second"
+    (imported,) = exports.open_bundle(bundle, second / "library")
+    here, there = (
+        view_script(replace(stored, path=path), ["m1", "m2"], 1, MapScale.SHARED)
+        for path in (stored.path, imported)
+    )
+    assert shown(there, second) == shown(here, tmp_path)
+
+
+def test_the_script_imports_only_open_run_and_numpy(stored):
+    choice = LayerChoice(layers=frozenset({"mid"}))
+    for chosen in (None, choice):
+        script = view_script(stored, ["m2"], 0, MapScale.PER_MAP, chosen)
+        assert "WORDS = {'m2': 'car'}" in script
+        assert stored.path.with_suffix(".strace").name in script
+        imports = [line for line in script.splitlines() if "import" in line.split()]
+        assert imports == ["import numpy as np", "from spatialstudio.api import open_run"]
 
 
 def test_a_run_that_is_not_stored_has_no_script(stored):

@@ -22,6 +22,7 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
+from spatialstudio.domain.run_data import MOMENT_NAMES
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.ui.framework.map_view import MapLook
 from spatialstudio.ui.stage.map_presenter import (
@@ -149,5 +150,5 @@ def test_a_script_reads_what_is_in_sight(run, tmp_path, moment):
     run = replace(run, path=tmp_path / "run.png")
     words, choice = words_to_script(run, 1, MapSelection(look=MapLook(moment=moment)))
     script = view_script(run, words, 1, MapScale.PER_MAP, choice, moment)
-    assert f"run.steps[STEP].attention_at(Moment.{moment.name}).maps" in script
+    assert f'recorded[f"map_{MOMENT_NAMES[moment]}/{{word}}"][row]' in script
     assert moment.value in script.splitlines()[0]
