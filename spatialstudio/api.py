@@ -258,18 +258,19 @@ def evaluate(  # noqa: PLR0913 - options of a call in a notebook
         return _evaluate(image, prompt, _judge_set(judges, cut), (checker, changes), metrics)
 
 
-def open_run(path: str | Path) -> StoredRun:
+def open_run(path: str | Path, name: str = "") -> StoredRun:
     """Open a stored run as arrays and tables; neither torch, Qt nor a model is loaded.
 
     Args:
-        path: Any file of the run, a folder for the newest run in it, or the run folder of an early
-            version.
+        path: Any file of the run, a folder or bundle of runs, or a folder of an early version.
+        name: Name of a run in a folder or bundle, without extension; empty for the newest.
 
     Raises:
         StoreError: There is no run, or it is damaged.
+        ImageError: The picture is damaged.
     """
     storage = _studio().storage
-    return open_stored(storage.store, storage.read_layer, Path(path))
+    return open_stored(*storage.exports.load(Path(path), name), storage.read_layer)
 
 
 def pos(

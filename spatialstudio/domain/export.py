@@ -10,7 +10,7 @@ from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.generation import GenerationEvent, StepEvent
 from spatialstudio.domain.library import Marks, RunRecord
 from spatialstudio.domain.palette import Palette
 from spatialstudio.domain.run_data import RunData
@@ -223,4 +223,17 @@ class Exporter(Protocol):
 
         Raises:
             StoreError: The file is not a bundle, is damaged, or the library cannot be written.
+        """
+
+    def load_bundled(
+        self, path: Path, name: str = ""
+    ) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+        """Load a run of a bundle without importing it.
+
+        Args:
+            path: The bundle.
+            name: Name of the run's files, without extension; empty for the newest run.
+
+        Raises:
+            StoreError: The file is not a bundle, is damaged, or has no such run.
         """

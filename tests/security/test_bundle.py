@@ -1,14 +1,20 @@
 """Bundles from elsewhere write nothing outside the library, and fill no memory."""
 
+import json
 import os
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.exports.bundle import load_bundled
 from spatialstudio.domain.errors import StoreError
 from tests.fakes import png_bytes
 from tests.security.harness import attack, fingerprint
-from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle
+from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle, trace_with
 from tests.security.hostile_files import fifo, link, sparse, written
 from tests.security.hostile_pictures import read_picture
 
@@ -140,3 +146,51 @@ def test_no_bundle_exhausts_the_memory(tmp_path):
     )
     assert attacked.contained, attacked.output
     assert attacked.exit_code == 0
+
+
+@pytest.mark.parametrize("file", CASES)
+def test_open_run_rejects_a_hostile_bundle_with_one_sentence(tmp_path, file):
+    path = file.make(tmp_path)
+    with pytest.raises(StoreError) as caught:
+        load_bundled(path)
+    assert caught.value.message.endswith(".")
+    assert ". " not in caught.value.message
+
+
+@pytest.mark.parametrize("stem", ["../../bystander/keep", "/tmp/a", "..", "a/b", ".hidden"])
+def test_open_run_writes_to_no_path_of_a_bundle(tmp_path, bystander, stem):
+    path = bundle_with(tmp_path, change=change_run(stem=stem))
+    before = fingerprint(tmp_path)
+    with pytest.raises(StoreError):
+        load_bundled(path)
+    assert fingerprint(tmp_path) == before
+
+
+def test_a_pickle_in_a_bundled_trace_is_not_loaded(tmp_path):
+    marker = tmp_path / "executed"
+    content = BytesIO()
+    np.savez(content, allow_pickle=True, **{"0/attention/m1": np.array([Touch(marker)], object)})
+    trace = trace_with(tmp_path / "trace", {"maps.npz": content.getvalue()}).read_bytes()
+    path = bundle_with(tmp_path)
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    index = json.loads(members["bundle.json"])
+    index["runs"][0]["files"][".strace"] = sha256(trace).hexdigest()
+    name = index["runs"][0]["name"]
+    members |= {"bundle.json": json.dumps(index).encode(), f"runs/{name}.strace": trace}
+    with ZipFile(path, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    with pytest.raises(StoreError, match="cannot be read"):
+        load_bundled(path)
+    assert not marker.exists()
+
+
+class Touch:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __reduce__(self):
+        return (Path.touch, (self._path,))

@@ -7,10 +7,12 @@ runs/<name>.png, .strace, .json
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, is_zipfile
 
@@ -24,6 +26,7 @@ from spatialstudio.adapters.storage.stores.atomic_write import (
     write_run_files,
 )
 from spatialstudio.adapters.storage.stores.json_codec import parse_json
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.adapters.storage.stores.trace import LARGEST_FILE_BYTES
 from spatialstudio.adapters.zip_archive import (
     BROKEN,
@@ -34,6 +37,8 @@ from spatialstudio.adapters.zip_archive import (
 from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import GenerationEvent
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
@@ -59,6 +64,8 @@ LARGEST_BUNDLE_BYTES = 8 * 1024 * MEBIBYTE
 LARGEST_RATIO = 50
 """Maximum ratio of unpacked to packed size; pictures and traces are already compressed."""
 MOST_RUNS = 10_000
+MOST_NAMES = 10
+"""Names of runs that a message lists."""
 
 _MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
 
@@ -97,15 +104,61 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: It is not a bundle, damaged, or the library cannot be written.
     """
+    with _archive(path) as archive:
+        runs = _listed(archive)
+        for run in runs:
+            _check(archive, run)
+        return tuple(_put(root, run, _files(archive, run)) for run in runs)
+
+
+def load_bundled(path: Path, name: str = "") -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+    """Load a run of a bundle without importing it; nothing remains on disk.
+
+    Args:
+        path: The bundle.
+        name: Name of the run's files, without extension; empty for the newest run.
+
+    Raises:
+        StoreError: It is not a bundle, damaged, or has no such run.
+    """
+    with _archive(path) as archive:
+        run = _named(_listed(archive), path, name)
+        _check(archive, run)
+        files = _files(archive, run)
+    with TemporaryDirectory(prefix="spatialstudio-") as folder:
+        for ending, content in files.items():
+            (Path(folder) / f"{run.stem}{ending}").write_bytes(content)
+        return RunFiles().load(Path(folder) / f"{run.stem}{TRACE_ENDING}")
+
+
+def _named(runs: Sequence["_ListedRun"], path: Path, name: str) -> "_ListedRun":
+    """Return the run of a name, or the newest, whose name is the last, as in a folder."""
+    found = [run for run in runs if TRACE_ENDING in run.hashes and name in {"", run.stem}]
+    if found:
+        return max(found, key=lambda run: run.stem)
+    wanted = f'run "{name}"' if name else "complete run"
+    names = [run.stem for run in runs[:MOST_NAMES]]
+    more = f" and {len(runs) - MOST_NAMES} more" if len(runs) > MOST_NAMES else ""
+    raise StoreError(
+        f'The bundle "{path.name}" contains no {wanted}.',
+        hint=f"Its runs: {', '.join(names)}{more}." if runs else "Export the runs again.",
+    )
+
+
+def _files(archive: ZipFile, run: "_ListedRun") -> _Files:
+    return {ending: _checked(archive, run, ending) for ending in run.hashes}
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[ZipFile]:
+    """Open the archive of a bundle.
+
+    Raises:
+        StoreError: It is not an archive, damaged, or too large.
+    """
     try:
         with _opened(path) as file, open_archive(file, _limits(path)) as archive:
-            runs = _listed(archive)
-            for run in runs:
-                _check(archive, run)
-            return tuple(
-                _put(root, run, {ending: _checked(archive, run, ending) for ending in run.hashes})
-                for run in runs
-            )
+            yield archive
     except ArchiveTooLarge as error:
         raise _too_large(path) from error
     except (*BROKEN, RecursionError) as error:

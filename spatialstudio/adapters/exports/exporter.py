@@ -11,6 +11,8 @@ from spatialstudio.domain.export import (
     ExportKind,
     ExportLook,
 )
+from spatialstudio.domain.generation import GenerationEvent
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.ports import Surroundings
 
 
@@ -99,3 +101,15 @@ class FileExporter:
         from spatialstudio.adapters.exports.bundle import open_bundle
 
         return open_bundle(path, root)
+
+    def load_bundled(
+        self, path: Path, name: str = ""
+    ) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+        """Load a run of a bundle without importing it; an empty name is that of the newest run.
+
+        Raises:
+            StoreError: It is not a bundle, damaged, or has no such run.
+        """
+        from spatialstudio.adapters.exports.bundle import load_bundled
+
+        return load_bundled(path, name)

@@ -38,9 +38,10 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_ports import RunStore
-from spatialstudio.domain.safe_files import check_not_source
+from spatialstudio.domain.safe_files import check_not_source, is_folder, is_path_component
 
 THEME = "light"
+BUNDLE_ENDING, TRACE_ENDING = ".zip", ".strace"
 MOST_LETTERS = 12
 """Largest number of characters without a glyph that a note lists."""
 MANY_RUNS = "runs"
@@ -253,6 +254,22 @@ class Exports:
             StoreError: The file is not a bundle or is damaged, or the library is not writable.
         """
         return self.exporter.open_bundle(path, root)
+
+    def load(self, path: Path, name: str = "") -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+        """Load a run from any of its files, from a folder, or from a bundle.
+
+        Args:
+            path: The file or folder.
+            name: Name of a run in a folder or bundle, without extension; empty for the newest.
+
+        Raises:
+            StoreError: There is no run, or it is damaged.
+        """
+        if path.suffix.lower() == BUNDLE_ENDING and not is_folder(path):
+            return self.exporter.load_bundled(path, name)
+        if name and not is_path_component(name):
+            raise StoreError(f'"{name}" is not the name of a run.', hint="Pass a file name.")
+        return self.store.load(path / f"{name}{TRACE_ENDING}" if name else path)
 
     def _read_all(self, runs: Sequence[Path], order: ExportOrder) -> Iterator[ExportedRun]:
         for done, path in enumerate(runs):

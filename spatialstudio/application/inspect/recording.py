@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
     from spatialstudio.domain.arrays import FloatMap, RgbImage
     from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
-    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
+    from spatialstudio.domain.generation import GenerationEvent, GuidanceSettings, StepEvent
     from spatialstudio.domain.library import RunRecord
     from spatialstudio.domain.metric import RelationAnswer
     from spatialstudio.domain.run_data import Number, RunArray, RunData
-    from spatialstudio.domain.run_ports import RunStore
     from spatialstudio.domain.scene import RelationId, SceneGraph
     from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict
 
@@ -359,21 +358,19 @@ class StoredRun(Recording):
         return None if stored is None else EvaluatedPicture(self.scene, stored)
 
 
-def open_stored(store: RunStore, read_layer: Callable[..., Any], path: Path) -> StoredRun:
-    """Open a stored run from any of its files.
+def open_stored(
+    record: RunRecord, events: Sequence[GenerationEvent], read_layer: Callable[..., Any]
+) -> StoredRun:
+    """Return a stored run as arrays and tables.
 
     Args:
-        store: Reads the run.
+        record: Its record.
+        events: Its events.
         read_layer: Opens a captured layer, given the id of the request and the file.
-        path: Any file of the run.
-
-    Raises:
-        StoreError: There is no run, or it is damaged.
     """
     from spatialstudio.application.inspect.run_data import run_data
     from spatialstudio.domain.generation import GenerationFinished, StepEvent
 
-    record, events = store.load(path)
     steps = tuple(event for event in events if isinstance(event, StepEvent))
     images = [event.image for event in events if isinstance(event, GenerationFinished)]
     image = images[-1] if images else None
