@@ -79,6 +79,7 @@ class Family:
         latents: Layout of its latents.
         arguments: Fixed call arguments.
         own_arguments: Further call arguments that depend on the pipeline's components.
+        takes_boxes: Whether the pipeline takes phrases and boxes for its grounding layers.
         side_multiple: Picture sides must be multiples of this, besides the autoencoder's factor,
             pixels.
         read_share: Range of a transformer's blocks that are read, as fractions.
@@ -97,6 +98,7 @@ class Family:
     latents: LatentForm = LatentForm.PICTURE
     arguments: Mapping[str, Any] = field(default_factory=dict)
     own_arguments: Callable[[Any], Mapping[str, Any]] = lambda _: {}
+    takes_boxes: bool = False
     side_multiple: int = 1
     read_share: tuple[float, float] = (0.0, 1.0)
     kept_by_block: float = 12.0
@@ -154,6 +156,14 @@ STABLE_DIFFUSION = Family(
     text_layers=unet_text_layers,
     streams=text_streams.clip_streams,
     smooths_maps=True,
+)
+GLIGEN = Family(
+    pipeline_class="StableDiffusionGLIGENPipeline",
+    side_multiple=8,
+    text_layers=unet_text_layers,
+    streams=text_streams.clip_streams,
+    smooths_maps=True,
+    takes_boxes=True,
 )
 SDXL = Family(
     pipeline_class="StableDiffusionXLPipeline",
@@ -258,6 +268,7 @@ FAMILIES = {
     family.pipeline_class: family
     for family in (
         STABLE_DIFFUSION,
+        GLIGEN,
         SDXL,
         PIXART_ALPHA,
         PIXART_SIGMA,

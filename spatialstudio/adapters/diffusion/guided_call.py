@@ -233,7 +233,7 @@ class GuidedCall:
 
 
 def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | None:
-    """Return the guidance of a call; None without a method or without anything to guide.
+    """Return the guidance of a call; None without a loss or without anything to guide.
 
     Args:
         plan: The call.
@@ -246,6 +246,8 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
     if not will_guide(plan.scene, settings):
         return None
     method = method_named(settings.method_id)
+    if method.make_loss is None:
+        return None
     takes_turns = settings.one_by_one and method.needs_relations
     with GUIDANCE_METHODS.failures_named(method.id):
         loss = method.make_loss(settings) if has_work(plan.scene, method.id) else None

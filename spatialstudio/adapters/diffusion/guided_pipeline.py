@@ -45,6 +45,7 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.samplers import SCALE_OFF
 from spatialstudio.domain.scene import Prompt, SceneGraph, TextSpan
 from spatialstudio.domain.steering import ONE_PARTICLE, RatePicture, Steering
+from spatialstudio.science.guidance.methods import is_grounded
 from spatialstudio.science.guidance.noise_search import objects_only
 
 ChooseGuidance: TypeAlias = Callable[[int], GuidanceSettings]
@@ -206,7 +207,8 @@ class GuidedPipeline:
 
         Raises:
             RequestError: The call has a different prompt, several prompts, arguments that change
-                how the prompt is read, or is to be guided in ``torch.inference_mode``.
+                how the prompt is read, or is to be guided in ``torch.inference_mode``; or the
+                method has no loss.
             BackendError: The attention cannot be read, or values of a guided call became NaN or
                 infinite.
             OutOfMemory: The device has too little memory.
@@ -220,6 +222,7 @@ class GuidedPipeline:
         guidance = self._choose(_step_count(arguments))
         text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
         _check_reading(model.pipeline, usual, arguments, text)
+        _check_grounding(guidance)
         is_guided = will_guide(scene, guidance)
         _check_gradients(is_guided=is_guided)
         plan = self._plan(scene, arguments, guidance)
@@ -452,6 +455,14 @@ def _finished(
         peak_memory_bytes=peak_memory_bytes(device),
         steering=ONE_PARTICLE if plan.particles is None else plan.particles.settings,
     )
+
+
+def _check_grounding(guidance: GuidanceSettings) -> None:
+    if is_grounded(guidance):
+        raise RequestError(
+            f'The method "{guidance.method_id}" has no loss that could guide a pipeline.',
+            hint="Pass gligen_phrases and gligen_boxes to the pipeline itself.",
+        )
 
 
 def _check_gradients(*, is_guided: bool) -> None:

@@ -11,6 +11,8 @@ from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.samplers import SCALE_OFF
+from spatialstudio.science.guidance.methods import is_grounded
+from spatialstudio.science.guidance.methods.gligen import grounded_boxes
 
 EMPTY_NEGATIVE = " "
 
@@ -32,6 +34,7 @@ def pipeline_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> di
         **loaded.family.arguments,
         **loaded.family.own_arguments(loaded.pipeline),
         **_scale_arguments(loaded, request),
+        **(_grounding_arguments(request) if loaded.family.takes_boxes else {}),
     }
 
 
@@ -71,6 +74,19 @@ def _scale_arguments(loaded: LoadedPipeline, request: GenerationRequest) -> Mapp
         case GuidanceScale.TRUE:
             needed = {"negative_prompt": negative or EMPTY_NEGATIVE} if scale > SCALE_OFF else {}
             return {"true_cfg_scale": scale, **needed}
+
+
+def _grounding_arguments(request: GenerationRequest) -> Mapping[str, Any]:
+    """Return phrases and boxes; without them, one empty box that is grounded on no step."""
+    scene, settings = request.scene, request.sampling.guidance
+    boxes = grounded_boxes(scene, settings) if is_grounded(settings) else {}
+    sides = [[box.left, box.top, box.right, box.bottom] for box in boxes.values()]
+    phrases = [scene.mention(mention_id).phrase for mention_id in boxes]
+    return {
+        "gligen_phrases": phrases or [""],
+        "gligen_boxes": sides or [[0.0] * 4],
+        "gligen_scheduled_sampling_beta": settings.strength if boxes else 0.0,
+    }
 
 
 def _takes_negative(loaded: LoadedPipeline) -> bool:

@@ -82,6 +82,11 @@ MODEL_KINDS: Mapping[str, ModelKind] = {
         denoiser=UNET,
         guidance_scale=7.5,
     ),
+    "StableDiffusionGLIGENPipeline": ModelKind(
+        denoiser=UNET,
+        guidance_scale=7.5,
+        reads_files=False,
+    ),
     "StableDiffusionXLPipeline": ModelKind(
         denoiser=UNET,
         guidance_scale=5.0,

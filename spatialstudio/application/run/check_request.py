@@ -21,7 +21,8 @@ from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.samplers import sampler_title
 from spatialstudio.domain.scene import SceneGraph, is_text
 from spatialstudio.domain.steering import Potential, Steering, StepReward
-from spatialstudio.science.guidance.methods import method_named
+from spatialstudio.science.guidance.method import GLIGEN
+from spatialstudio.science.guidance.methods import GUIDANCE_METHODS, is_grounded, method_named
 from spatialstudio.science.scenes.consistency import contradictions_of
 
 CHANCE = 0.5
@@ -116,6 +117,7 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
     yield from _sampler_faults(request.sampling.scheduler_id, model)
     yield from _guidance_faults(request.sampling.guidance)
     yield from _option_faults(request.sampling)
+    yield from _grounding_faults(request.sampling.guidance, model)
     yield from _number_faults(request)
     yield from _target_faults(request)
     for name, side in (("width", request.width), ("height", request.height)):
@@ -230,6 +232,22 @@ def _option_faults(sampling: SamplingSettings) -> Iterator[RequestError]:
             method_named(sampling.guidance.method_id).check(sampling.guidance)
     except RequestError as error:
         yield error
+
+
+def _grounding_faults(guidance: GuidanceSettings, model: ModelCard) -> Iterator[RequestError]:
+    if not is_grounded(guidance):
+        return
+    if model.pipeline_class != GLIGEN:
+        label = GUIDANCE_METHODS[guidance.method_id].label
+        yield RequestError(
+            f'{label} needs a model with grounding layers; "{model.title}" has none.',
+            hint="Choose a GLIGEN model, or another guidance method.",
+        )
+    if guidance.strength > 1:
+        yield RequestError(
+            f"Grounding cannot act on {guidance.strength:g} of the steps.",
+            hint="Choose a strength from 0 to 1; 0.3 is usual.",
+        )
 
 
 def _number_faults(request: GenerationRequest) -> Iterator[RequestError]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STABLE_DIFFUSION = "StableDiffusionPipeline"
 SDXL = "StableDiffusionXLPipeline"
+GLIGEN = "StableDiffusionGLIGENPipeline"
 PIXART_ALPHA = "PixArtAlphaPipeline"
 PIXART_SIGMA = "PixArtSigmaPipeline"
 ANY_FAMILY = ""
@@ -30,6 +31,9 @@ ROUNDING = 1e-9
 
 EVERY_STEP = 999
 """As ``last_step``: guide to the last step of any run."""
+
+NO_STEP = -1
+"""As ``last_step``: update the latents on no step."""
 
 
 @frozen(kw_only=False)
@@ -58,7 +62,8 @@ class GuidanceMethod(MethodCard):
         presets: Settings by preset and diffusers pipeline class; ``ANY_FAMILY`` covers all other
             classes and is required for ``Preset.RECOMMENDED``. A recommended ``last_step`` of None
             guides ``guided_share`` of the steps.
-        make_loss: Returns the guidance loss for the settings of a run.
+        make_loss: Returns the guidance loss for the settings of a run; None for a method that
+            gives boxes to a model with grounding layers instead.
         make_refined: Returns the loss minimised by refinement; None for the guidance loss.
         make_trial: Returns the trial of a run's settings, or None; None for a method without.
         order: Position among the built-in methods, ascending; plugin methods follow.
@@ -78,7 +83,7 @@ class GuidanceMethod(MethodCard):
     """
 
     presets: Mapping[Preset, Mapping[str, GuidanceSettings]]
-    make_loss: "Callable[[GuidanceSettings], GuidanceLoss]"
+    make_loss: "Callable[[GuidanceSettings], GuidanceLoss] | None" = None
     make_refined: "Callable[[GuidanceSettings], RefinedLoss] | None" = None
     make_trial: "Callable[[GuidanceSettings], Trial | None] | None" = None
     order: int = 0
@@ -90,6 +95,11 @@ class GuidanceMethod(MethodCard):
     least_mentions: int = 1
     corrects_prediction: bool = False
     reads_decoder: bool = False
+
+    @property
+    def grounds_boxes(self) -> bool:
+        """Whether the method gives boxes to the model's grounding layers, without a loss."""
+        return self.make_loss is None
 
     def __post_init__(self) -> None:
         if ANY_FAMILY not in self.presets.get(Preset.RECOMMENDED, {}):

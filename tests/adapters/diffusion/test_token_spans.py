@@ -94,6 +94,7 @@ def test_what_the_encoder_does_not_see_is_told_and_never_the_start_token(tokeniz
 
 TOKENIZERS = {
     "StableDiffusionPipeline": {"tokenizer": tiny_clip_tokenizer},
+    "StableDiffusionGLIGENPipeline": {"tokenizer": tiny_clip_tokenizer},
     "StableDiffusionXLPipeline": {
         "tokenizer": tiny_clip_tokenizer,
         "tokenizer_2": tiny_clip_tokenizer,
@@ -114,6 +115,7 @@ TOKENIZERS = {
 }
 LIMITS = {
     "StableDiffusionPipeline": [("text_encoder", 24)],
+    "StableDiffusionGLIGENPipeline": [("text_encoder", 24)],
     "StableDiffusionXLPipeline": [("text_encoder", 24), ("text_encoder_2", 24)],
     "PixArtAlphaPipeline": [("text_encoder", 120)],
     "PixArtSigmaPipeline": [("text_encoder", 300)],

@@ -172,6 +172,10 @@ def stable_diffusion():
     }
 
 
+def gligen():
+    return stable_diffusion() | {"unet": unet(cross_attention_dim=HALF, attention_type="gated")}
+
+
 def sdxl():
     tokenizer = tiny_clip_tokenizer()
     return {
@@ -388,6 +392,7 @@ def flux2_klein(layers=4):
 
 TINY_FAMILIES = (
     TinyFamily("StableDiffusionPipeline", stable_diffusion, (32, 32), (24, 48)),
+    TinyFamily("StableDiffusionGLIGENPipeline", gligen, (32, 32), (24, 48)),
     TinyFamily("StableDiffusionXLPipeline", sdxl, (32, 32), (24, 48)),
     TinyFamily("PixArtAlphaPipeline", pixart, (64, 64), (48, 80)),
     TinyFamily("PixArtSigmaPipeline", pixart, (64, 64), (48, 80)),

@@ -130,6 +130,12 @@ def guides_depth(settings: GuidanceSettings) -> bool:
     return known and GUIDANCE_METHODS[settings.method_id].guides_depth
 
 
+def is_grounded(settings: GuidanceSettings) -> bool:
+    """Return True if settings give boxes to the grounding layers of a model."""
+    is_known = settings.is_on and settings.method_id in GUIDANCE_METHODS
+    return is_known and GUIDANCE_METHODS[settings.method_id].grounds_boxes
+
+
 def reads_after(settings: GuidanceSettings) -> bool:
     """Return True if a guided step ends with a forward pass on the updated latents."""
     method_id = settings.method_id
