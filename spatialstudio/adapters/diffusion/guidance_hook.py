@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from diffusers.models.unets.unet_2d_condition import UNet2DConditionOutput
+from diffusers.utils.outputs import BaseOutput
 
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
@@ -215,9 +217,12 @@ class GuidanceHook:
     def _denoise(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         call, particles = DenoiserCall(self._calls, args, kwargs), self._particles
         if particles is None or particles.count == particles.pictures:
-            return self._denoise_call(forward, call)
-        own = call.of_pictures(0, particles.count)
-        return own.spread(self._denoise_call(forward, own), particles.sources)
+            output = self._denoise_call(forward, call)
+        else:
+            own = call.of_pictures(0, particles.count)
+            output = own.spread(self._denoise_call(forward, own), particles.sources)
+        is_bare = isinstance(output, tuple) and kwargs.get("return_dict", True)
+        return UNet2DConditionOutput(sample=output[0]) if is_bare else output
 
     def _denoise_call(self, forward: Callable[..., Any], call: DenoiserCall) -> Any:
         def denoise(wanted: DenoiserCall) -> Any:
@@ -382,6 +387,8 @@ class GuidanceHook:
         if not self._allows_invalid:
             refuse_invalid(result[0])
         latents = self._end_call(Prediction(output, timestep, sample), result[0])
+        if isinstance(result, BaseOutput):
+            return type(result)(**{**result, "prev_sample": latents})
         return _with_finished(result if latents is result[0] else (latents, *result[1:]))
 
     def _end_call(self, prediction: Prediction, latents: torch.Tensor) -> torch.Tensor:
