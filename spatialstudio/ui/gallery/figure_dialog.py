@@ -38,7 +38,7 @@ from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
 from spatialstudio.ui.widgets.fields import ComboBox, DecimalBox, EditLine, NumberBox
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 SIZE_EM = (72, 46)
 FORM_EM, CAPTION_EM, MOST_VIEW_EM = 27, 5.5, 38
@@ -88,7 +88,7 @@ class CheckList(QListWidget):
             for value, name in names.items():
                 item = QListWidgetItem(name)
                 item.setData(VALUE, value)
-                item.setToolTip(name)
+                item.setToolTip(plain_tip(name))
                 item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 is_on = value in checked
                 item.setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
@@ -272,9 +272,8 @@ class FigureDialog(TitledDialog):
         )
         self._template_words = self._template_layers = ()
         self._form.setRowVisible(self._layers, bool(preview.layers))
-        self._steps.setToolTip(
-            tr("Recorded: {steps}").format(steps=", ".join(map(str, preview.steps)))
-        )
+        recorded = ", ".join(map(str, preview.steps))
+        self._steps.setToolTip(plain_tip(tr("Recorded: {steps}").format(steps=recorded)))
         self._view.show_figure(preview.content, preview.caption)
         self._caption.setPlainText(preview.caption)
         self.show_problem(preview.problem)
