@@ -207,8 +207,7 @@ class GuidedPipeline:
 
         Raises:
             RequestError: The call has a different prompt, several prompts, arguments that change
-                how the prompt is read, or is to be guided in ``torch.inference_mode``; or the
-                method has no loss.
+                how the prompt is read, or is to be guided in ``torch.inference_mode``.
             BackendError: The attention cannot be read, or values of a guided call became NaN or
                 infinite.
             OutOfMemory: The device has too little memory.
@@ -222,7 +221,6 @@ class GuidedPipeline:
         guidance = self._choose(_step_count(arguments))
         text, scene = self._scene_drawn(arguments, names_only=guidance.names_only)
         _check_reading(model.pipeline, usual, arguments, text)
-        _check_grounding(guidance)
         is_guided = will_guide(scene, guidance)
         _check_gradients(is_guided=is_guided)
         plan = self._plan(scene, arguments, guidance)
@@ -254,6 +252,16 @@ class GuidedPipeline:
     def _plan(
         self, scene: SceneGraph, arguments: Mapping[str, Any], guidance: GuidanceSettings
     ) -> CallPlan:
+        """Return the plan of a call.
+
+        Raises:
+            RequestError: The method has no loss.
+        """
+        if is_grounded(guidance):
+            raise RequestError(
+                f'The method "{guidance.method_id}" has no loss that could guide a pipeline.',
+                hint="Pass gligen_phrases and gligen_boxes to the pipeline itself.",
+            )
         return CallPlan(
             run_id=new_request_id(),
             scene=scene,
@@ -455,14 +463,6 @@ def _finished(
         peak_memory_bytes=peak_memory_bytes(device),
         steering=ONE_PARTICLE if plan.particles is None else plan.particles.settings,
     )
-
-
-def _check_grounding(guidance: GuidanceSettings) -> None:
-    if is_grounded(guidance):
-        raise RequestError(
-            f'The method "{guidance.method_id}" has no loss that could guide a pipeline.',
-            hint="Pass gligen_phrases and gligen_boxes to the pipeline itself.",
-        )
 
 
 def _check_gradients(*, is_guided: bool) -> None:
