@@ -97,7 +97,7 @@ class GuidanceMethod(MethodCard):
     reads_decoder: bool = False
 
     @property
-    def grounds_boxes(self) -> bool:
+    def takes_boxes(self) -> bool:
         """Whether the method gives boxes to the model's grounding layers, without a loss."""
         return self.make_loss is None
 

@@ -117,7 +117,7 @@ def test_steps_tell_what_the_updates_did(run):
 
 
 @pytest.mark.parametrize(
-    "method_id", [method.id for method in GUIDANCE_METHODS if not method.grounds_boxes]
+    "method_id", [method.id for method in GUIDANCE_METHODS if not method.takes_boxes]
 )
 def test_every_method_guides(run, method_id):
     steps, image = run(replace(STRONG, method_id=method_id))

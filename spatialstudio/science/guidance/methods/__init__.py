@@ -133,7 +133,7 @@ def guides_depth(settings: GuidanceSettings) -> bool:
 def is_grounded(settings: GuidanceSettings) -> bool:
     """Return True if settings give boxes to the grounding layers of a model."""
     is_known = settings.is_on and settings.method_id in GUIDANCE_METHODS
-    return is_known and GUIDANCE_METHODS[settings.method_id].grounds_boxes
+    return is_known and GUIDANCE_METHODS[settings.method_id].takes_boxes
 
 
 def reads_after(settings: GuidanceSettings) -> bool:
