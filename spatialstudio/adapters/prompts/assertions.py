@@ -27,6 +27,8 @@ from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph
 from spatialstudio.science.questions.da_score import assertions_of
 
+ATTEMPTS = 2
+"""How often a prompt is sent before its answers count as unreadable."""
 MAX_ASSERTIONS = 64
 MAX_WORDS = 300
 ARTICLES = ("a ", "an ", "the ")
@@ -184,10 +186,17 @@ class LanguageModelAssertionReader:
         question = ChatQuestion(
             instruction=self._instruction, text=scene.prompt.text, form=ASSERTIONS_FORM
         )
-        answer = ChatClient(settings).ask(question, token)
+        client, items = ChatClient(settings), tuple[Assertion, ...]()
+        for attempt in range(ATTEMPTS):
+            try:
+                items = read_assertions(client.ask(question, token).text, scene)
+                break
+            except UnreadableAnswer:
+                if attempt == ATTEMPTS - 1:
+                    raise
         if len(self._kept) >= settings.cached_readings:
             self._kept.clear()
-        return Assertions(items=read_assertions(answer.text, scene), source_id=self.id)
+        return Assertions(items=items, source_id=self.id)
 
 
 def _by_scene(scene: SceneGraph, reason: str) -> Assertions:

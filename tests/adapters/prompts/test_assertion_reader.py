@@ -135,3 +135,7 @@ def test_without_a_server_the_scene_gives_the_assertions():
 def test_waiting_can_be_cancelled():
     with pytest.raises(Cancelled):
         read(answer(*FULL), token=CountingToken(stop_at=1))
+
+
+def test_an_unreadable_answer_is_asked_for_once_more():
+    assert read(says("I cannot."), answer(FULL[0])).source_id == "llm"
