@@ -122,6 +122,7 @@ class Worker:
                 image=finished.image,
                 scene=job.request.scene,
                 judges=job.judges,
+                assertions=job.assertions,
             )
             self._judge(drawn, token, steps_ended)
 
@@ -166,9 +167,13 @@ class Worker:
                 token,
                 looked=lambda *parts: self._enter(job.job_id, Phase.JUDGING, parts),
             )
-            if choice.answerer_id is not None:
-                models = DaModels(answerer=registry.answerer(choice.answerer_id))
-                evaluation = score_assertions(image, scene, evaluation, models, token)
+            if choice.answerer_id is not None or job.assertions is not None:
+                answerer_id = choice.answerer_id
+                answerer = None if answerer_id is None else registry.answerer(answerer_id)
+                models = DaModels(answerer=answerer)
+                evaluation = score_assertions(
+                    image, scene, evaluation, models, token, job.assertions
+                )
             evaluation = replace(evaluation, judge_set=used_judge_set(registry, choice))
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.assertion import DA_RECOMMENDED, DaSettings
+from spatialstudio.domain.assertion import DA_RECOMMENDED, Assertions, DaSettings
 from spatialstudio.domain.errors import PluginError, SettingsError, failures_named
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import RESERVED_NAMES, Figures, Metric, RelationAnswer, Row
@@ -316,6 +316,7 @@ def score_assertions(
     evaluation: Evaluation,
     da_models: DaModels,
     token: CancelToken,
+    assertions: Assertions | None = None,
 ) -> Evaluation:
     """Return an evaluation with its DA-score.
 
@@ -325,13 +326,16 @@ def score_assertions(
         evaluation: Evaluation with the perception of the image.
         da_models: Models of the DA-score.
         token: Checked before each model call.
+        assertions: Assertions of the prompt; None to derive them.
 
     Raises:
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
     reader, answerer, settings = da_models.reader, da_models.answerer, da_models.settings
-    asserted = reader.read(scene, token) if reader else assertions_of(scene)
+    asserted = assertions
+    if asserted is None:
+        asserted = reader.read(scene, token) if reader else assertions_of(scene)
     if answerer is None:
         seen, instances = evaluation.perception, evaluation.instances
         score = score_by_perception(scene, seen, image, asserted, settings, instances)

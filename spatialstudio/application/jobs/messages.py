@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from spatialstudio.domain.arrays import RgbImage, freeze
+from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.attention import ModelLayers
 from spatialstudio.domain.devices import DeviceCard, MemoryEstimate
 from spatialstudio.domain.errors import ErrorReport
@@ -47,12 +48,14 @@ class GenerateJob:
         model: The card of ``request.model``.
         judge: Whether to evaluate the image after generation.
         judges: Judge set for the evaluation and for the ranking of a noise search.
+        assertions: Assertions of the DA-score; None for those of the scene.
     """
 
     request: GenerationRequest
     model: ModelCard
     judge: bool = True
     judges: JudgeSetChoice = STICKER_JUDGES
+    assertions: Assertions | None = None
 
     @property
     def job_id(self) -> RequestId:
@@ -69,12 +72,14 @@ class EvaluateJob:
         image: (H, W, 3) uint8.
         scene: Scene of the prompt.
         judges: Judge set for the evaluation.
+        assertions: Assertions of the DA-score; None for those of the scene.
     """
 
     job_id: RequestId
     image: RgbImage
     scene: SceneGraph
     judges: JudgeSetChoice = STICKER_JUDGES
+    assertions: Assertions | None = None
 
     def __post_init__(self) -> None:
         freeze(self.image)
