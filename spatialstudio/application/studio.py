@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 from spatialstudio.application.compose.compare_readings import ComparedReading, compare_readings
 from spatialstudio.application.compose.edit_relations import keep_hand
 from spatialstudio.application.compose.language_model import LanguageModel, SecondReader
-from spatialstudio.application.compose.read_prompt import (
-    only_known,
-    read_prompt,
-    read_thing,
-)
+from spatialstudio.application.compose.read_prompt import only_known, read_prompt, read_thing
 from spatialstudio.application.compose.token_counter import TokenCounter
 from spatialstudio.application.compose.wildcards import FOLDER, Wildcards, has_choices
 from spatialstudio.application.engine.process_engine import EngineKind, open_engine
@@ -54,11 +50,8 @@ from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, RunChanged, Session
 from spatialstudio.application.storage.storage import Storage
-from spatialstudio.domain.errors import (
-    ModelNotFound,
-    PromptError,
-    StudioError,
-)
+from spatialstudio.domain.assertion import Assertions
+from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.hub import DownloadPlan, ModelHub
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetCard, JudgeSetChoice
@@ -72,12 +65,7 @@ from spatialstudio.domain.ports import (
     Trainer,
 )
 from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces, places_of
-from spatialstudio.domain.scene import (
-    ObjectMention,
-    Prompt,
-    SceneGraph,
-    TokenSpan,
-)
+from spatialstudio.domain.scene import ObjectMention, Prompt, SceneGraph, TokenSpan
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.scenes.consistency import contradictions_of
@@ -103,6 +91,7 @@ class Studio:
         extractor_id: The relation extractor selected by the user.
         registry: Registry of adapters.
         engine: Engine that runs the models.
+        assertions: Of the DA-score of the next pictures; None for those of each scene.
 
     Args:
         registry: Registry of adapters.
@@ -110,6 +99,8 @@ class Studio:
         paths: Folders of the installation.
         runs_folder: Folder of finished runs; None for the library, grouped by month.
     """
+
+    assertions: Assertions | None = None
 
     def __init__(
         self,
@@ -588,7 +579,7 @@ class Studio:
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
         judges = self.judge_defaults.judges_of(model.id, request.scene)
-        return GenerateJob(request=request, model=model, judges=judges)
+        return GenerateJob(request=request, model=model, judges=judges, assertions=self.assertions)
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

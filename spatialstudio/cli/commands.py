@@ -52,6 +52,7 @@ from spatialstudio.cli.printing import (
     show_row,
 )
 from spatialstudio.cli.questions import questions
+from spatialstudio.cli.refine import refine
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.cli.studies import study
 from spatialstudio.cli.sweeps import sweep
@@ -230,6 +231,7 @@ def _holds_something(folder: Path) -> bool:
 COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "parse": parse,
     "generate": generate,
+    "refine": refine,
     "evaluate": evaluate,
     "judge-again": judge_again,
     "judge-records": judge_records,

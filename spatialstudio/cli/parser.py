@@ -25,10 +25,12 @@ from spatialstudio.cli.options import (
 )
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.cli.questions import add_questions_options
+from spatialstudio.cli.refine_options import add_refine_options
 from spatialstudio.cli.studies import add_study_options
 from spatialstudio.cli.sweeps import add_sweep_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
+from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE
 
@@ -76,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     add = partial(add_command, commands, parents=[shared])
     _add_parse(add("parse", "parse a prompt"))
     _add_generate(add("generate", "generate and judge a picture"))
+    _add_refine(add("refine", "redraw a picture until it shows what the prompt asserts"))
     _add_evaluate(add("evaluate", "judge pictures"))
     _add_judge_again(add("judge-again", "judge stored runs with other settings"))
     _add_judge_records(add("judge-records", "judge a recorded SpatialBench-UC run again"))
@@ -137,6 +140,13 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", help=PROMPT_HELP)
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
     add_drawing_options(parser)
+
+
+def _add_refine(parser: argparse.ArgumentParser) -> None:
+    _add_generate(parser)
+    add_refine_options(parser)
+    _add_da_set(parser)
+    parser.set_defaults(guidance=UNGUIDED)
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -206,6 +216,10 @@ def _add_da(parser: argparse.ArgumentParser) -> None:
             "(default: %(default)s)"
         ),
     )
+    _add_da_set(parser)
+
+
+def _add_da_set(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--da-set",
         action="append",

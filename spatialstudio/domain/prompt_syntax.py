@@ -234,6 +234,8 @@ def typed_scene(scene: SceneGraph) -> SceneGraph:
 def typed_with_weights(prompt: Prompt, weights: Sequence[SpanWeight]) -> str:
     """Return a prompt as one would type it with weights on its words; LoRAs it names stay.
 
+    Weights on words without a letter, and brackets after a backslash, cannot be typed.
+
     Args:
         prompt: A prompt as the image model reads it.
         weights: Weights on disjoint spans of its text, in order.
@@ -242,8 +244,10 @@ def typed_with_weights(prompt: Prompt, weights: Sequence[SpanWeight]) -> str:
     for each in weights:
         number = f"{each.weight:.4f}".rstrip("0")
         number += "0" * number.endswith(".")
-        words = _escaped(each.span.of(prompt.text))
-        pieces += [_escaped(prompt.text[end : each.span.start]), f"({words}:{number})"]
+        words = each.span.of(prompt.text)
+        is_word = LETTER.search(words) is not None
+        typed = f"({_escaped(words)}:{number})" if is_word else _escaped(words)
+        pieces += [_escaped(prompt.text[end : each.span.start]), typed]
         end = each.span.stop
     loras = drawn_prompt(prompt.as_typed).loras
     tags = [f" <lora:{each.name}:{each.weight}>" for each in loras]

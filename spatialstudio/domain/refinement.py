@@ -4,7 +4,7 @@ from enum import Enum
 
 from spatialstudio.domain.assertion import Assertions, DaScore
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.generation import GenerationRequest, GuidanceSettings, RequestId
 
 
 class UpdateOrder(Enum):
@@ -27,6 +27,8 @@ class RefineRules:
         enough_each: It also stops when no assertion scores less than this, [0, 1].
         step: Increase of a weight after a round, > 0.
         order: Which weight is increased.
+        objects_first: Whether a relation, count or attribute waits while one of its objects scores
+            less than ``enough_each``: its own score is low because the object is missing.
         base: Factor of the prompt weight per step, > 1.
         jumps_first: Whether the first increase counts twice, as "++" does in the authors' prompts.
         joins_parts: Whether the prompt is rebuilt from its weighted parts as in the authors' code,
@@ -44,6 +46,7 @@ class RefineRules:
     enough_each: float = 0.75
     step: float = 1.0
     order: UpdateOrder = UpdateOrder.LOWEST
+    objects_first: bool = True
     base: float = 1.1
     jumps_first: bool = False
     joins_parts: bool = False
@@ -59,6 +62,7 @@ REFINE_RECOMMENDED = RefineRules()
 REFINE_PUBLISHED = RefineRules(
     preset="published",
     order=UpdateOrder.FIRST,
+    objects_first=False,
     jumps_first=True,
     joins_parts=True,
     sorts_tokens=True,
@@ -91,13 +95,17 @@ class Refinement:
     """A loop and its attempts so far; everything that is needed to continue it.
 
     Attributes:
+        id: Unique.
         request: Request of the first round, without weights of the loop.
+        presence: Guidance of the rounds in which attention is weighted, without its weights.
         rules: Rules of the loop.
         assertions: Assertions of the prompt, in the order of its text.
         attempts: The pictures so far, in order.
     """
 
+    id: str
     request: GenerationRequest
+    presence: GuidanceSettings
     rules: RefineRules
     assertions: Assertions
     attempts: tuple[RefineAttempt, ...] = ()

@@ -27,6 +27,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
+from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.verdict import Evaluation
 
@@ -248,8 +249,10 @@ class StateFiles(Protocol):
     def open_journal(self, folder: Path) -> QueueJournal:
         """Open this process's journal in a folder shared by all processes of a user."""
 
-    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
-        """Write a draft, run settings or texts by name atomically.
+    def write(
+        self, path: Path, state: Draft | RunSettings | Refinement | Mapping[str, str]
+    ) -> None:
+        """Write a draft, run settings, a refinement or texts by name atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -264,6 +267,9 @@ class StateFiles(Protocol):
         Raises:
             StoreError: The file cannot be read, or is not a settings file.
         """
+
+    def read_refinement(self, path: Path) -> Refinement | None:
+        """Return a stored refinement; None when there is none, or it cannot be read."""
 
     def read_texts(self, path: Path) -> dict[str, str]:
         """Return texts by name; empty when they cannot be read."""

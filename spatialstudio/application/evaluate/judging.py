@@ -24,12 +24,14 @@ from spatialstudio.application.evaluate.judge_choice import (
 )
 from spatialstudio.application.evaluate.metrics import DaModels, change_settings, score_assertions
 from spatialstudio.application.inspect.inspection import judged_again
+from spatialstudio.application.refine.decompose import decompose
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import (
     DA_PRESETS,
     DA_RECOMMENDED,
+    Assertions,
     DaSettings,
 )
 from spatialstudio.domain.errors import (
@@ -430,6 +432,11 @@ class Judging:
         Without a chosen detector only sticker images are evaluated; the names are those for them.
         """
         return judge_set_names(self._registry, self._defaults.of_stickers(choice))
+
+    def decompose(self, scene: SceneGraph, reader_id: str | None, token: CancelToken) -> Assertions:
+        """Return the assertions of a prompt in its order; see ``application.refine.decompose``."""
+        reader = self._registry.assertion_reader(reader_id) if reader_id else None
+        return decompose(scene, reader, token)
 
     def _da_models(self, choice: DaModelChoice) -> DaModels:
         reader, answerer = choice.reader_id, choice.answerer_id

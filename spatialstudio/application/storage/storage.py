@@ -14,6 +14,7 @@ from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_r
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
 from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.refine.stored_refinements import Refinements
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import (
     OpenRun,
@@ -73,6 +74,7 @@ LORA_CATALOG_ID = "folders"
 JOURNALS = "queue"
 DRAFT = "draft.json"
 FIGURES = "figures"
+REFINEMENTS = "refinements"
 SEARCHES = "searches.json"
 OWN_JUDGE_SETS = "judge_sets.json"
 LIBRARY_FOLDER = "library.json"
@@ -203,6 +205,11 @@ class Storage:
         """Automatic saving of the draft."""
         state, path = self._state, self._paths.settings / DRAFT
         return DraftSaver(partial(state.read_draft, path), partial(state.write, path))
+
+    @cached_property
+    def refinements(self) -> Refinements:
+        """Refinements and their attempts, of this and earlier sessions."""
+        return Refinements(self._state, self._paths.settings / REFINEMENTS)
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":

@@ -76,6 +76,26 @@ def _quoted(statement: str, text: str) -> TextSpan | None:
     return TextSpan(start=run[0].start(), stop=run[-1].end())
 
 
+def object_places(assertions: Assertions, scene: SceneGraph) -> tuple[tuple[int, ...], ...]:
+    """Return, of each assertion, the indices of the assertions that its objects exist."""
+    things = {
+        each.mention_id: place
+        for place, each in enumerate(assertions.items)
+        if each.kind is AssertionKind.THING
+    }
+    ends = {relation.id: relation.ends for relation in scene.relations}
+
+    def objects_of(assertion: Assertion) -> tuple[MentionId | None, ...]:
+        if assertion.relation_id is not None:
+            return ends.get(assertion.relation_id, ())
+        return () if assertion.kind is AssertionKind.THING else (assertion.mention_id,)
+
+    return tuple(
+        tuple(things[each] for each in objects_of(assertion) if each in things)
+        for assertion in assertions.items
+    )
+
+
 def weighted_scene(
     scene: SceneGraph, assertions: Assertions, weights: Sequence[float], rules: RefineRules
 ) -> SceneGraph:

@@ -9,7 +9,7 @@ five rounds, or when mean(u) > 0.85, or when every u_i >= 0.75. Otherwise one we
             with u_i < 0.75                                         1.331, ...
 
 The result is the round with the highest mean; of equal ones the first. Ours: assertions without an
-answer neither stop the loop nor rise.
+answer neither stop the loop nor rise, and a relation waits for its objects.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +20,9 @@ from spatialstudio.domain.refinement import RefineRules, UpdateOrder
 
 USUAL = 1.0
 """Weight of an assertion in the first round."""
+
+Objects = Sequence[tuple[int, ...]]
+"""Of each assertion, the indices of the assertions that its objects exist."""
 
 Chances = Sequence[float | None]
 """Score of each assertion, [0, 1], in the order of the prompt; None without an answer."""
@@ -77,16 +80,28 @@ def is_enough(score: RoundScore, rules: RefineRules) -> bool:
     return score.mean > rules.enough_mean or min(answered) >= rules.enough_each
 
 
-def updated_place(each: Chances, rules: RefineRules) -> int | None:
-    """Return the index of the assertion whose weight rises; None if there is none."""
-    answered = [(place, chance) for place, chance in enumerate(each) if chance is not None]
+def updated_place(each: Chances, rules: RefineRules, objects: Objects = ()) -> int | None:
+    """Return the index of the assertion whose weight rises; None if there is none.
+
+    Args:
+        each: Scores of this round.
+        rules: Rules of the loop.
+        objects: Of each assertion, those on its objects; empty if unknown.
+    """
+    low = {n for n, chance in enumerate(each) if chance is not None and chance < rules.enough_each}
+    waiting = {n for n, own in enumerate(objects) if rules.objects_first and low & {*own}}
+    answered = [
+        (place, chance)
+        for place, chance in enumerate(each)
+        if chance is not None and place not in waiting
+    ]
     if rules.order is UpdateOrder.FIRST:
         return next((place for place, chance in answered if chance < rules.enough_each), None)
     return min(answered, key=lambda item: item[1])[0] if answered else None
 
 
 def updated_weights(
-    weights: Sequence[float], each: Chances, rules: RefineRules
+    weights: Sequence[float], each: Chances, rules: RefineRules, objects: Objects = ()
 ) -> tuple[float, ...]:
     """Return the weights of the next round.
 
@@ -94,8 +109,9 @@ def updated_weights(
         weights: Weights of this round.
         each: Scores of this round, as many.
         rules: Rules of the loop.
+        objects: As for ``updated_place``.
     """
-    chosen = updated_place(each, rules)
+    chosen = updated_place(each, rules, objects)
     return tuple(
         weight + rules.step if place == chosen else weight
         for place, (weight, _) in enumerate(zip(weights, each, strict=True))
@@ -121,17 +137,18 @@ def best_round(means: Sequence[float | None]) -> int | None:
     return -max(scored)[1] if scored else None
 
 
-def replay(rounds: Sequence[RoundScore], rules: RefineRules) -> Replay:
+def replay(rounds: Sequence[RoundScore], rules: RefineRules, objects: Objects = ()) -> Replay:
     """Return what the loop decides on recorded scores.
 
     Args:
         rounds: Scores of each round, in order; those after the end of the loop are ignored.
         rules: Rules of the loop.
+        objects: As for ``updated_place``.
     """
     used = list(_rounds_used(rounds, rules))
     weights = [first_weights(len(used[0].each))] if used else []
     for score in used[:-1]:
-        weights.append(updated_weights(weights[-1], score.each, rules))
+        weights.append(updated_weights(weights[-1], score.each, rules, objects))
     is_ended = bool(used) and (len(used) >= rules.rounds or is_enough(used[-1], rules))
     return Replay(
         weights=tuple(weights),

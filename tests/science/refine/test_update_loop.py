@@ -66,6 +66,15 @@ def test_the_code_raises_the_first_below_the_threshold_and_the_paper_the_lowest(
     assert updated_place(scores, PAPER) == 2
 
 
+def test_a_relation_waits_for_its_objects_except_in_the_published_code():
+    dog, car, relation = (), (), (0, 2)
+    objects = (dog, relation, car)
+
+    assert updated_place((0.9, 0.2, 0.3), PAPER, objects) == 2
+    assert updated_place((0.9, 0.2, 0.8), PAPER, objects) == 1
+    assert updated_place((0.9, 0.2, 0.3), CODE, objects) == 1
+
+
 def test_of_equal_scores_the_first_rises():
     assert updated_place((0.9, 0.4, 0.4), PAPER) == 1
 

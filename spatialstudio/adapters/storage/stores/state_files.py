@@ -43,6 +43,7 @@ from spatialstudio.domain.judge_choice import (
     is_judge_set_name,
 )
 from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.safe_files import MEBIBYTE, NotARegularFile, parse_limited
 
@@ -67,7 +68,9 @@ class PlainStateFiles:
         """Open this program's journal; nothing is written before the first request."""
         return FileJournal(folder)
 
-    def write(self, path: Path, state: Draft | RunSettings | Mapping[str, str]) -> None:
+    def write(
+        self, path: Path, state: Draft | RunSettings | Refinement | Mapping[str, str]
+    ) -> None:
         """Write state atomically.
 
         Raises:
@@ -81,6 +84,13 @@ class PlainStateFiles:
         """Return the last draft; None if there is none or it cannot be read."""
         try:
             return decode(Draft, read_json(path), {})
+        except (OSError, StoreError):
+            return None
+
+    def read_refinement(self, path: Path) -> Refinement | None:
+        """Return a stored refinement; None if there is none or it cannot be read."""
+        try:
+            return decode(Refinement, read_json(path), {})
         except (OSError, StoreError):
             return None
 

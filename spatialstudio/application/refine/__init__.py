@@ -1,0 +1,1 @@
+"""Evaluate-and-Refine: decomposition of prompts, the loop, its attempts on disk."""
