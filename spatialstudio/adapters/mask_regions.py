@@ -1,4 +1,4 @@
-"""Bounding boxes, resizing and connected regions of pixel masks."""
+"""Resizing and connected regions of pixel masks."""
 
 from collections.abc import Iterator
 
@@ -7,20 +7,8 @@ from PIL import Image
 from scipy import ndimage  # type: ignore[import-untyped]
 
 from spatialstudio.domain.arrays import BoolMask
-from spatialstudio.domain.verdict import Box
 
 WITH_DIAGONALS = np.ones((3, 3), np.bool_)
-
-
-def box_around(pixels: BoolMask) -> Box:
-    """Return the bounding box of a mask that is not empty."""
-    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
-    return Box(
-        left=float(columns[0]),
-        top=float(rows[0]),
-        right=float(columns[-1] + 1),
-        bottom=float(rows[-1] + 1),
-    )
 
 
 def resized(mask: BoolMask, size: tuple[int, int]) -> BoolMask:

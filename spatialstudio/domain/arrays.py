@@ -15,6 +15,12 @@ BoolMask: TypeAlias = npt.NDArray[np.bool_]
 """(H, W), True on the object."""
 
 
+def mask_bounds(pixels: BoolMask) -> tuple[int, int, int, int]:
+    """Return the half-open bounds of a mask that is not empty: top, left, bottom, right."""
+    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
+    return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
+
+
 def freeze(array: npt.NDArray[np.generic]) -> None:
     """Make an array read-only in place, so that it may be shared between threads.
 

@@ -10,6 +10,7 @@ from spatialstudio.domain.arrays import (
     BoolMask,
     FloatMap,
     freeze,
+    mask_bounds,
 )
 from spatialstudio.domain.assertion import DaScore
 from spatialstudio.domain.frozen import SPARSE, frozen
@@ -46,6 +47,12 @@ class Box:
     def center_xy(self) -> tuple[float, float]:
         """The center (x, y) in pixels."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+
+def box_around(pixels: BoolMask) -> Box:
+    """Return the bounding box of a mask that is not empty."""
+    top, left, bottom, right = mask_bounds(pixels)
+    return Box(left=float(left), top=float(top), right=float(right), bottom=float(bottom))
 
 
 @frozen

@@ -26,7 +26,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.segmenter import StickerSegmenter
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop, draw_background
 from spatialstudio.adapters.stickers.training.sprites import sticker
@@ -41,6 +40,7 @@ from spatialstudio.domain.verdict import (
     MentionVerdict,
     Outcome,
     Perception,
+    box_around,
 )
 from spatialstudio.science.checker.decide_mentions import decide_mentions
 from spatialstudio.science.checker.instances import measure_instances

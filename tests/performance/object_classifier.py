@@ -17,14 +17,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import (
     draw_background,
 )
 from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.verdict import Box
+from spatialstudio.domain.verdict import Box, box_around
 from tests.performance.studio_pictures import show
 from tests.strange_backgrounds import draw_strange_background
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.backgrounds import Backdrop
 from spatialstudio.adapters.stickers.training.scenes import (
     FLAT_DEPTH,
@@ -37,6 +36,7 @@ from spatialstudio.domain.verdict import (
     Detection,
     Mask,
     Perception,
+    box_around,
 )
 
 SIDE = 128

@@ -26,7 +26,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.scenes import (
     PaintedScene,
     SceneSettings,
@@ -47,6 +46,7 @@ from spatialstudio.domain.verdict import (
     Detection,
     Outcome,
     Perception,
+    box_around,
 )
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.measurement import intersection_over_union

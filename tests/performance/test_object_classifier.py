@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
-from spatialstudio.domain.verdict import Box
+from spatialstudio.domain.verdict import Box, box_around
 from tests.performance.object_classifier import (
     SIDE,
     class_chances,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spatialstudio.adapters.exports.figure_parts import warning_on
-from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.arrays import BoolMask, mask_bounds
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.foreign_text import table_text
@@ -182,11 +182,10 @@ def _in_a_cell(value: object) -> object:
 
 
 def _extent(mask: BoolMask) -> list[int]:
-    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
-    if not rows.size:
+    if not mask.any():
         return [0, 0, 0, 0]
-    top, left = int(rows[0]), int(columns[0])
-    return [left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1]
+    top, left, bottom, right = mask_bounds(mask)
+    return [left, top, right - left, bottom - top]
 
 
 def _letters(lengths: list[int]) -> Iterator[str]:

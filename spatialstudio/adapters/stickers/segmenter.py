@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.adapters.mask_regions import box_around, connected_regions, resized
+from spatialstudio.adapters.mask_regions import connected_regions, resized
 from spatialstudio.adapters.stickers.pixel_net import (
     GRID,
     PixelNet,
@@ -27,6 +27,7 @@ from spatialstudio.domain.scene import ObjectMention
 from spatialstudio.domain.verdict import (
     Detection,
     Mask,
+    box_around,
 )
 
 FINEST = 4

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spatialstudio.domain.arrays import BoolMask, RgbImage
+from spatialstudio.domain.arrays import BoolMask, RgbImage, mask_bounds
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.requirements import Requirements, requirements_of
 from spatialstudio.domain.scene import MentionId, SceneGraph
@@ -146,7 +146,7 @@ def box_pixels(box: Box, shape: tuple[int, int]) -> BoolMask:
 
 
 def _instance(mention_id: MentionId, region: Region, image: RgbImage | None) -> Instance:
-    top, left, bottom, right = _bounds(region.pixels)
+    top, left, bottom, right = mask_bounds(region.pixels)
     colours: tuple[ColourShare, ...] = ()
     rgb = None
     if image is not None and region.has_mask:
@@ -166,12 +166,6 @@ def _instance(mention_id: MentionId, region: Region, image: RgbImage | None) -> 
         colours=colours,
         rgb=rgb,
     )
-
-
-def _bounds(pixels: BoolMask) -> tuple[int, int, int, int]:
-    """Return the bounding box of a mask: top, left, bottom, right."""
-    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
-    return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
 
 
 def _core(pixels: BoolMask) -> BoolMask:
@@ -240,7 +234,7 @@ def _may_be_parts(
 
     if _is_alike(region, other, settings):
         return False
-    top, left, bottom, right = _bounds(other.pixels)
+    top, left, bottom, right = mask_bounds(other.pixels)
     reach = settings.near * max(bottom - top, right - left)
     distances = ndimage.distance_transform_edt(~other.pixels)
     if (distances[region.pixels] > reach).all():
@@ -263,7 +257,7 @@ def _is_alike(region: Region, other: Region, settings: InstanceSettings) -> bool
     """Return True if two regions have the same proportions and fill their boxes equally."""
     shapes = []
     for each in (region, other):
-        top, left, bottom, right = _bounds(each.pixels)
+        top, left, bottom, right = mask_bounds(each.pixels)
         height, width = bottom - top, right - left
         shapes.append((height / width, each.size / (height * width)))
     ratios = [max(one, two) / min(one, two) for one, two in zip(*shapes, strict=True)]
@@ -342,7 +336,7 @@ def separated(
     """
     if not region.has_mask:
         return [region]
-    top, left, bottom, right = _bounds(region.pixels)
+    top, left, bottom, right = mask_bounds(region.pixels)
     step = -(-max(bottom - top, right - left) // settings.side)
     border = round(settings.border * max(bottom - top, right - left))
     top, left = max(top - border, 0), max(left - border, 0)

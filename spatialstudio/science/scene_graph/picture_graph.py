@@ -32,7 +32,7 @@ from spatialstudio.domain.scene import (
     Shape,
     relation_types,
 )
-from spatialstudio.domain.verdict import Box, Evaluation, Instance
+from spatialstudio.domain.verdict import Box, Evaluation, Instance, box_around
 from spatialstudio.science.checker.decide_mentions import LEAST_PART
 from spatialstudio.science.checker.instances import box_pixels, merged_regions, regions_of
 from spatialstudio.science.checker.measurement import box_gap, intersection_over_union
@@ -173,7 +173,7 @@ def _from_regions(kind: str, mention_id: MentionId, evaluation: Evaluation) -> I
                 kind=kind,
                 mention_id=mention_id,
                 pixels=region.pixels,
-                box=_box_of(region.pixels),
+                box=box_around(region.pixels),
                 colours=None,
             )
 
@@ -181,7 +181,7 @@ def _from_regions(kind: str, mention_id: MentionId, evaluation: Evaluation) -> I
 def _attributes(
     seen: _Seen, scene: SceneGraph, evaluation: Evaluation, settings: GraphSettings
 ) -> tuple[set[str], set[str]]:
-    """Return the attributes that an object has, and those that could not be judged.
+    """Return the attributes of an object, and the attributes that could not be judged.
 
     Colours are measured on the object; other attributes are those of the mention's answers.
     """
@@ -305,13 +305,3 @@ def _betweens(scene: SceneGraph, seen: Sequence[_Seen], settings: GraphSettings)
                     if pos is not None and pse_from_pos(pos) >= settings.least_pse:
                         yield trio[0], trio[1], BETWEEN.id
                         yield trio[0], trio[2], BETWEEN.id
-
-
-def _box_of(pixels: BoolMask) -> Box:
-    rows, columns = np.flatnonzero(pixels.any(1)), np.flatnonzero(pixels.any(0))
-    return Box(
-        left=float(columns[0]),
-        top=float(rows[0]),
-        right=float(columns[-1] + 1),
-        bottom=float(rows[-1] + 1),
-    )

@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.mask_regions import box_around
 from spatialstudio.adapters.stickers.segmenter import (
     StickerSegmenter,
     resolutions,
 )
 from spatialstudio.adapters.stickers.training.scenes import draw_scenes, paint
 from spatialstudio.adapters.stickers.vocabulary import WORLD_FOLDER, sticker_objects
+from spatialstudio.domain.verdict import box_around
 from tests.adapters.stickers.asking import mention_of, sure
 
 SIDE = 128

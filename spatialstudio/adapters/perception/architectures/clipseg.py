@@ -49,7 +49,8 @@ def build(card: PerceptionCard) -> ModelDetector[RegionSettings]:
 def _instances(
     loaded: Loaded, image: RgbImage, heads: Sequence[str], settings: RegionSettings
 ) -> list[Finding]:
-    from spatialstudio.adapters.mask_regions import box_around, connected_regions
+    from spatialstudio.adapters.mask_regions import connected_regions
+    from spatialstudio.domain.verdict import box_around
 
     words = loaded.processor.tokenizer(
         [f"a photo of a {head}" for head in heads],

@@ -60,7 +60,8 @@ def _instances(
     known: Mapping[str, frozenset[int]],
     settings: CandidateSettings,
 ) -> list[Finding]:
-    from spatialstudio.adapters.mask_regions import box_around, resized
+    from spatialstudio.adapters.mask_regions import resized
+    from spatialstudio.domain.verdict import box_around
 
     answer = loaded(**pixels_of(loaded.processor, image))
     instances = []
