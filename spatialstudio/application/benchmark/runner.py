@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from threading import Condition, Event, Thread
 
@@ -32,7 +33,7 @@ from spatialstudio.application.evaluate.metrics import (
     choose_metrics,
 )
 from spatialstudio.application.jobs.messages import GenerateJob
-from spatialstudio.application.storage.run_writer import environment_on, store_run
+from spatialstudio.application.storage.run_writer import environment_on, record_of
 from spatialstudio.domain.benchmark_plan import JudgePlan, PlannedItem
 from spatialstudio.domain.benchmark_ports import Record
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
@@ -271,13 +272,10 @@ class BenchmarkRunner:
                 if image is None:
                     result = self._drawn(item, job, worker)
                     image = result.finished
-                elif job.judge:
-                    result = worker.do(evaluation_job(job, image), self._check)
                 else:
-                    result = ItemResult()
+                    result = self._judged(item, job, worker, image)
                 if result.evaluation is None:
                     return result.error or _no_judges()
-                self._add_judged(item, job, result.evaluation)
         except StudioError as error:
             return report_on(error, "The benchmark")
         return None
@@ -294,30 +292,43 @@ class BenchmarkRunner:
         return next(event for event in events if isinstance(event, GenerationFinished))
 
     def _drawn(self, item: PlannedItem, job: GenerateJob, worker: ItemWorker) -> ItemResult:
-        """Draw an item, judge it, and store the run and its item."""
+        """Draw an item, judge it, and store the run, its verdicts and its item."""
         request = with_values(job.request, device=worker.device)
         result = worker.do(replace(job, request=request), self._check)
         if result.finished is not None:
             evaluation = result.evaluation and self._under_checker(request, result.evaluation)
-            path = store_run(request, result.last_call, evaluation, self._runs, self._store.runs)
-            if result.evaluation is not None:
-                self._add_judged(item, job, result.evaluation)
-            self._store.add_item(item.key, self._item_record(job, result, path))
+            record = record_of(request, result.last_call, evaluation)
+            path = self._runs.save(record, result.last_call, self._store.runs)
+            if evaluation is not None:
+                self._add_judged(item, job, evaluation)
+            self._store.add_item(item.key, self._item_record(job, result, record.created, path))
         return result
 
-    def _item_record(self, job: GenerateJob, result: ItemResult, path: Path) -> Record:
+    def _judged(
+        self, item: PlannedItem, job: GenerateJob, worker: ItemWorker, image: GenerationFinished
+    ) -> ItemResult:
+        """Judge a stored picture by the judge set of a job, and store the verdicts."""
+        if not job.judge:
+            return ItemResult()
+        result = worker.do(evaluation_job(job, image), self._check)
+        if result.evaluation is not None:
+            self._add_judged(item, job, self._under_checker(job.request, result.evaluation))
+        return result
+
+    def _item_record(
+        self, job: GenerateJob, result: ItemResult, created: datetime, path: Path
+    ) -> Record:
         finished = result.finished
         assert finished is not None
         (device,) = (
             each.device for each in result.last_call if isinstance(each, GenerationStarted)
         )
-        record, _ = self._runs.load(path)
         return {
             "picture": relative_to(path, self._store.folder),
             "pipeline": job.model.pipeline_class,
             "height": finished.image.shape[0],
             "width": finished.image.shape[1],
-            "created": record.created.isoformat(),
+            "created": created.isoformat(),
             "versions": dict(environment_on(device, finished.setup).libraries),
             "seconds": finished.seconds,
             "passes": passes_of(job.request, result.events),
@@ -325,7 +336,6 @@ class BenchmarkRunner:
         }
 
     def _add_judged(self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation) -> None:
-        evaluation = self._under_checker(job.request, evaluation)
         record = judged_record(item, evaluation, self._items.metrics, self._store.files)
         self._store.add_judged(item.key, self._items.judge_id(job), record)
 
