@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
@@ -62,6 +63,7 @@ def items_of(
         ModelNotFound: The model of a method is not installed.
         RequestError: The settings of a method are invalid, or do not fit its model.
     """
+    drawing = replace(drawing, read_scene=cache(drawing.read_scene))  # methods share prompts
     return tuple(
         item for method in plan.methods for item in _items_by(method, plan, prompts, drawing)
     )

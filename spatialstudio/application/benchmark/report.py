@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from spatialstudio.application.benchmark.gather import ROWS_FILE, scored_sample
+from spatialstudio.application.benchmark.result_store import RESULTS_FOLDER
 from spatialstudio.application.evaluate.metrics import choose_metrics, metric_figures, metric_values
 from spatialstudio.application.evaluate.recorded_runs import judge_sample, report_on_samples
 from spatialstudio.domain.benchmark import RecordedRun, RecordedSample, RunReport, ScoredSample
@@ -38,7 +39,6 @@ BOX_METRICS = ("visor", "compbench", "hrs", "geneval")
 """Metrics that recorded boxes suffice for; PSE needs masks."""
 RELATION_VALUES = ("visor", "pse")
 """Values of relations that methods are compared by, beside the verdicts."""
-RESULTS_FOLDER = "results"
 ONE_RELATION = {"relations": 1, "objects": 2}
 MULTI_WORD = "multi_word_object"
 

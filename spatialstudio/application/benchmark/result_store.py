@@ -26,6 +26,7 @@ from spatialstudio.domain.scene import relation_types
 PLAN_FILE = "plan.toml"
 PROMPTS_FILE = "prompts.jsonl"
 HOLD_FILE = "hold"
+RESULTS_FOLDER = "results"
 LARGEST_ITEM_BYTES = 4 * MEBIBYTE
 LARGEST_PROMPTS_BYTES = 64 * MEBIBYTE
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
@@ -166,7 +167,7 @@ class ResultStore:
 
     def results(self, name: str) -> Path:
         """Return the run folder of a method and judge set."""
-        return self.folder / "results" / name
+        return self.folder / RESULTS_FOLDER / name
 
     def _path(self, kind: str, name: str) -> Path:
         if not is_path_component(name):
