@@ -7,6 +7,7 @@ pictures of one prompt resemble each other. Source of the rates: Rostane 2026, a
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from spatialstudio.domain.benchmark import OutcomeCounts, ScoredSample
 from spatialstudio.domain.frozen import frozen
@@ -161,17 +162,7 @@ def compare(
     if not is_yes_no:
         return tuple(made)
     adjusted = holm([each.test.exact_p for each in made if each.test])
-    return tuple(
-        Comparison(
-            first=each.first,
-            second=each.second,
-            value=value,
-            difference=each.difference,
-            test=each.test,
-            adjusted_p=float(p),
-        )
-        for each, p in zip(made, adjusted, strict=True)
-    )
+    return tuple(replace(each, adjusted_p=float(p)) for each, p in zip(made, adjusted, strict=True))
 
 
 def _compared(

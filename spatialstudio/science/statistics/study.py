@@ -6,7 +6,7 @@ relations that have one. A run without a reading is missing: it is counted, and 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from math import isnan, nan
 from typing import TypeAlias
@@ -191,7 +191,7 @@ def make_study(
 
     Args:
         runs: The runs.
-        by: Names of the grouping settings; by default those that differ, except seed and prompt.
+        by: Names of the grouping settings; by default all that differ, except seed and prompt.
         measures: Names of the numbers: ``PASSES`` and those of ``MEASURES``.
         reference: Setting and value, as text, of the group that differences refer to; None for the
             first group.
@@ -316,14 +316,4 @@ def _by_key(
 def _corrected(groups: Sequence[StudyGroup]) -> tuple[StudyGroup, ...]:
     p_values = [nan if group.exact_p is None else group.exact_p for group in groups]
     adjusted = (None if isnan(p) else float(p) for p in holm(p_values))
-    return tuple(
-        StudyGroup(
-            settings=group.settings,
-            runs=group.runs,
-            figures=group.figures,
-            differences=group.differences,
-            exact_p=group.exact_p,
-            holm_p=p,
-        )
-        for group, p in zip(groups, adjusted, strict=True)
-    )
+    return tuple(replace(group, holm_p=p) for group, p in zip(groups, adjusted, strict=True))
