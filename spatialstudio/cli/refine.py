@@ -16,10 +16,9 @@ from spatialstudio.application.refine.refine_loop import (
 )
 from spatialstudio.application.session import OpenRun, RunState
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.drawing import store_failure, working
+from spatialstudio.cli.drawing import open_to_draw, store_failure, working
 from spatialstudio.cli.guidance_options import with_guidance
-from spatialstudio.cli.judging import OpenStudio, note_absent_models
-from spatialstudio.cli.options import judge_choice
+from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_json, show_lines, show_progress
 from spatialstudio.domain.assertion import DA_RECOMMENDED, Assertions, DaScore
 from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
@@ -35,11 +34,7 @@ from spatialstudio.domain.refinement import (
 
 def refine(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Draw pictures of one seed with rising weights, and keep the best."""
-    studio = open_studio(options.out)
-    studio.extractor_id = options.extractor
-    studio.storage.marks_pictures = not options.unmarked
-    studio.judges = judge_choice(options)
-    note_absent_models(studio, studio.judges)
+    studio = open_to_draw(options, open_studio)
     settings = studio.judging.da_settings(DA_RECOMMENDED.preset, options.da_set)
     refinement = _refinement(options, studio)
     if options.replay:
@@ -96,7 +91,7 @@ def _new(options: argparse.Namespace, studio: Studio, request: GenerationRequest
 
 
 def _rules(options: argparse.Namespace, rules: RefineRules) -> RefineRules:
-    """Return rules with those that the options state."""
+    """Return rules with the changes of the command line."""
     return replace(
         rules,
         rounds=rules.rounds if options.rounds is None else options.rounds,
