@@ -1,10 +1,10 @@
 """The graph edit distance between the graphs of a prompt and of a picture.
 
 Small graphs are solved exactly by NetworkX (Abu-Aisheh et al. 2015, "An exact graph edit distance
-algorithm for solving pattern recognition problems"). Larger ones, and those that take too long,
-are solved approximately by one assignment of objects with their own relations (Riesen and Bunke
-2009, "Approximate graph edit distance computation by means of bipartite graph matching"), improved
-by exchanges; its distance is an upper bound.
+algorithm for solving pattern recognition problems"). Larger graphs, and searches that exceed the
+time limit, are solved approximately by one assignment of objects with their own relations (Riesen
+and Bunke 2009, "Approximate graph edit distance computation by means of bipartite graph matching"),
+improved by exchanges; its distance is an upper bound.
 """
 
 from collections import defaultdict
