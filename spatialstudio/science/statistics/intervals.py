@@ -93,15 +93,7 @@ def mean_t(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     half = nan
     if n >= FEWEST:
         half = float(stdtrit(n - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(n))
-    return Interval(
-        value=mean,
-        low=mean - half,
-        high=mean + half,
-        n=n,
-        missing=missing,
-        method=IntervalMethod.T,
-        level=level,
-    )
+    return _mean_of(known, missing, (mean - half, mean + half), IntervalMethod.T, level)
 
 
 def mean_bootstrap(
@@ -127,16 +119,7 @@ def mean_bootstrap(
         return no_interval(IntervalMethod.BOOTSTRAP, missing, level)
     means = _resampled(len(known), resamples, seed, lambda drawn: known[drawn].mean(-1))
     low, high = _quantiles(means, level) if len(known) >= FEWEST else (nan, nan)
-    return Interval(
-        value=float(known.mean()),
-        low=low,
-        high=high,
-        n=len(known),
-        missing=missing,
-        method=IntervalMethod.BOOTSTRAP,
-        level=level,
-        seed=seed,
-    )
+    return _mean_of(known, missing, (low, high), IntervalMethod.BOOTSTRAP, level, seed)
 
 
 def cluster_bootstrap(
@@ -176,16 +159,7 @@ def cluster_bootstrap(
         len(numbers), resamples, seed, lambda drawn: sums[drawn].sum(-1) / counts[drawn].sum(-1)
     )
     low, high = _quantiles(means, level) if len(numbers) >= FEWEST else (nan, nan)
-    return Interval(
-        value=float(known.mean()),
-        low=low,
-        high=high,
-        n=len(known),
-        missing=missing,
-        method=IntervalMethod.CLUSTER_BOOTSTRAP,
-        level=level,
-        seed=seed,
-    )
+    return _mean_of(known, missing, (low, high), IntervalMethod.CLUSTER_BOOTSTRAP, level, seed)
 
 
 def figure_bootstrap(
@@ -219,6 +193,27 @@ def figure_bootstrap(
         high=high,
         n=count,
         method=IntervalMethod.BOOTSTRAP,
+        level=level,
+        seed=seed,
+    )
+
+
+def _mean_of(
+    known: Floats,
+    missing: int,
+    bounds: tuple[float, float],
+    method: IntervalMethod,
+    level: float,
+    seed: int | None = None,
+) -> Interval:
+    low, high = bounds
+    return Interval(
+        value=float(known.mean()),
+        low=low,
+        high=high,
+        n=len(known),
+        missing=missing,
+        method=method,
         level=level,
         seed=seed,
     )
