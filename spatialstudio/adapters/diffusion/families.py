@@ -8,7 +8,7 @@ recommended guidance settings in ``science/guidance/methods/``.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -157,14 +157,7 @@ STABLE_DIFFUSION = Family(
     streams=text_streams.clip_streams,
     smooths_maps=True,
 )
-GLIGEN = Family(
-    pipeline_class="StableDiffusionGLIGENPipeline",
-    side_multiple=8,
-    text_layers=unet_text_layers,
-    streams=text_streams.clip_streams,
-    smooths_maps=True,
-    takes_boxes=True,
-)
+GLIGEN = replace(STABLE_DIFFUSION, pipeline_class="StableDiffusionGLIGENPipeline", takes_boxes=True)
 SDXL = Family(
     pipeline_class="StableDiffusionXLPipeline",
     side_multiple=8,
