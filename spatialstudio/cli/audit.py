@@ -182,7 +182,7 @@ def audit(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 def draw_sample(options: argparse.Namespace, audits: Audits) -> None:
     """Draw a sample, write it, and print how many pictures each stratum gives."""
     items, sample = audits.draw(options.runs, options.size, options.seed, options.allocation)
-    audits.write_sample(items, options.out, overwrite=options.overwrite)
+    audits.files.write_sample(items, options.out, overwrite=options.overwrite)
     strata = [
         {
             **dict(zip(("method", "relation", "verdict"), key.key, strict=True)),
@@ -213,7 +213,7 @@ def export_labels(options: argparse.Namespace, audits: Audits) -> None:
 
 def _write_merged(options: argparse.Namespace, audits: Audits, label_format: LabelFormat) -> None:
     labels, clashes = audits.merge(options.labels)
-    audits.write_labels(labels, options.out, label_format, overwrite=options.overwrite)
+    audits.files.write_labels(labels, options.out, label_format, overwrite=options.overwrite)
     rows = [
         {
             "sample_id": clash.kept.sample_id,

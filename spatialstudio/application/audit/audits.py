@@ -18,7 +18,6 @@ from spatialstudio.domain.audit import (
     AuditItem,
     HumanLabel,
     LabelClash,
-    LabelFormat,
     StratifiedSample,
 )
 from spatialstudio.domain.audit_figures import (
@@ -121,10 +120,15 @@ class CalibrationReport:
 
 
 class Audits:
-    """Audits in the files of SpatialBench-UC."""
+    """Audits in the files of SpatialBench-UC.
+
+    Args:
+        files: Reads and writes samples, labels and settings.
+        runs: Reads recorded runs.
+    """
 
     def __init__(self, files: AuditFiles, runs: RecordedRuns) -> None:
-        self._files = files
+        self.files = files
         self._runs = runs
 
     def draw(
@@ -142,7 +146,7 @@ class Audits:
             StoreError: A folder holds no such run.
             SettingsError: The size is not positive, or two runs share an id.
         """
-        items = [item for folder in runs for item in self._files.read_population(folder)]
+        items = [item for folder in runs for item in self.files.read_population(folder)]
         by_id = {item.candidate.id: item for item in items}
         if size < 1 or len(by_id) < len(items):
             raise SettingsError(
@@ -156,38 +160,13 @@ class Audits:
         )
         return drawn, sample
 
-    def write_sample(self, items: Sequence[AuditItem], path: Path, *, overwrite: bool) -> None:
-        """Write a sample file.
-
-        Raises:
-            TargetExists: The file exists and ``overwrite`` is False.
-            StoreError: The file cannot be written.
-        """
-        self._files.write_sample(items, path, overwrite=overwrite)
-
     def merge(self, paths: Sequence[Path]) -> tuple[tuple[HumanLabel, ...], tuple[LabelClash, ...]]:
         """Read and merge label files; the result does not depend on their order.
 
         Raises:
             StoreError: A file is damaged.
         """
-        return merge_labels([label for path in paths for label in self._files.read_labels(path)])
-
-    def write_labels(
-        self,
-        labels: Sequence[HumanLabel],
-        path: Path,
-        label_format: LabelFormat,
-        *,
-        overwrite: bool,
-    ) -> None:
-        """Write labels.
-
-        Raises:
-            TargetExists: The file exists and ``overwrite`` is False.
-            StoreError: The file cannot be written.
-        """
-        self._files.write_labels(labels, path, label_format, overwrite=overwrite)
+        return merge_labels([label for path in paths for label in self.files.read_labels(path)])
 
     def samples(
         self, sample: Path, labels: Sequence[HumanLabel], runs: Sequence[Path] = ()
@@ -203,10 +182,10 @@ class Audits:
             StoreError: A file is damaged.
             SettingsError: The runs lack a sample.
         """
-        items = self._files.read_sample(sample)
+        items = self.files.read_sample(sample)
         judged = {item.candidate.id: item.candidate for item in items}
         if runs:
-            found = [one for folder in runs for one in self._files.read_population(folder)]
+            found = [one for folder in runs for one in self.files.read_population(folder)]
             judged = {item.candidate.id: item.candidate for item in found}
         humans = consensus_of(labels)
         if missing := [item.candidate.id for item in items if item.candidate.id not in judged]:
@@ -268,7 +247,7 @@ class Audits:
             "chosen": asdict(best),
             "held_out": asdict(held_out),
         }
-        self._files.write_settings(settings, evidence, path, overwrite=overwrite)
+        self.files.write_settings(settings, evidence, path, overwrite=overwrite)
 
 
 def audits_of(studio: Studio) -> Audits:
