@@ -24,7 +24,6 @@ from spatialstudio.application.evaluate.judge_choice import (
 )
 from spatialstudio.application.evaluate.metrics import DaModels, change_settings, score_assertions
 from spatialstudio.application.inspect.inspection import judged_again
-from spatialstudio.application.refine.decompose import decompose
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
@@ -53,8 +52,9 @@ from spatialstudio.domain.verdict import (
     CheckerSettings,
     Evaluation,
 )
-from spatialstudio.science.questions.da_score import SCENE_ID
+from spatialstudio.science.questions.da_score import SCENE_ID, assertions_of
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
+from spatialstudio.science.refine.prompt_parts import in_prompt_order
 
 if TYPE_CHECKING:
     from spatialstudio.application.evaluate.recorded_runs import SweepRow
@@ -434,9 +434,19 @@ class Judging:
         return judge_set_names(self._registry, self._defaults.of_stickers(choice))
 
     def decompose(self, scene: SceneGraph, reader_id: str | None, token: CancelToken) -> Assertions:
-        """Return the assertions of a prompt in its order; see ``application.refine.decompose``."""
-        reader = self._registry.assertion_reader(reader_id) if reader_id else None
-        return decompose(scene, reader, token)
+        """Return the assertions of a prompt in the order of its words.
+
+        Args:
+            scene: Scene of the prompt.
+            reader_id: Assertion reader; None to derive the assertions from the scene.
+            token: Checked while waiting for a language model.
+
+        Raises:
+            Cancelled: The token was cancelled.
+        """
+        if reader_id is None:
+            return in_prompt_order(assertions_of(scene), scene)
+        return in_prompt_order(self._registry.assertion_reader(reader_id).read(scene, token), scene)
 
     def _da_models(self, choice: DaModelChoice) -> DaModels:
         reader, answerer = choice.reader_id, choice.answerer_id
