@@ -18,7 +18,7 @@ from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
-from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery import commands
 from spatialstudio.ui.gallery.export_dialog import ExportChoice
 from spatialstudio.ui.gallery.figure_dialog import FigureDialog
 from spatialstudio.ui.gallery.run_exporting import RunExporting
