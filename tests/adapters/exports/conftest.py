@@ -12,7 +12,7 @@ from spatialstudio.application.paths import resources_folder
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def exports():
     resources = resources_folder()
     return Exports(store=RunFiles(), exporter=FileExporter(resources), themes=resources / "themes")

@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.exports.study_plot import PLOT_HEIGHT, study_of, study_plot
-from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.gallery.exports import Exports
-from spatialstudio.application.paths import resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Line, Text
 from spatialstudio.domain.errors import ExportError
@@ -17,12 +13,6 @@ from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Outcome
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
-
-
-@pytest.fixture(scope="module")
-def exports():
-    resources = resources_folder()
-    return Exports(store=RunFiles(), exporter=FileExporter(resources), themes=resources / "themes")
 
 
 @pytest.fixture(scope="module")

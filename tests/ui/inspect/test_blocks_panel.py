@@ -110,15 +110,6 @@ def button_of(panel, text):
     return next((each for each in buttons if each.text() == text), None)
 
 
-@pytest.fixture
-def registry_cache(studio, tmp_path):
-    """Where the studio's adapters look for what models have left."""
-    studio.storage._registry._surroundings = replace(  # the scripted studio keeps nothing
-        studio.storage._registry._surroundings, cache=tmp_path / "cache"
-    )
-    return tmp_path / "cache"
-
-
 def said(window):
     return window.stage.findChildren(PictureView)[0].accessibleDescription()
 

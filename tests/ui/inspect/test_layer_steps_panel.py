@@ -20,7 +20,6 @@ from tests.ui.inspect.test_blocks_panel import (
     OTHER,
     STEPS,
     files_with,
-    registry_cache,  # noqa: F401 - a fixture
     run_of,
 )
 
@@ -58,7 +57,7 @@ def arrays():
 
 
 @pytest.fixture
-def store(registry_cache, arrays):  # noqa: F811 - the fixture
+def store(registry_cache, arrays):
     """Writes the layers of a run to where the studio looks for them."""
 
     def store_(run):
@@ -176,7 +175,7 @@ def test_without_captured_layers_the_dock_says_how_to_capture_them(qtbot, open_r
     assert asked == [AttentionDetail.EVERY_WORD]
 
 
-def test_layers_that_are_gone_are_named(qtbot, open_run, registry_cache):  # noqa: F811
+def test_layers_that_are_gone_are_named(qtbot, open_run, registry_cache):
     panel = open_run(run_of(files_with(1)))
     qtbot.waitUntil(lambda: "no longer available" in said(panel))
 
