@@ -7,14 +7,11 @@ before the next key is pressed. Run it on an idle machine:
     python -m tests.performance.measure_layer_steps
 """
 
-import os
 import resource
 import sys
-import tempfile
 import time
 import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtWidgets import QDockWidget
 
@@ -22,13 +19,11 @@ from spatialstudio.application.inspect.layer_table import MOST_BLOCK_BYTES, meas
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.run_settings import with_values
-from spatialstudio.ui.framework.window_settings import FILE_NAME, Density, WindowSettings
 from spatialstudio.ui.inspect import commands
 from spatialstudio.ui.inspect.layer_steps_panel import LayerStepsPanel
 from spatialstudio.ui.inspect.widgets.layer_heat_map import LayerHeatMap
 from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
-from spatialstudio.ui.window.app import make_application, open_window
 from spatialstudio.ui.window.main_window import MainWindow
 from tests.performance.measure_scrubbing import (
     LAPS,
@@ -37,6 +32,7 @@ from tests.performance.measure_scrubbing import (
     SEED,
     STEPS,
     Painted,
+    inspecting_window,
     run_until,
     timed,
     told,
@@ -71,18 +67,7 @@ def measured(studio: Studio) -> tuple[float, int]:
 
 def main() -> int:
     """Print the figures; return 1 when one misses its goal."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    application = make_application()
-    with tempfile.TemporaryDirectory() as folder:
-        studio = Studio.open("process", runs_folder=Path(folder))
-        settings = WindowSettings(Path(folder) / FILE_NAME)
-        settings.density = Density.FULL
-        window = open_window(application, studio, settings)
-        settled: list[bool] = []
-        window.settled.connect(lambda: settled.append(True))
-        window.show()
-        run_until(lambda: bool(settled))
-        window.context.window_signals.workspace_asked.emit("inspect")
+    with inspecting_window() as (studio, window):
         draw_layers(studio, window)
         dock = window.findChild(QDockWidget, "layer_steps")
         dock.show()
@@ -99,7 +84,6 @@ def main() -> int:
         acts = [window.context.actions[move].trigger for move in moves * LAPS]
         scrubbed = timed(acts, watched)
         took, most = measured(studio)
-        window.close()
     rate = 1000 / scrubbed[:, 0].mean()
     stored = sum(file.size_bytes for file in run.attention_files)
     heads = max(file.heads for file in run.attention_files)

@@ -12,7 +12,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -121,8 +122,9 @@ def told(what: str, took: np.ndarray) -> str:
     return f"{what}: {', '.join(figures)}\n"
 
 
-def main() -> int:
-    """Print the figures; return 1 when one misses its goal."""
+@contextmanager
+def inspecting_window() -> Iterator[tuple[Studio, MainWindow]]:
+    """Open a studio of its own and its window, settled, in Inspect."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +137,13 @@ def main() -> int:
         window.show()
         run_until(lambda: bool(settled))
         window.context.window_signals.workspace_asked.emit("inspect")
+        yield studio, window
+        window.close()
+
+
+def main() -> int:
+    """Print the figures; return 1 when one misses its goal."""
+    with inspecting_window() as (studio, window):
         picture, chart = window.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
         watched = [Painted(picture), Painted(chart.surface.viewport())]
@@ -146,7 +155,6 @@ def main() -> int:
         words = list(studio.session.run.scene.mentions) * LAPS
         hovers = [lambda word=word: chips.word_hovered.emit(word.id) for word in words]
         hovered = timed(hovers, watched[:1])
-        window.close()
     rate = 1000 / scrubbed[:, 0].mean()
     by_work = 1000 / scrubbed[:, 1].mean()
     sys.stdout.write(
