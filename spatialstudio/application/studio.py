@@ -17,15 +17,13 @@ from spatialstudio.application.evaluate.adjusting import Adjusting
 from spatialstudio.application.evaluate.judge_choice import (
     JudgeDefaults,
     JudgeSets,
-    is_used,
     make_judge_set,
-    no_detector_chosen,
 )
 from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.events import EventBus
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.storyboard import Storyboard
-from spatialstudio.application.jobs.messages import Engine, EvaluateJob, GenerateJob
+from spatialstudio.application.jobs.messages import Engine, GenerateJob
 from spatialstudio.application.models.downloads import (
     HUB_ID,
     Downloads,
@@ -66,7 +64,7 @@ from spatialstudio.domain.ports import (
 )
 from spatialstudio.domain.run_settings import RunSettings, SketchedPlaces, places_of
 from spatialstudio.domain.scene import ObjectMention, Prompt, SceneGraph, TokenSpan
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.scenes.consistency import contradictions_of
 
@@ -88,6 +86,7 @@ class Studio:
 
     Attributes:
         judges: The user's judge set.
+        checker: Settings of the checker for the next evaluations.
         extractor_id: The relation extractor selected by the user.
         registry: Registry of adapters.
         engine: Engine that runs the models.
@@ -101,6 +100,7 @@ class Studio:
     """
 
     assertions: Assertions | None = None
+    checker = REPRODUCE
 
     def __init__(
         self,
@@ -194,6 +194,7 @@ class Studio:
             self.parse_for_model,
             is_sticker_picture,
             self.judge_defaults,
+            self.storage.checker_presets,
         )
 
     @property
@@ -519,7 +520,8 @@ class Studio:
     def judge_stored(self, path: Path, check: Callable[[], object]) -> Evaluation:
         """Judge a stored run by the chosen judge set, and store the verdicts; nothing is drawn.
 
-        Verdicts of the same judge set are returned as stored.
+        Verdicts of the same judge set and checker settings are returned as stored; those of other
+        settings are decided again from the stored perception.
 
         Args:
             path: Image of the run.
@@ -529,17 +531,17 @@ class Studio:
             Cancelled: ``check`` raised it; nothing is stored.
             StudioError: The run cannot be read, judged or written.
         """
-        from spatialstudio.application.evaluate.judge_stored import judge_in_engine
+        from spatialstudio.application.evaluate.judge_stored import judge_in_engine, judge_run
 
         run = self.storage.read_run(path)
         choice = self.judge_defaults.judges_of(run.model_id, run.scene)
-        if run.image is None or choice.detector_id is None:
-            raise no_detector_chosen()
-        stored = run.evaluation
-        if stored is not None and stored.judge_set and is_used(choice, stored.judge_set):
-            return stored
-        job = EvaluateJob(job_id=new_request_id(), image=run.image, scene=run.scene, judges=choice)
-        evaluation = judge_in_engine(self._engine, self.bus.subscribe, job, check)
+        evaluation = judge_run(
+            run,
+            (choice, self.checker),
+            lambda job: judge_in_engine(self._engine, self.bus.subscribe, job, check),
+        )
+        if evaluation is run.evaluation:
+            return evaluation
         self.storage.store.judge(path, evaluation)
         self.library.add(path)
         return evaluation
@@ -548,8 +550,9 @@ class Studio:
         """Evaluate the image of an open run in the engine, and store the evaluation."""
         if run.image is not None:
             self.storage.expect_evaluation(run)
-            job = EvaluateJob(job_id=run.id, image=run.image, scene=run.scene, judges=judges)
-            self._engine.submit(job)
+            from spatialstudio.application.evaluate.judge_stored import evaluate_job
+
+            self._engine.submit(evaluate_job(run, (judges, self.checker), run.id))
 
     def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""
@@ -579,7 +582,13 @@ class Studio:
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
         judges = self.judge_defaults.judges_of(model.id, request.scene)
-        return GenerateJob(request=request, model=model, judges=judges, assertions=self.assertions)
+        return GenerateJob(
+            request=request,
+            model=model,
+            judges=judges,
+            assertions=self.assertions,
+            checker=self.checker,
+        )
 
     def _on_report(self, report: object) -> None:
         self.bus.publish(report)

@@ -286,7 +286,8 @@ def _add_checker(parser: argparse.ArgumentParser, default: str, preset: str | No
         "--checker",
         metavar="NAME",
         default=preset,
-        help=f'"{REPRODUCE.preset}", "{RECOMMENDED.preset}" or a settings file; {default}',
+        help=f'"{REPRODUCE.preset}", "{RECOMMENDED.preset}", a preset saved by an audit, or a '
+        f"settings file; {default}",
     )
     parser.add_argument(
         "--set",

@@ -84,6 +84,7 @@ class HumanLabel:
         notes: The rater's note; "" without one.
         timestamp: Time in ISO form; "" if unknown.
         rater: Name of the rater.
+        is_final: Whether it settles a disagreement of other raters (adjudication).
     """
 
     sample_id: str
@@ -91,6 +92,7 @@ class HumanLabel:
     notes: str
     timestamp: str
     rater: str
+    is_final: bool = False
 
 
 @frozen

@@ -230,6 +230,7 @@ class AbstentionReason(Enum):
     UNSTABLE = "unstable"
     DETECTORS_DISAGREE = "detectors_disagree"
     NO_DEPTH = "no_depth"
+    LOW_CONFIDENCE = "low_confidence"
 
 
 @frozen
@@ -418,6 +419,7 @@ class CheckerSettings:
         overlap_bars_vertical: Whether overlapping boxes are undecidable for above and below too.
         stability_measure: How stability is measured.
         perturbations: The small image changes; empty when stability is not tested.
+        min_confidence: Minimum confidence of a decision, [0, 1]; see ``audit calibrate``.
     """
 
     preset: str = "reproduce"
@@ -440,6 +442,7 @@ class CheckerSettings:
     overlap_bars_vertical: bool = False
     stability_measure: StabilityMeasure = StabilityMeasure.MIXED
     perturbations: tuple[Perturbation, ...] = PUBLISHED_PERTURBATIONS
+    min_confidence: float = field(default=0.0, metadata=SPARSE)
 
 
 REPRODUCE = CheckerSettings()

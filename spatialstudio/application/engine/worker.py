@@ -123,6 +123,7 @@ class Worker:
                 scene=job.request.scene,
                 judges=job.judges,
                 assertions=job.assertions,
+                checker=job.checker,
             )
             self._judge(drawn, token, steps_ended)
 
@@ -165,6 +166,7 @@ class Worker:
                 scene,
                 judges,
                 token,
+                job.checker,
                 looked=lambda *parts: self._enter(job.job_id, Phase.JUDGING, parts),
             )
             if choice.answerer_id is not None or job.assertions is not None:

@@ -93,7 +93,7 @@ def thresholds_of(relation_type: RelationType) -> tuple[str, ...]:
             ways = ("depth_margin",) if relation_type.needs_depth else ("margin",)
     if any(claim.axis is Axis.X for claim in relation_type.claims):
         ways = (*ways, "max_overlap_iou")
-    return (*ways, "detection_score", "min_stability", "min_agreement")
+    return (*ways, "detection_score", "min_stability", "min_agreement", "min_confidence")
 
 
 def verdict_on(run: OpenRun, relation_id: RelationId) -> Verdict:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
+from spatialstudio.application.evaluate.judge_choice import is_used, no_detector_chosen
 from spatialstudio.application.jobs.messages import (
     Engine,
     EngineStopped,
@@ -12,13 +13,61 @@ from spatialstudio.application.jobs.messages import (
     JobFailed,
     PictureJudged,
 )
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import Cancelled, StudioError
-from spatialstudio.domain.generation import GenerationCancelled, GenerationFailed
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.generation import (
+    GenerationCancelled,
+    GenerationFailed,
+    RequestId,
+    new_request_id,
+)
+from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.verdict import CheckerSettings, Evaluation
+from spatialstudio.science.checker.decide import decide_again
 
 Subscribe: TypeAlias = Callable[[Callable[[object], object]], Callable[[], None]]
+Judges: TypeAlias = tuple[JudgeSetChoice, CheckerSettings]
+"""The models and the rules of an evaluation."""
 SECONDS = 0.3
 """Between two checks for cancellation."""
+
+
+def judge_run(
+    run: OpenRun, judges: Judges, judge: Callable[[EvaluateJob], Evaluation]
+) -> Evaluation:
+    """Return the verdicts on a stored run, from as much of the stored evaluation as applies.
+
+    Verdicts of the same judge set and settings are returned as stored; those of other settings are
+    decided again from the stored perception; else ``judge`` evaluates the picture.
+
+    Raises:
+        NoDetectorChosen: There is no picture or no detector.
+        StudioError: The evaluation failed.
+    """
+    (choice, checker), stored = judges, run.evaluation
+    if run.image is None or choice.detector_id is None:
+        raise no_detector_chosen()
+    if stored is None or stored.judge_set is None or not is_used(choice, stored.judge_set):
+        return judge(evaluate_job(run, judges, new_request_id()))
+    if stored.checker == checker:
+        return stored
+    if stored.checker.perturbations != checker.perturbations:
+        return judge(evaluate_job(run, judges, new_request_id()))
+    return decide_again(stored, run.scene, checker)
+
+
+def evaluate_job(run: OpenRun, judges: Judges, job_id: RequestId) -> EvaluateJob:
+    """Return the job that evaluates the picture of a run.
+
+    Raises:
+        NoDetectorChosen: The run has no picture.
+    """
+    if run.image is None:
+        raise no_detector_chosen()
+    choice, checker = judges
+    return EvaluateJob(
+        job_id=job_id, image=run.image, scene=run.scene, judges=choice, checker=checker
+    )
 
 
 def judge_in_engine(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.evaluate.crops import perturbed_crops
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import (
@@ -48,7 +49,6 @@ from spatialstudio.domain.ports import CancelToken, ImageFiles, Perturber
 from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import (
-    CHECKER_PRESETS,
     CheckerSettings,
     Evaluation,
 )
@@ -238,6 +238,7 @@ class Judging:
         read_sticker_scene: Reads a prompt with the objects of the sticker world only.
         is_sticker_picture: Returns whether an image's metadata names a sticker model.
         defaults: Judge sets by the origin of an image.
+        presets: Presets of the checker.
     """
 
     def __init__(
@@ -247,8 +248,10 @@ class Judging:
         read_sticker_scene: Callable[[str], SceneGraph],
         is_sticker_picture: Callable[[Path], bool],
         defaults: JudgeDefaults,
+        presets: CheckerPresets,
     ) -> None:
         self._registry = registry
+        self._presets = presets
         self._read_scene = read_scene
         self._read_sticker_scene = read_sticker_scene
         self._is_sticker_picture = is_sticker_picture
@@ -264,11 +267,7 @@ class Judging:
         Raises:
             SettingsError: There is no such preset, file or setting, or it is invalid.
         """
-        if name in CHECKER_PRESETS:
-            settings = CHECKER_PRESETS[name]
-        else:
-            settings = self._registry.records(RECORDS_ID).read_settings(Path(name))
-        return change_settings(settings, changes)
+        return change_settings(self._presets.settings(name), changes)
 
     def da_settings(self, name: str, changes: Sequence[str] = ()) -> DaSettings:
         """Return the DA-score's settings of a preset.

@@ -23,7 +23,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.judge_choice import STICKER_JUDGES, JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.scene import SceneGraph, TokenReading
-from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.domain.verdict import REPRODUCE, CheckerSettings, Evaluation
 
 
 class Phase(Enum):
@@ -49,6 +49,7 @@ class GenerateJob:
         judge: Whether to evaluate the image after generation.
         judges: Judge set for the evaluation and for the ranking of a noise search.
         assertions: Assertions of the DA-score; None for those of the scene.
+        checker: Settings of the checker.
     """
 
     request: GenerationRequest
@@ -56,6 +57,7 @@ class GenerateJob:
     judge: bool = True
     judges: JudgeSetChoice = STICKER_JUDGES
     assertions: Assertions | None = None
+    checker: CheckerSettings = REPRODUCE
 
     @property
     def job_id(self) -> RequestId:
@@ -73,6 +75,7 @@ class EvaluateJob:
         scene: Scene of the prompt.
         judges: Judge set for the evaluation.
         assertions: Assertions of the DA-score; None for those of the scene.
+        checker: Settings of the checker.
     """
 
     job_id: RequestId
@@ -80,6 +83,7 @@ class EvaluateJob:
     scene: SceneGraph
     judges: JudgeSetChoice = STICKER_JUDGES
     assertions: Assertions | None = None
+    checker: CheckerSettings = REPRODUCE
 
     def __post_init__(self) -> None:
         freeze(self.image)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spatialstudio.application.compose.drafts import DraftSaver
+from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_runs
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
@@ -70,12 +71,14 @@ FILES = "files"
 """Id of the adapters that store everything in files."""
 METADATA_ID = "embedded"
 LORA_CATALOG_ID = "folders"
+RECORDS_ID = "spatialbench-uc"
 
 JOURNALS = "queue"
 DRAFT = "draft.json"
 FIGURES = "figures"
 REFINEMENTS = "refinements"
 SEARCHES = "searches.json"
+CHECKERS = "checkers"
 OWN_JUDGE_SETS = "judge_sets.json"
 LIBRARY_FOLDER = "library.json"
 
@@ -155,6 +158,15 @@ class Storage:
         )
         searches = self._paths.settings / SEARCHES
         return Library(runs, self.store, self._state, searches, self._publish)
+
+    @cached_property
+    def checker_presets(self) -> CheckerPresets:
+        """Presets of the checker."""
+        return CheckerPresets(
+            self._paths.settings / CHECKERS,
+            lambda: self._registry.records(RECORDS_ID),
+            lambda: self._registry.audit_files(RECORDS_ID),
+        )
 
     def own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
         """Return the user-defined judge sets, read once."""

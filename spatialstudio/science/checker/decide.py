@@ -9,6 +9,7 @@ For each relation, the first rule that applies:
     near boundary the relation holds, or fails, by no more than the margin
     unstable      the answer changes under small image changes
     disagreement  a second detector disagrees
+    confidence    the confidence is below the threshold of an audit
     PASS or FAIL
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its code, whose order and
@@ -131,11 +132,14 @@ def decide_relation(
     if _is_barred(relation.type, measured_relation, settings):
         return _abstain(relation, AbstentionReason.HIGH_OVERLAP, relation.ends, measurement)
     components = _components(relation, measured_relation, settings, looks)
+    sureness = confidence(components, settings.weights)
     reason = _doubt(measured_relation, components, settings, looks)
+    if reason is None and sureness < settings.min_confidence:
+        reason = AbstentionReason.LOW_CONFIDENCE
     return Verdict(
         relation_id=relation.id,
         outcome=Outcome.UNDECIDABLE if reason else measured_relation.outcome,
-        confidence=confidence(components, settings.weights),
+        confidence=sureness,
         components=components,
         measurement=measurement,
         reason=reason,

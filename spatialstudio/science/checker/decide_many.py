@@ -45,6 +45,7 @@ REASONS = (
     AbstentionReason.NEAR_BOUNDARY,
     AbstentionReason.UNSTABLE,
     AbstentionReason.DETECTORS_DISAGREE,
+    AbstentionReason.LOW_CONFIDENCE,
 )
 _ENDS = 2
 _NO_SCORE = -1.0
@@ -160,6 +161,9 @@ def decide_many(table: RecordTable, settings: CheckerSettings) -> Decisions:
     is_mixed = settings.stability_measure is StabilityMeasure.MIXED
     is_unstable = (stability < settings.min_stability) & is_mixed
     agreement = _agreements(table, choice, offset, np.where(is_unstable, 0, outcome), settings)
+    sureness = np.sqrt(choice.scores.prod(-1).clip(0))
+    clearness = ((np.abs(offset) - settings.margin) / settings.geometry_slope).clip(0, 1)
+    confidence = confidences((sureness, clearness, stability, agreement), settings.weights)
     doubts = [
         choice.is_missing.any(-1),
         _are_ambiguous(table, choice, settings),
@@ -167,11 +171,9 @@ def decide_many(table: RecordTable, settings: CheckerSettings) -> Decisions:
         ~is_clear,
         is_unstable,
         agreement < settings.min_agreement,
+        confidence < settings.min_confidence,
     ]
     reason = np.select(doubts, range(1, len(REASONS)), 0)
-    sureness = np.sqrt(choice.scores.prod(-1).clip(0))
-    clearness = ((np.abs(offset) - settings.margin) / settings.geometry_slope).clip(0, 1)
-    confidence = confidences((sureness, clearness, stability, agreement), settings.weights)
     has_none = (reason > 0) & (reason < REASONS.index(AbstentionReason.NEAR_BOUNDARY))
     return Decisions(
         outcome=np.where(reason > 0, 0, outcome) + 1,

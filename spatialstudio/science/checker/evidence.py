@@ -234,6 +234,8 @@ def _abstention(verdict: Verdict, scene: SceneGraph) -> str:
         case AbstentionReason.DETECTORS_DISAGREE:
             share = verdict.components.agreement
             return f"the second detector disagrees (agreement {share:.2f})"
+        case AbstentionReason.LOW_CONFIDENCE:
+            return f"the confidence is below the threshold (confidence {verdict.confidence:.2f})"
         case _:
             return ""
 

@@ -202,6 +202,12 @@ def _agreed(case: Case, is_broken: bool) -> str:
     return tr("agreement {share}").format(share=f"{share:.2f}")
 
 
+def _confident(case: Case, is_broken: bool) -> str:
+    if not is_broken:
+        return ""
+    return tr("confidence {share}").format(share=f"{case.verdict.confidence:.2f}")
+
+
 Tell = Callable[[Case, bool], str]
 
 _CHECKS: Mapping[AbstentionReason, tuple[str, Tell]] = {
@@ -215,6 +221,7 @@ _CHECKS: Mapping[AbstentionReason, tuple[str, Tell]] = {
     AbstentionReason.NEAR_BOUNDARY: ("Offset relative to the undecidable band.", _margin),
     AbstentionReason.UNSTABLE: ("Share of perturbed pictures with the same verdict.", _stable),
     AbstentionReason.DETECTORS_DISAGREE: ("Agreement of the second detector.", _agreed),
+    AbstentionReason.LOW_CONFIDENCE: ("Whether the confidence reaches the threshold.", _confident),
 }
 """The checks in the checker's order: question and description of each."""
 

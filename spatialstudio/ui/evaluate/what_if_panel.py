@@ -66,6 +66,11 @@ THRESHOLDS = {
         ("Verdicts with a lower agreement of the second detector are undecidable."),
         1.0,
     ),
+    "min_confidence": (
+        "Minimum confidence",
+        "Verdicts with a lower confidence are undecidable.",
+        1.0,
+    ),
 }
 """The checker's settings: label, description, largest value."""
 

@@ -39,12 +39,14 @@ def make_what_if(context: WindowContext) -> QWidget:
 
 
 def make_judges(context: WindowContext) -> QWidget:
-    """Build the scrolled dock of metrics and judge set."""
+    """Build the scrolled dock of metrics, judge set and the checker's preset."""
+    from spatialstudio.ui.evaluate.checker_panel import CheckerPanel
     from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
     from spatialstudio.ui.evaluate.metrics_panel import MetricsPanel
 
     metrics = section(tr(MetricsPanel.title), MetricsPanel(context))
-    return DockColumn(metrics, JudgeSetPanel(context))
+    checker = section(tr(CheckerPanel.title), CheckerPanel(context))
+    return DockColumn(metrics, JudgeSetPanel(context), checker)
 
 
 def make_stability(context: WindowContext) -> QWidget:

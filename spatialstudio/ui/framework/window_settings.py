@@ -110,6 +110,15 @@ class WindowSettings:
         self._file.setValue("judge_set", set_id)
 
     @property
+    def checker(self) -> str:
+        """Name of the checker's preset; empty for the published one."""
+        return self._text("checker")
+
+    @checker.setter
+    def checker(self, name: str) -> None:
+        self._file.setValue("checker", name)
+
+    @property
     def extractor(self) -> str:
         """Id of a plugin's relation extractor for prompts; empty for the grammar."""
         return self._text("extractor")

@@ -46,7 +46,8 @@ class WindowSignals(QObject):
         library_moved: The library folder changed; views of the library reload.
         settings_offered: Settings of a picture to apply, as ``OfferedSettings``.
         extractor_chosen: The relation extractor for prompts changed.
-        judges_chosen: The judge set changed.
+        judges_chosen: The judge set or the checker's preset changed.
+        preset_saved: Name of a preset of the checker that was saved.
         models_asked: Show the Models page with these models, a tuple of repositories, only.
         server_reported: State of a language model's server, as an event of ``LanguageModel``.
         models_reported: State of downloads and models, as an event of ``Downloads``.
@@ -69,6 +70,7 @@ class WindowSignals(QObject):
     settings_offered = Signal(object)
     extractor_chosen = Signal()
     judges_chosen = Signal()
+    preset_saved = Signal(str)
     models_asked = Signal(object)
     server_reported = Signal(object)
     models_reported = Signal(object)

@@ -384,6 +384,16 @@ def test_a_second_detector_can_withdraw_an_answer():
     assert verdict.reason is AbstentionReason.DETECTORS_DISAGREE
 
 
+@pytest.mark.parametrize(("beyond", "reason"), [(0.01, "low_confidence"), (-0.01, None)])
+def test_a_decision_needs_the_least_confidence(beyond, reason):
+    boxes = seen("dog", 20, 50), seen("car", 80, 50)
+    free = judged(LEFT_OF, *boxes)
+    least = free.confidence + beyond
+    verdict = judged(LEFT_OF, *boxes, settings=replace(SETTINGS, min_confidence=least))
+    assert verdict.confidence == free.confidence
+    assert (verdict.reason and verdict.reason.value) == reason
+
+
 def test_an_unstable_answer_agrees_with_no_detector():
     picture = perception(seen("dog", 20, 50), seen("car", 80, 50))
     looks = Looks(second=picture, stability=0.1)

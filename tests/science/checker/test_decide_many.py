@@ -88,7 +88,11 @@ def test_a_table_gives_the_verdicts_of_its_records(records, settings):
 def test_the_random_records_cover_every_reason(records):
     found = {
         int(code)
-        for settings in (replace(REPRODUCE, max_overlap_iou=0.2), RECOMMENDED)
+        for settings in (
+            replace(REPRODUCE, max_overlap_iou=0.2),
+            RECOMMENDED,
+            replace(REPRODUCE, min_confidence=0.7),
+        )
         for code in decide_many(tabulate(records), settings).reason
     }
     assert found == set(range(len(REASONS)))

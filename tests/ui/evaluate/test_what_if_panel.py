@@ -87,7 +87,7 @@ def test_nothing_may_be_sure_enough(qtbot, panel, show):
 def test_levers_are_those_that_can_turn_the_verdict(panel, show):
     show(judged_run(DOG, CAR, relation_type=NEAR, perturbed=(perception(DOG, CAR),)))
     names = [each.accessibleName() for each in panel.findChildren(QSlider) if each.isVisible()]
-    assert names == ["Near: gap up to", "Minimum score", "Minimum stability"]
+    assert names == ["Near: gap up to", "Minimum score", "Minimum stability", "Minimum confidence"]
 
 
 def test_another_instance_can_be_chosen_by_keys(qtbot, panel, show):

@@ -16,7 +16,10 @@ from typing import Any
 from spatialstudio.adapters.durable_files import write_whole
 from spatialstudio.adapters.storage.records.spatialbench_uc import (
     AMOUNTS,
+    FLAGS,
     MANIFEST_FILE,
+    MEASURE,
+    OWN_TABLE,
     RECORDS_FILE,
     SHARES,
     WEIGHTS,
@@ -44,7 +47,8 @@ SAMPLE_COLUMNS = (
 )
 WEIGHT_COLUMN = "weight"
 LABEL_COLUMNS = ("sample_id", "human_verdict", "notes", "timestamp")
-RATER_COLUMN = "rater"
+RATER_COLUMN, FINAL_COLUMN = "rater", "final"
+FINAL = "yes"
 PLACES = ".4f"
 ANSWER, NOTE = "verdict", "notes"
 """Names of the controls in Label Studio."""
@@ -133,7 +137,9 @@ class SpatialBenchAudits:
         """
         if label_format is LabelFormat.CSV:
             rows = [tuple(_fields(label).values()) for label in labels]
-            _write_table([(*LABEL_COLUMNS, RATER_COLUMN), *rows], path, overwrite=overwrite)
+            _write_table(
+                [(*LABEL_COLUMNS, RATER_COLUMN, FINAL_COLUMN), *rows], path, overwrite=overwrite
+            )
             return
         is_plain = label_format is LabelFormat.JSON
         values = [_fields(one) for one in labels] if is_plain else list(_tasks(labels))
@@ -274,6 +280,7 @@ def _label(row: Mapping[str, Any], rater: str) -> HumanLabel:
         notes=str(row.get("notes") or ""),
         timestamp=str(row.get("timestamp") or ""),
         rater=str(row.get(RATER_COLUMN) or rater),
+        is_final=row.get(FINAL_COLUMN) == FINAL,
     )
 
 
@@ -284,6 +291,7 @@ def _fields(label: HumanLabel) -> dict[str, str]:
         "notes": label.notes,
         "timestamp": label.timestamp,
         RATER_COLUMN: label.rater,
+        FINAL_COLUMN: FINAL if label.is_final else "",
     }
 
 
@@ -303,6 +311,7 @@ def _labels_of(entry: Mapping[str, Any], rater: str) -> Iterator[HumanLabel]:
             notes=" ".join(values[NOTE]["text"]) if NOTE in values else "",
             timestamp=str(annotation.get("created_at") or ""),
             rater=str(by.get("email") if isinstance(by, dict) else by or rater),
+            is_final=annotation.get("ground_truth") is True,
         )
 
 
@@ -318,11 +327,19 @@ def _annotation(label: HumanLabel) -> dict[str, object]:
     if label.notes:
         note = {"from_name": NOTE, "to_name": "image", "type": "textarea"}
         result.append({**note, "value": {"text": [label.notes]}})
-    return {"result": result, "completed_by": label.rater, "created_at": label.timestamp}
+    return {
+        "result": result,
+        "completed_by": label.rater,
+        "created_at": label.timestamp,
+        "ground_truth": label.is_final,
+    }
 
 
 def _tables(settings: CheckerSettings) -> dict[str, dict[str, object]]:
-    tables: dict[str, dict[str, object]] = {}
+    tables: dict[str, dict[str, object]] = {
+        OWN_TABLE: {name: getattr(settings, name) for name in FLAGS}
+        | {MEASURE: settings.stability_measure.value}
+    }
     for name, (table, key) in SHARES.items():
         tables.setdefault(table, {})[key] = getattr(settings, name)
     tables["confidence"]["weights"] = dict(zip(WEIGHTS, settings.weights, strict=True))

@@ -52,8 +52,11 @@ REASON_TEXTS: Mapping[AbstentionReason, Callable[[Verdict, CheckerSettings], str
         f" < {settings.min_agreement}"
     ),
     AbstentionReason.NO_DEPTH: lambda *_: "no_depth",
+    AbstentionReason.LOW_CONFIDENCE: lambda verdict, settings: (
+        f"low_confidence: conf={verdict.confidence:.2f} < {settings.min_confidence}"
+    ),
 }
-"""Reason texts of the release; the last two are ours."""
+"""Reason texts of the release; the last three are ours."""
 
 
 def write_report(

@@ -50,6 +50,7 @@ from spatialstudio.domain.verdict import (
     Perception,
     Perturbation,
     PerturbationKind,
+    StabilityMeasure,
 )
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.benchmark.prompts import draw_prompts
@@ -57,6 +58,7 @@ from spatialstudio.science.benchmark.prompts import draw_prompts
 CONFIG_FILE = "checker_config.yaml"
 LARGEST_CONFIG_BYTES = 64 * 1024
 
+OWN_TABLE = "spatial_studio"
 SHARES = {
     "margin": ("geometry", "margin"),
     "detection_score": ("thresholds", "detection_score"),
@@ -65,8 +67,18 @@ SHARES = {
     "max_overlap_iou": ("thresholds", "max_overlap_iou"),
     "min_stability": ("stability", "consistency_threshold"),
     "geometry_slope": ("confidence", "geom_slope"),
+    **{
+        name: (OWN_TABLE, name)
+        for name in (
+            *("min_agreement", "min_confidence", "near_distance", "far_distance"),
+            *("between_margin", "depth_margin", "duplicate_containment"),
+        )
+    },
 }
-"""Our settings in [0, 1], with their keys in the file."""
+"""Our settings in [0, 1], with their keys in the file; the release knows the first seven."""
+FLAGS = ("merges_duplicates", "decides_agreeing_instances", "overlap_bars_vertical")
+MEASURE = "stability_measure"
+"""Settings that the release does not know, in ``OWN_TABLE``."""
 
 CHANGED_PRESET = f"{REPRODUCE.preset}, other thresholds"
 """Preset name of settings that differ from the published ones."""
@@ -91,13 +103,18 @@ def read_checker_config(path: Path) -> CheckerSettings:
         ) from error
     if not isinstance(tables, Mapping):
         raise _unusable("the file", tables)
-    shares: dict[str, Any] = {
+    values: dict[str, Any] = {name: _flag(tables, name) for name in FLAGS}
+    values |= {
         name: _share(_at(tables, *place), ".".join(place))
         for name, place in SHARES.items()
         if _at(tables, *place) is not None
     }
     settings = replace(
-        REPRODUCE, weights=_weights(tables), perturbations=_perturbations(tables), **shares
+        REPRODUCE,
+        weights=_weights(tables),
+        perturbations=_perturbations(tables),
+        stability_measure=_measure(tables),
+        **values,
     )
     return settings if settings == REPRODUCE else replace(settings, preset=CHANGED_PRESET)
 
@@ -107,6 +124,23 @@ def _at(tables: Mapping[str, Any], *names: str) -> Any:
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
     return found
+
+
+def _flag(tables: Mapping[str, Any], name: str) -> bool:
+    value = _at(tables, OWN_TABLE, name)
+    if value is None:
+        return bool(getattr(REPRODUCE, name))
+    if not isinstance(value, bool):
+        raise _unusable(f"{OWN_TABLE}.{name}", value)
+    return value
+
+
+def _measure(tables: Mapping[str, Any]) -> StabilityMeasure:
+    value = _at(tables, OWN_TABLE, MEASURE)
+    try:
+        return REPRODUCE.stability_measure if value is None else StabilityMeasure(value)
+    except ValueError as error:
+        raise _unusable(f"{OWN_TABLE}.{MEASURE}", value) from error
 
 
 def _weights(tables: Mapping[str, Any]) -> tuple[float, float, float, float]:
