@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from spatialstudio.domain.audit import AuditFiles
+from spatialstudio.domain.audit_session import VoteJournals
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
 from spatialstudio.domain.errors import (
     DetectorError,
@@ -199,6 +200,10 @@ class Registry:
     def audit_files(self, adapter_id: str) -> AuditFiles:
         """Return a reader and writer of audits."""
         return cast("AuditFiles", self._get("audit_files", adapter_id))
+
+    def vote_journals(self, adapter_id: str) -> VoteJournals:
+        """Return the reader and writer of journals of audit sessions."""
+        return cast("VoteJournals", self._get("vote_journals", adapter_id))
 
     def library(self, adapter_id: str) -> RunLibraries:
         """Return an adapter that opens run libraries."""

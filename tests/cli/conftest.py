@@ -21,6 +21,7 @@ from spatialstudio.adapters.storage.records.benchmark_files import (
 from spatialstudio.adapters.storage.records.spatialbench_uc import build as build_records
 from spatialstudio.adapters.storage.stores.run_files import build as build_store
 from spatialstudio.adapters.storage.stores.state_files import build as build_state
+from spatialstudio.adapters.storage.stores.vote_journal import build as build_vote_journals
 from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, Registry, read_manifest
@@ -148,6 +149,7 @@ class FakeRegistry(Registry):
             "records": build_records,
             "benchmark_files": build_benchmark_files,
             "audit_files": build_audit_files,
+            "vote_journals": build_vote_journals,
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
             "model_hub": build_hub,

@@ -26,6 +26,7 @@ from spatialstudio.domain.audit_figures import (
     ObjectiveRow,
     ReliabilityBin,
 )
+from spatialstudio.domain.audit_session import VoteJournals
 from spatialstudio.domain.benchmark import RecordedSample
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
@@ -68,6 +69,8 @@ from spatialstudio.science.statistics.threshold_search import (
 PUBLISHED_ALLOCATION = "published"
 ALLOCATIONS = {"proportional": proportional, "neyman": neyman, "equal": equal}
 FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
+JOURNALS_ID = "files"
+SESSION_ENDING = ".votes"
 LEAST_RATERS = 2
 RESAMPLES = 1000
 """Resamples of a bootstrap of agreement."""
@@ -83,7 +86,8 @@ class AgreementReport:
         pairs: Cohen's kappa of each pair of raters.
         fleiss: Fleiss' kappa of all raters; None with fewer than two.
         alpha: Krippendorff's alpha of all raters; None with fewer than two.
-        disagreements: Ids of the samples on which raters differ, in the order of the sample.
+        disagreements: Ids of the samples on which raters differ and that no adjudication settled,
+            in the order of the sample.
         unlabelled: Number of samples without a consensus.
     """
 
@@ -125,10 +129,12 @@ class Audits:
     Args:
         files: Reads and writes samples, labels and settings.
         runs: Reads recorded runs.
+        journals: Reads sessions.
     """
 
-    def __init__(self, files: AuditFiles, runs: RecordedRuns) -> None:
+    def __init__(self, files: AuditFiles, runs: RecordedRuns, journals: VoteJournals) -> None:
         self.files = files
+        self._journals = journals
         self._runs = runs
 
     def draw(
@@ -146,19 +152,15 @@ class Audits:
             StoreError: A folder holds no such run.
             SettingsError: The size is not positive, or two runs share an id.
         """
-        items = [item for folder in runs for item in self.files.read_population(folder)]
-        by_id = {item.candidate.id: item for item in items}
-        if size < 1 or len(by_id) < len(items):
-            raise SettingsError(
-                "The runs cannot be sampled.",
-                hint="Choose a positive size, and runs whose pictures have different ids.",
-            )
-        sample = _drawn([item.candidate for item in items], size, seed, allocation)
-        drawn = tuple(
-            AuditItem(candidate=one, weight=weight, fields=by_id[one.id].fields)
-            for one, weight in zip(sample.drawn, sample.weights, strict=True)
-        )
-        return drawn, sample
+        return draw_items(self.population(runs), size, seed, allocation)
+
+    def population(self, runs: Sequence[Path]) -> tuple[AuditItem, ...]:
+        """Read the judged pictures of run folders, in the given order.
+
+        Raises:
+            StoreError: A folder holds no such run.
+        """
+        return tuple(item for folder in runs for item in self.files.read_population(folder))
 
     def merge(self, paths: Sequence[Path]) -> tuple[tuple[HumanLabel, ...], tuple[LabelClash, ...]]:
         """Read and merge label files; the result does not depend on their order.
@@ -166,7 +168,12 @@ class Audits:
         Raises:
             StoreError: A file is damaged.
         """
-        return merge_labels([label for path in paths for label in self.files.read_labels(path)])
+        return merge_labels([label for path in paths for label in self._labels_in(path)])
+
+    def _labels_in(self, path: Path) -> tuple[HumanLabel, ...]:
+        if path.suffix == SESSION_ENDING:
+            return self._journals.read(path).labels
+        return self.files.read_labels(path)
 
     def samples(
         self, sample: Path, labels: Sequence[HumanLabel], runs: Sequence[Path] = ()
@@ -182,11 +189,10 @@ class Audits:
             StoreError: A file is damaged.
             SettingsError: The runs lack a sample.
         """
-        items = self.files.read_sample(sample)
+        items = self.read_sample(sample)
         judged = {item.candidate.id: item.candidate for item in items}
         if runs:
-            found = [one for folder in runs for one in self.files.read_population(folder)]
-            judged = {item.candidate.id: item.candidate for item in found}
+            judged = {item.candidate.id: item.candidate for item in self.population(runs)}
         humans = consensus_of(labels)
         if missing := [item.candidate.id for item in items if item.candidate.id not in judged]:
             raise SettingsError(
@@ -203,6 +209,16 @@ class Audits:
             )
             for item in items
         )
+
+    def read_sample(self, path: Path) -> tuple[AuditItem, ...]:
+        """Read a sample file, or the sample of a session.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
+        if path.suffix == SESSION_ENDING:
+            return self._journals.read(path).session.sample
+        return self.files.read_sample(path)
 
     def margin_candidates(
         self, samples: Sequence[AuditedSample], runs: Sequence[Path], margins: Sequence[float]
@@ -252,16 +268,45 @@ class Audits:
 
 def audits_of(studio: Studio) -> Audits:
     """Return the use cases of audits of a studio."""
-    return Audits(studio.judging.audit_files, studio.judging.recorded_runs)
+    journals = studio.registry.vote_journals(JOURNALS_ID)
+    return Audits(studio.judging.audit_files, studio.judging.recorded_runs, journals)
+
+
+def draw_items(
+    items: Sequence[AuditItem], size: int, seed: int, allocation: str
+) -> tuple[tuple[AuditItem, ...], StratifiedSample]:
+    """Draw a stratified sample of pictures; each drawn item has its weight.
+
+    Args:
+        items: All pictures, in the order of their records.
+        size: Number of samples, at least 1.
+        seed: Seed of Python's random number generator.
+        allocation: ``PUBLISHED_ALLOCATION`` or a key of ``ALLOCATIONS``.
+
+    Raises:
+        SettingsError: The size is not positive, or two pictures share an id.
+    """
+    by_id = {item.candidate.id: item for item in items}
+    if size < 1 or len(by_id) < len(items):
+        raise SettingsError(
+            "The runs cannot be sampled.",
+            hint="Choose a positive size, and runs whose pictures have different ids.",
+        )
+    sample = _drawn([item.candidate for item in items], size, seed, allocation)
+    drawn = tuple(
+        replace(by_id[one.id], weight=weight)
+        for one, weight in zip(sample.drawn, sample.weights, strict=True)
+    )
+    return drawn, sample
 
 
 def merge_labels(
     labels: Sequence[HumanLabel],
 ) -> tuple[tuple[HumanLabel, ...], tuple[LabelClash, ...]]:
     """Merge labels by sample and rater, and list the clashes; any order gives the same result."""
-    groups: dict[tuple[str, str], set[HumanLabel]] = defaultdict(set)
+    groups: dict[tuple[str, str, bool], set[HumanLabel]] = defaultdict(set)
     for label in labels:
-        groups[label.sample_id, label.rater].add(label)
+        groups[label.sample_id, label.rater, label.is_final].add(label)
     merged, clashes = [], []
     for key in sorted(groups):
         *others, last = sorted(groups[key], key=_age_of)
@@ -273,10 +318,15 @@ def merge_labels(
 
 
 def consensus_of(labels: Sequence[HumanLabel]) -> dict[str, Outcome]:
-    """Return the label of most raters by sample id; samples with a tie are left out."""
+    """Return the label of most raters by sample id; samples with a tie are left out.
+
+    Labels of an adjudication replace those of the raters.
+    """
+    settled = {label.sample_id for label in labels if label.is_final}
     votes: dict[str, Counter[Outcome]] = defaultdict(Counter)
     for label in labels:
-        votes[label.sample_id][label.verdict] += 1
+        if label.is_final or label.sample_id not in settled:
+            votes[label.sample_id][label.verdict] += 1
     consensus = {}
     for sample_id, counts in votes.items():
         most = max(counts.values())
@@ -290,6 +340,8 @@ def agreement_report(
     samples: Sequence[AuditedSample], labels: Sequence[HumanLabel]
 ) -> AgreementReport:
     """Compare the checker with the consensus, and the raters with each other."""
+    settled = {label.sample_id for label in labels if label.is_final}
+    labels = [label for label in labels if not label.is_final]
     names = sorted({label.rater for label in labels})
     given: dict[str, dict[str, Hashable]] = {name: {} for name in names}
     for label in labels:
@@ -308,7 +360,11 @@ def agreement_report(
         },
         fleiss=_with_interval(fleiss_kappa, columns) if is_shared else None,
         alpha=_with_interval(krippendorff_alpha, columns) if is_shared else None,
-        disagreements=tuple(sample.id for sample, unit in units if len(set(unit) - {None}) > 1),
+        disagreements=tuple(
+            sample.id
+            for sample, unit in units
+            if len(set(unit) - {None}) > 1 and sample.id not in settled
+        ),
         unlabelled=sum(one.human is None for one in samples),
     )
 

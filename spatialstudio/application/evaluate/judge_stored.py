@@ -26,14 +26,14 @@ from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.checker.decide import decide_again
 
 Subscribe: TypeAlias = Callable[[Callable[[object], object]], Callable[[], None]]
-Judges: TypeAlias = tuple[JudgeSetChoice, CheckerSettings]
-"""The models and the rules of an evaluation."""
+JudgedBy: TypeAlias = tuple[JudgeSetChoice, CheckerSettings]
+"""The models and the settings of the checker of an evaluation."""
 SECONDS = 0.3
 """Between two checks for cancellation."""
 
 
 def judge_run(
-    run: OpenRun, judges: Judges, judge: Callable[[EvaluateJob], Evaluation]
+    run: OpenRun, judges: JudgedBy, judge: Callable[[EvaluateJob], Evaluation]
 ) -> Evaluation:
     """Return the verdicts on a stored run, from as much of the stored evaluation as applies.
 
@@ -56,7 +56,7 @@ def judge_run(
     return decide_again(stored, run.scene, checker)
 
 
-def evaluate_job(run: OpenRun, judges: Judges, job_id: RequestId) -> EvaluateJob:
+def evaluate_job(run: OpenRun, judges: JudgedBy, job_id: RequestId) -> EvaluateJob:
     """Return the job that evaluates the picture of a run.
 
     Raises:

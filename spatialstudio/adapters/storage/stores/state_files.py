@@ -8,9 +8,7 @@ incomplete last line counts as not written.
     {"ended": "request id"} a finished request
 """
 
-import json
 import os
-import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +22,7 @@ from spatialstudio.adapters.durable_files import (
     sync_folder,
     write_whole,
 )
+from spatialstudio.adapters.storage.stores.append_file import append_synced, line_of, lock
 from spatialstudio.adapters.storage.stores.json_codec import (
     Json,
     decode,
@@ -243,7 +242,7 @@ class FileJournal:
                 is_done = not left
                 with suppress(OSError):  # a full disk only lists them again later
                     for request_id in () if is_done else request_ids:
-                        _append(file, _line({"ended": request_id}))
+                        append_synced(file, line_of({"ended": request_id}))
             if is_done:
                 with suppress(OSError):
                     path.unlink(missing_ok=True)
@@ -263,35 +262,13 @@ class FileJournal:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._file = self._path.open("ab", buffering=0)
-                _lock(self._file)
+                lock(self._file)
                 sync_folder(self._folder)
-            _append(self._file, _line(entry))
+            append_synced(self._file, line_of(entry))
 
     def _others(self) -> list[Path]:
         paths = sorted(self._folder.glob(f"*{ENDING}"), key=_age)
         return [path for path in paths if path != self._path]
-
-
-def _append(file: BinaryIO, line: bytes) -> None:
-    """Write a line to an unbuffered file atomically, and flush it to disk.
-
-    Raises:
-        OSError: The disk is full or unavailable.
-    """
-    end = file.seek(0, os.SEEK_END)
-    try:
-        left = line
-        while left:
-            left = left[file.write(left) :]
-        os.fsync(file.fileno())
-    except OSError:
-        with suppress(OSError):
-            file.truncate(end)
-        raise
-
-
-def _line(entry: Json) -> bytes:
-    return json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _open_requests(content: bytes) -> list[GenerationRequest]:
@@ -323,7 +300,7 @@ def _taken(path: Path) -> Iterator[BinaryIO | None]:
         yield None
         return
     with file:
-        yield file if _lock(file) else None
+        yield file if lock(file) else None
 
 
 def _age(path: Path) -> float:
@@ -331,31 +308,3 @@ def _age(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _FAR = 2**30
-
-    def _lock(file: BinaryIO) -> bool:
-        """Lock one byte far beyond the end of a file; return False if it is already locked."""
-        place = file.tell()
-        file.seek(_FAR)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            file.seek(place)
-        return True
-else:
-    import fcntl
-
-    def _lock(file: BinaryIO) -> bool:
-        """Lock a file; return False if another program has locked it."""
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

@@ -1,0 +1,405 @@
+"""Sessions of an audit: planned from a population, voted on, stored vote by vote."""
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from uuid import uuid4
+
+from spatialstudio.application.audit.audits import PUBLISHED_ALLOCATION, draw_items
+from spatialstudio.domain.audit import AuditItem, StratifiedSample
+from spatialstudio.domain.audit_session import (
+    Answer,
+    AuditSession,
+    AuditTask,
+    EntryKind,
+    JournalEntry,
+    SessionState,
+    Showing,
+    VoteJournal,
+    VoteJournals,
+    state_of,
+)
+from spatialstudio.domain.errors import SettingsError, StudioError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.scene import relation_types
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
+
+LEAST_GAP = 8
+"""Showings between a picture and its repeat, where the session is long enough."""
+PACE_VOTES = 20
+"""Latest votes whose median time is the pace."""
+BREAK_S = 25 * 60.0
+"""Time without a break after which a break is suggested."""
+PAUSE_S = 3 * 60.0
+"""Time without a vote that counts as a break."""
+NAME_LETTERS = 40
+
+
+@frozen
+class SessionPlan:
+    """What a session is planned from.
+
+    Attributes:
+        rater: Name of the rater.
+        task: The question.
+        size: Number of pictures, or of pairs for a preference; None for the whole population.
+        seed: Seed of sample, order, gold items and repeats.
+        allocation: ``PUBLISHED_ALLOCATION`` or a key of ``ALLOCATIONS``.
+        repeats: Number of pictures that are shown twice.
+        gold: Number of gold items.
+        is_blind: Whether verdicts stay hidden until the session ends.
+        population: Description of the population: a filter, or folders.
+    """
+
+    rater: str
+    task: AuditTask = AuditTask.VERDICT
+    size: int | None = PUBLISHED_SIZE
+    seed: int = PUBLISHED_SEED
+    allocation: str = PUBLISHED_ALLOCATION
+    repeats: int = 0
+    gold: int = 0
+    is_blind: bool = True
+    population: str = ""
+
+
+def plan_session(
+    population: Sequence[AuditItem],
+    plan: SessionPlan,
+    correct: Mapping[str, Outcome] | None = None,
+    *,
+    is_adjudication: bool = False,
+) -> AuditSession:
+    """Draw the sample of a session, and the order in which it is shown.
+
+    Args:
+        population: All pictures, in the order of their records.
+        plan: The plan.
+        correct: Correct answers by sample id, for gold items; they are drawn from the pictures
+            outside the sample.
+        is_adjudication: Whether the session settles disagreements.
+
+    Raises:
+        SettingsError: There is no rater, no picture, or no pair of pictures.
+    """
+    if not plan.rater.strip() or not population:
+        raise SettingsError(
+            "The session has no rater or no pictures.",
+            hint="Enter a name, and choose runs or a filter with judged pictures.",
+        )
+    chance = random.Random(plan.seed)
+    sample = _sample_of(population, plan)
+    showings = [Showing(sample_ids=(item.candidate.id,)) for item in sample]
+    if plan.task is AuditTask.PREFERENCE:
+        showings = _pairs(population, plan, chance)
+        shown = {each for showing in showings for each in showing.sample_ids}
+        sample = [item for item in population if item.candidate.id in shown]
+    gold = _gold_items(population, sample, plan, correct or {}, chance)
+    showings += [Showing(sample_ids=(item.candidate.id,)) for item in gold]
+    chance.shuffle(showings)
+    created = datetime.now(UTC)
+    return AuditSession(
+        id=_file_name(plan.rater, created),
+        rater=plan.rater.strip(),
+        task=plan.task,
+        seed=plan.seed,
+        created=created.isoformat(timespec="seconds"),
+        population=plan.population,
+        allocation=plan.allocation,
+        items=(*sample, *gold),
+        showings=_with_repeats(showings, plan.repeats, chance),
+        gold={item.candidate.id: (correct or {})[item.candidate.id] for item in gold},
+        is_blind=plan.is_blind,
+        is_adjudication=is_adjudication,
+    )
+
+
+def preview_sample(population: Sequence[AuditItem], plan: SessionPlan) -> StratifiedSample:
+    """Return the sample that a plan draws, for its counts by stratum.
+
+    Raises:
+        SettingsError: The size is not positive, or two pictures share an id.
+    """
+    size = len(population) if plan.size is None else plan.size
+    return draw_items(population, size, plan.seed, plan.allocation)[1]
+
+
+def _sample_of(population: Sequence[AuditItem], plan: SessionPlan) -> list[AuditItem]:
+    if plan.size is None or plan.task is AuditTask.PREFERENCE:
+        return list(population)
+    return list(draw_items(population, plan.size, plan.seed, plan.allocation)[0])
+
+
+def _pairs(
+    population: Sequence[AuditItem], plan: SessionPlan, chance: random.Random
+) -> list[Showing]:
+    """Return pairs of pictures of the same prompt and relation, of different methods if possible.
+
+    Raises:
+        SettingsError: No two pictures share prompt and relation.
+    """
+    groups: dict[tuple[str, str], list[AuditItem]] = defaultdict(list)
+    for item in population:
+        groups[item.fields["prompt"], sentence_of(item)].append(item)
+    pairs = []
+    for members in groups.values():
+        chance.shuffle(members)
+        members.sort(key=lambda item: item.candidate.stratum.method)
+        half = len(members) // 2
+        for first, second in zip(members[:half], members[-half:] if half else (), strict=True):
+            ids = [first.candidate.id, second.candidate.id]
+            chance.shuffle(ids)
+            pairs.append(Showing(sample_ids=tuple(ids)))
+    if not pairs:
+        raise SettingsError(
+            "No two pictures show the same relation of the same prompt.",
+            hint="Choose runs of several seeds or methods.",
+        )
+    chance.shuffle(pairs)
+    return pairs[: plan.size]
+
+
+def _gold_items(
+    population: Sequence[AuditItem],
+    sample: Sequence[AuditItem],
+    plan: SessionPlan,
+    correct: Mapping[str, Outcome],
+    chance: random.Random,
+) -> list[AuditItem]:
+    if not plan.gold or plan.task is not AuditTask.VERDICT:
+        return []
+    taken = {item.candidate.id for item in sample}
+    free = [
+        item
+        for item in population
+        if item.candidate.id in correct and item.candidate.id not in taken
+    ]
+    return chance.sample(free, min(plan.gold, len(free)))
+
+
+def _with_repeats(
+    showings: Sequence[Showing], count: int, chance: random.Random
+) -> tuple[Showing, ...]:
+    """Insert repeats of random showings, each some showings after the first one."""
+    total = len(showings)
+    places = [(float(place), showing) for place, showing in enumerate(showings)]
+    gap = min(LEAST_GAP, total // 2)
+    for place in chance.sample(range(total - gap), min(count, total - gap)):
+        again = Showing(sample_ids=showings[place].sample_ids, is_repeat=True)
+        places.append((chance.uniform(place + gap, total), again))
+    return tuple(showing for _, showing in sorted(places, key=lambda pair: pair[0]))
+
+
+def _file_name(rater: str, created: datetime) -> str:
+    letters = "".join(letter if letter.isalnum() else "-" for letter in rater.strip())
+    return f"{created:%Y-%m-%d_%H%M%S}_{letters[:NAME_LETTERS]}_{uuid4().hex[:6]}"
+
+
+def sentence_of(item: AuditItem) -> str:
+    """Return the claim on a picture as one sentence: "The cat is to the left of the dog."."""
+    relation = item.candidate.stratum.relation
+    phrase = relation_types[relation].phrase if relation in relation_types else relation
+    subject, other = item.fields["object_a"], item.fields["object_b"]
+    return f"The {subject} is {phrase.replace('_', ' ')} the {other}."
+
+
+@frozen
+class Progress:
+    """How far a session is.
+
+    Attributes:
+        done: Showings with a vote.
+        total: All showings.
+        skipped: Showings left for the end.
+        seconds_per_vote: Median time of the latest votes; None before the first.
+        seconds_left: Estimated time for the rest; None before the first vote.
+        needs_break: Whether a break is due.
+    """
+
+    done: int
+    total: int
+    skipped: int
+    seconds_per_vote: float | None
+    seconds_left: float | None
+    needs_break: bool
+
+
+class Voting:
+    """A session while it is voted on; every vote is on disk before the next picture is shown.
+
+    Args:
+        journal: The open journal.
+        clock: Monotonic time in seconds.
+        now: The present time.
+    """
+
+    def __init__(
+        self,
+        journal: VoteJournal,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._now = now
+        self._shown_at = self._break_at = clock()
+        self.session = journal.session
+        self.state = state_of(self.session, journal.entries)
+        self._items = {item.candidate.id: item for item in self.session.items}
+
+    @property
+    def items(self) -> tuple[AuditItem, ...]:
+        """The pictures of the current showing; empty when every showing has a vote."""
+        return self.items_of(self.state.current)
+
+    @property
+    def next_items(self) -> tuple[AuditItem, ...]:
+        """The pictures that follow the current ones, to be read ahead."""
+        current = self.state.current
+        following = None if current is None else current + 1
+        is_there = following is not None and following < len(self.session.showings)
+        return self.items_of(following if is_there else None)
+
+    def items_of(self, showing: int | None) -> tuple[AuditItem, ...]:
+        """Return the pictures of a showing."""
+        if showing is None:
+            return ()
+        return tuple(self._items[each] for each in self.session.showings[showing].sample_ids)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the session is."""
+        state, votes = self.state, sorted(self.state.votes.values(), key=lambda each: each.number)
+        pace = median(each.seconds for each in votes[-PACE_VOTES:]) if votes else None
+        total = len(self.session.showings)
+        return Progress(
+            done=len(votes),
+            total=total,
+            skipped=len(state.skipped),
+            seconds_per_vote=pace,
+            seconds_left=None if pace is None else pace * (total - len(votes)),
+            needs_break=self._clock() - self._break_at > BREAK_S,
+        )
+
+    def vote(self, answer: Answer, note: str = "") -> None:
+        """Store a vote on the current showing, and go to the next one.
+
+        Raises:
+            StoreError: The vote cannot be written; the showing stays.
+        """
+        self._append(EntryKind.VOTE, self._current(), answer, note)
+
+    def skip(self) -> None:
+        """Leave the current showing for the end.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        self._append(EntryKind.SKIP, self._current())
+
+    def undo(self) -> bool:
+        """Take back the latest vote and return to its showing; False without a vote.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        last = self.state.last_vote
+        if last is None:
+            return False
+        self._append(EntryKind.UNDO, last.showing)
+        return True
+
+    def reveal(self) -> AuditItem:
+        """Return the current picture with its verdict; the journal records that it was shown.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        current = self._current()
+        self._append(EntryKind.REVEAL, current)
+        return self.items_of(current)[0]
+
+    def take_break(self) -> None:
+        """Begin to count the time to the next break."""
+        self._break_at = self._shown_at = self._clock()
+
+    def close(self) -> None:
+        """Release the journal."""
+        self._journal.close()
+
+    def _current(self) -> int:
+        current = self.state.current
+        if current is None:
+            raise ValueError("Every picture has a vote.")
+        return current
+
+    def _append(
+        self, kind: EntryKind, showing: int, answer: Answer | None = None, note: str = ""
+    ) -> None:
+        now = self._clock()
+        entry = JournalEntry(
+            number=len(self.state.entries),
+            kind=kind,
+            showing=showing,
+            time=self._now().isoformat(timespec="milliseconds"),
+            answer=answer,
+            note=note,
+            seconds=round(now - self._shown_at, 3) if kind is EntryKind.VOTE else 0.0,
+        )
+        self._journal.append(entry)
+        self.state = state_of(self.session, self._journal.entries)
+        if now - self._shown_at > PAUSE_S:
+            self._break_at = now
+        if kind is not EntryKind.REVEAL:
+            self._shown_at = now
+
+
+class AuditSessions:
+    """The sessions in a folder.
+
+    Args:
+        folder: Folder of the journals.
+        journals: Creates, opens and reads them.
+    """
+
+    def __init__(self, folder: Path, journals: VoteJournals) -> None:
+        self.folder = folder
+        self._journals = journals
+
+    def start(self, session: AuditSession) -> Voting:
+        """Store a new session and open it.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        return Voting(self._journals.create(session, self.folder))
+
+    def open(self, path: Path) -> Voting:
+        """Open a session to continue it.
+
+        Raises:
+            StoreError: The file is damaged, or open in another program.
+        """
+        return Voting(self._journals.open(path))
+
+    def read(self, path: Path) -> SessionState:
+        """Read a session and its votes.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+        return self._journals.read(path)
+
+    def list(self) -> tuple[tuple[Path, SessionState], ...]:
+        """Return the readable sessions of the folder, the newest first."""
+        found = []
+        for path in self._journals.paths(self.folder):
+            try:
+                found.append((path, self._journals.read(path)))
+            except StudioError:
+                continue
+        return tuple(found)

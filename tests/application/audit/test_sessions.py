@@ -1,0 +1,220 @@
+"""What is shown in which order, and what a rater's votes become."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from spatialstudio.adapters.storage.stores.vote_journal import FileVoteJournals
+from spatialstudio.application.audit.sessions import (
+    AuditSessions,
+    SessionPlan,
+    Voting,
+    plan_session,
+    sentence_of,
+)
+from spatialstudio.domain.audit_session import (
+    Answer,
+    AuditTask,
+    EntryKind,
+    Preference,
+    rater_quality,
+)
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.verdict import Outcome
+from tests.audit_population import item_of, population_of, session_of
+
+PASS, FAIL = Answer(verdict=Outcome.PASS), Answer(verdict=Outcome.FAIL)
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def sessions(tmp_path):
+    return AuditSessions(tmp_path / "audits", FileVoteJournals())
+
+
+@pytest.fixture
+def voting(sessions):
+    voting = sessions.start(session_of(4))
+    yield voting
+    voting.close()
+
+
+def ids(items):
+    return [item.candidate.id for item in items]
+
+
+def test_the_order_follows_from_the_seed_alone():
+    first, again, other = (session_of(40, seed=seed).showings for seed in (7, 7, 8))
+    assert first == again
+    assert first != other
+    assert sorted(first, key=str) == sorted(other, key=str)
+
+
+def test_the_sample_and_its_weights_are_those_of_the_terminal(tmp_path):
+    plan = SessionPlan(rater="Ada", size=60, allocation="proportional")
+    session = plan_session(population_of(200), plan)
+    assert sum(item.weight for item in session.sample) == pytest.approx(200)
+    assert len(session.showings) == 60
+
+
+def test_repeats_follow_their_picture_by_a_gap_and_are_no_labels():
+    session = session_of(60, repeats=12)
+    places = {}
+    gaps = []
+    for place, showing in enumerate(session.showings):
+        if showing.is_repeat:
+            gaps.append(place - places[showing.sample_ids])
+        places[showing.sample_ids] = place
+    assert len(gaps) == 12
+    assert min(gaps) >= 8
+
+
+def test_gold_items_come_from_outside_the_sample():
+    population = population_of(100)
+    correct = {item.candidate.id: Outcome.FAIL for item in population}
+    session = plan_session(population, SessionPlan(rater="Ada", size=30, gold=5), correct)
+    assert len(session.gold) == 5
+    assert not {item.candidate.id for item in session.sample} & session.gold.keys()
+    assert len(session.showings) == 35
+
+
+def test_pairs_show_one_relation_of_one_prompt_by_different_methods():
+    session = session_of(80, task=AuditTask.PREFERENCE)
+    items = {item.candidate.id: item for item in session.items}
+    pairs = [[items[each] for each in one.sample_ids] for one in session.showings]
+    assert all(a.fields["prompt"] == b.fields["prompt"] for a, b in pairs)
+    assert any(a.candidate.stratum.method != b.candidate.stratum.method for a, b in pairs)
+
+
+def test_pictures_without_a_partner_cannot_be_compared():
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE)
+    with pytest.raises(SettingsError, match="No two pictures"):
+        plan_session([item_of(0), item_of(9)], plan)
+
+
+@pytest.mark.parametrize(("rater", "count"), [("", 3), ("Ada", 0)], ids=["no rater", "no pictures"])
+def test_a_session_needs_a_rater_and_pictures(rater, count):
+    with pytest.raises(SettingsError, match="no rater or no pictures"):
+        plan_session(population_of(count), SessionPlan(rater=rater))
+
+
+def test_a_claim_is_one_sentence():
+    assert sentence_of(item_of(0)) == "The dog is to the left of the cat."
+
+
+def test_votes_go_on_and_undo_returns(voting):
+    first = ids(voting.items)
+    voting.vote(PASS, note="clear")
+    assert ids(voting.items) != first
+    assert voting.undo()
+    assert ids(voting.items) == first
+    assert not voting.undo()
+    kinds = [entry.kind for entry in voting.state.entries]
+    assert kinds == [EntryKind.VOTE, EntryKind.UNDO]
+
+
+def test_skipped_pictures_come_last_in_their_order(voting):
+    order = [each.sample_ids[0] for each in voting.session.showings]
+    voting.skip()
+    voting.skip()
+    shown = []
+    while voting.items:
+        shown += ids(voting.items)
+        voting.vote(FAIL)
+    assert shown == [order[2], order[3], order[0], order[1]]
+    assert voting.state.is_complete
+
+
+def test_an_answer_to_another_question_is_not_stored(voting):
+    with pytest.raises(ValueError, match="does not answer"):
+        voting.vote(Answer(score=50.0))
+
+
+def test_a_picture_revealed_before_its_vote_is_no_label(voting):
+    item = voting.reveal()
+    voting.vote(PASS)
+    voting.vote(PASS)
+    assert item.candidate.id not in [label.sample_id for label in voting.state.labels]
+    assert len(voting.state.labels) == 1
+
+
+def test_labels_carry_note_rater_and_time(sessions):
+    session = session_of(1)
+    now = datetime(2026, 11, 24, tzinfo=UTC)
+    voting = Voting(FileVoteJournals().create(session, sessions.folder), now=lambda: now)
+    voting.vote(PASS, note="half hidden")
+    voting.close()
+    (label,) = voting.state.labels
+    assert (label.rater, label.notes) == ("Ada", "half hidden")
+    assert label.timestamp.startswith("2026-11-24T00:00:00")
+
+
+def test_consistency_counts_repeats_and_gold(sessions):
+    population = population_of(30)
+    correct = {item.candidate.id: Outcome.PASS for item in population}
+    plan = SessionPlan(rater="Ada", size=20, repeats=4, gold=5)
+    voting = sessions.start(plan_session(population, plan, correct))
+    while voting.items:
+        is_repeat = voting.session.showings[voting.state.current].is_repeat
+        voting.vote(FAIL if is_repeat else PASS)
+    voting.close()
+    quality = rater_quality(voting.state)
+    assert (quality.repeats, quality.gold, quality.right_gold) == (4, 5, 5)
+    assert quality.equal_repeats == 0
+    assert len(voting.state.labels) == 20
+
+
+def test_scores_and_preferences_are_read_back(sessions):
+    voting = sessions.start(session_of(3, task=AuditTask.SCORE))
+    voting.vote(Answer(score=72.5))
+    assert list(voting.state.scores.values()) == [72.5]
+    voting.close()
+    voting = sessions.start(session_of(8, task=AuditTask.PREFERENCE))
+    pair = voting.session.showings[0].sample_ids
+    voting.vote(Answer(preferred=Preference.SECOND))
+    assert voting.state.preferences == ((*pair, Preference.SECOND),)
+    voting.close()
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"score": 101.0}, {"score": 1.0, "verdict": Outcome.PASS}], ids=str
+)
+def test_an_answer_is_exactly_one_in_range(answer):
+    with pytest.raises(SettingsError):
+        Answer(**answer)
+
+
+def test_a_break_is_suggested_after_long_voting_and_a_pause_counts(sessions):
+    clock = Clock()
+    voting = Voting(FileVoteJournals().create(session_of(6), sessions.folder), clock)
+    clock.seconds = 26 * 60.0 - 10
+    voting.take_break()
+    clock.seconds += 10
+    voting.vote(PASS)
+    assert voting.progress.seconds_per_vote == 10
+    assert voting.progress.seconds_left == 50
+    assert not voting.progress.needs_break
+    clock.seconds += 26 * 60.0
+    assert voting.progress.needs_break
+    voting.vote(PASS)  # the pause before this vote was the break
+    assert not voting.progress.needs_break
+    voting.close()
+
+
+def test_sessions_are_listed_and_continue(sessions):
+    voting = sessions.start(session_of(3))
+    voting.vote(PASS)
+    voting.close()
+    ((path, state),) = sessions.list()
+    assert len(state.votes) == 1
+    again = sessions.open(path)
+    assert ids(again.items) == ids(voting.items)
+    again.close()
