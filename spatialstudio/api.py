@@ -383,7 +383,7 @@ class _CallRecorder:
 
     def begin_call(self, plan: CallPlan, layers: LayerReader) -> ReportStep:
         """Return the function that records the steps of a call."""
-        call = RecordedCall(plan.scene, plan.guidance, plan.pictures, layers.steps)
+        call = RecordedCall(plan.scene, plan.guidance, plan.pictures, layers.readings)
         self._begun = call
 
         def report_step(events: tuple[StepEvent, ...]) -> None:

@@ -106,6 +106,8 @@ class AttentionFile:
         words: Text at each stored position of the sequence; empty for padding.
         shape: (stored steps, heads, words, h, w); a single head is the mean of all.
         dtype: One of ``LAYER_DTYPES``.
+        steps_before: Steps of the rows of a file read before the updates of steps on which
+            guidance is due; empty for a file of every stored step, read in the ordinary passes.
     """
 
     layer: str
@@ -113,6 +115,7 @@ class AttentionFile:
     words: tuple[str, ...]
     shape: tuple[int, int, int, int, int]
     dtype: str = field(default="float16", metadata=SPARSE)
+    steps_before: tuple[int, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def heads(self) -> int:

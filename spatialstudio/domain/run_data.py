@@ -19,6 +19,8 @@ Plain: TypeAlias = str | int | float | bool | list["Plain"] | dict[str, "Plain"]
 
 LAYER_PREFIX = "layer/"
 """Beginning of the names of captured layers' arrays."""
+LAYER_BEFORE_PREFIX = "layer_before/"
+"""Beginning of the names of their arrays before the updates of steps on which guidance was due."""
 BEFORE, AFTER = "before", "after"
 MOMENT_NAMES: Mapping[Moment, str] = {Moment.BEFORE: BEFORE, Moment.AFTER: AFTER}
 """Names of the moments in arrays, tables and scripts."""

@@ -7,6 +7,7 @@ The maps that relations need are small and travel with the step events; the arch
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,23 +24,30 @@ from spatialstudio.adapters.diffusion.token_spans import words_by_position
 from spatialstudio.domain.attention import (
     AttentionDetail,
     AttentionFile,
+    Moment,
     TextLayer,
 )
 from spatialstudio.domain.devices import GIBIBYTE
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.scene import MentionId, TokenSpan
+from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.attention_maps import mention_maps
 
 if TYPE_CHECKING:
     from spatialstudio.domain.arrays import FloatMap
 
+ARRAY_ENDING = ".npy"
 MOST_BYTES = 8 * GIBIBYTE
 """Size limit of all stored runs together; the oldest are removed first."""
 
 
 def plan_archive(
-    loaded: LoadedPipeline, request: GenerationRequest, total_steps: int, folder: Path
+    loaded: LoadedPipeline,
+    request: GenerationRequest,
+    total_steps: int,
+    folder: Path,
+    updates: GuidanceSchedule | None,
 ) -> "AttentionArchive":
     """Plan which attention of a run is stored; nothing is written yet.
 
@@ -48,6 +56,8 @@ def plan_archive(
         request: Sets how much attention is stored.
         total_steps: Denoising steps of the run.
         folder: Output folder, used by this run only.
+        updates: Schedule of updates that a pass on the updated latents follows; their steps are
+            also read before the updates. None without such updates.
 
     Raises:
         RequestError: The run makes no passes whose attention can be stored.
@@ -63,16 +73,31 @@ def plan_archive(
             ),
             hint="Reduce the recorded attention, or use separate guidance passes.",
         )
-    keeps_all = capture.detail is AttentionDetail.EVERYTHING
-    words = words_by_position(loaded.streams, request.scene.prompt.text, with_filling=keeps_all)
-    steps = -(-total_steps // capture.attention_every)
-    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    words = words_by_position(
+        loaded.streams,
+        request.scene.prompt.text,
+        with_filling=capture.detail is AttentionDetail.EVERYTHING,
+    )
+    stored = range(0, total_steps, capture.attention_every)
+    before = () if updates is None else tuple(filter(updates.guides, stored))
+    files = _files_of(loaded, request, tuple(words.values()), len(stored))
+    files += [_read_before(file, before) for file in files if before]
     layers = loaded.text_layers
-    files = [
+    return AttentionArchive(folder, layers, tuple(words), files, capture.attention_every)
+
+
+def _files_of(
+    loaded: LoadedPipeline, request: GenerationRequest, words: tuple[str, ...], steps: int
+) -> list[AttentionFile]:
+    """Return the file of each layer, of every stored step."""
+    capture = request.capture
+    keeps_all = capture.detail is AttentionDetail.EVERYTHING
+    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    return [
         AttentionFile(
             layer=layer.name,
-            name=f"{number:03}-{layer.name}.npy",
-            words=tuple(words.values()),
+            name=f"{number:03}-{layer.name}{ARRAY_ENDING}",
+            words=words,
             shape=(
                 steps,
                 int(layer.module.heads) if keeps_all else 1,  # type: ignore[arg-type]
@@ -81,9 +106,13 @@ def plan_archive(
             ),
             dtype="float32" if capture.full_precision else "float16",
         )
-        for number, layer in enumerate(layers)
+        for number, layer in enumerate(loaded.text_layers)
     ]
-    return AttentionArchive(folder, layers, tuple(words), files)
+
+
+def _read_before(file: AttentionFile, steps: tuple[int, ...]) -> AttentionFile:
+    name = f"{file.name.removesuffix(ARRAY_ENDING)}.before{ARRAY_ENDING}"
+    return replace(file, name=name, shape=(len(steps), *file.shape[1:]), steps_before=steps)
 
 
 def text_layers(loaded: LoadedPipeline, request: GenerationRequest) -> tuple[TextLayer, ...]:
@@ -120,11 +149,14 @@ class StepTap:
 
     Args:
         layers: All layers that attend to the text; empty to capture nothing.
+        reads_before: Whether steps are also captured before their updates.
     """
 
-    def __init__(self, layers: Sequence[AttentionLayer]) -> None:
+    def __init__(self, layers: Sequence[AttentionLayer], *, reads_before: bool = False) -> None:
         self._layers = tuple(layers)
+        self._reads_before = reads_before
         self._is_due = True
+        self._is_before = False
 
     @contextmanager
     def attached(self, denoiser: torch.nn.Module, calls: CallLayout) -> Iterator[None]:
@@ -138,13 +170,28 @@ class StepTap:
             call = DenoiserCall(calls, args, kwargs)
             if not (self._layers and self._is_due) or torch.is_grad_enabled():
                 return call.run(forward)
-            self._is_due = False
+            self._is_due = self._is_before
             take, size = self._begin_step(call), call.latent_size
             with tapped(self._layers, take, latent_size=size, row=call.first_row):
                 return call.run(forward)
 
         with patched_attribute(denoiser, "forward", denoise):
             yield
+
+    def see_before(self, run: Callable[[], Any]) -> None:
+        """Capture the layers before a step's updates, if the step is captured.
+
+        Args:
+            run: Makes a pass of the conditional half on the latents before the updates.
+        """
+        if not (self._reads_before and self._layers and self._is_due):
+            return
+        self._is_before = True
+        try:
+            with torch.no_grad():
+                run()
+        finally:
+            self._is_before = False
 
     def expect_step(self, *, is_due: bool) -> None:
         """Mark the end of a step and set whether the next one is captured."""
@@ -164,10 +211,11 @@ class LayerReader(StepTap):
 
     Attributes:
         steps: Maps (h, w) of each step, by layer name and mention: mean over heads and tokens.
+        before: Like ``steps``, before the updates of a guided step; of other steps the same maps.
     """
 
     def __init__(self, layers: Sequence[AttentionLayer], spans: Sequence[TokenSpan]) -> None:
-        super().__init__(layers if spans else ())
+        super().__init__(layers if spans else (), reads_before=True)
         self._columns = sorted({index for span in spans for index in span.indices})
         self._places: dict[MentionId, list[int]] = {}
         for span in spans:
@@ -175,10 +223,19 @@ class LayerReader(StepTap):
             places = [self._columns.index(each) for each in span.indices]
             known += [place for place in places if place not in known]
         self.steps: list[dict[str, Mapping[MentionId, FloatMap]]] = []
+        self.before: list[dict[str, Mapping[MentionId, FloatMap]]] = []
+
+    @property
+    def readings(self) -> "Mapping[Moment, list[dict[str, Mapping[MentionId, FloatMap]]]]":
+        """The maps of each step at both moments; grows with the steps."""
+        return {Moment.BEFORE: self.before, Moment.AFTER: self.steps}
 
     def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:
         maps: dict[str, Mapping[MentionId, FloatMap]] = {}
-        self.steps.append(maps)
+        if not self._is_before:
+            self.steps.append(maps)
+        if len(self.before) < len(self.steps) or self._is_before:
+            self.before.append(maps)
         layers = iter(self._layers)
 
         def take(seen: LayerAttention) -> None:
@@ -198,7 +255,8 @@ class AttentionArchive(StepTap):
         folder: Created at the first stored step; no other writer may use it.
         layers: All layers that attend to the text.
         columns: Stored text positions, in the word order of the files.
-        files: The planned files, one per layer.
+        every: Interval of the stored steps.
+        files: The planned files: one per layer, then those read before updates, one per layer.
     """
 
     def __init__(
@@ -207,19 +265,34 @@ class AttentionArchive(StepTap):
         layers: Sequence[AttentionLayer],
         columns: Sequence[int],
         files: Sequence[AttentionFile],
+        every: int = 1,
     ) -> None:
-        super().__init__(layers)
+        self._steps_before = next((each.steps_before for each in files if each.steps_before), ())
+        super().__init__(layers, reads_before=bool(self._steps_before))
         self.files = tuple(files)
         self._folder = folder
         self._columns = tuple(columns)
+        self._every = every
         self._arrays: list[np.memmap[Any, np.dtype[Any]]] = []
         self._row = 0
+        self._rows_before = 0
 
     def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:  # noqa: ARG002
+        """Return the sink of a pass; before updates if there are any, then of the ordinary pass."""
         self._open()
-        sink = _Sink(self._arrays, self._columns, self._row)
-        self._row += 1
-        return sink.take
+        count, places = len(self._layers), []
+        if self._is_due_before():
+            places.append((self._arrays[count:], self._rows_before))
+            self._rows_before += 1
+        if not self._is_before:
+            places.append((self._arrays[:count], self._row))
+            self._row += 1
+        return _Sink(places, self._columns).take
+
+    def _is_due_before(self) -> bool:
+        """Return True until the step's reading before its updates is stored."""
+        done, step = self._rows_before, self._row * self._every
+        return done < len(self._steps_before) and self._steps_before[done] == step
 
     def _open(self) -> None:
         if self._arrays:
@@ -241,20 +314,25 @@ class AttentionArchive(StepTap):
 
 
 class _Sink:
-    """Writes the layers of one step to their files as they arrive."""
+    """Writes the layers of one pass to their files as they arrive.
 
-    def __init__(self, arrays: Sequence[Any], columns: Sequence[int], row: int) -> None:
-        self._arrays = arrays
+    Args:
+        places: Arrays of the layers in order, and the row that is written.
+        columns: Stored text positions.
+    """
+
+    def __init__(self, places: Sequence[tuple[Sequence[Any], int]], columns: Sequence[int]) -> None:
+        self._places = places
         self._columns = list(columns)
-        self._row = row
         self._next = 0
 
     def take(self, seen: LayerAttention) -> None:
         """Write the attention of the next layer without keeping it in memory."""
         probabilities = seen.probabilities()
-        array = self._arrays[self._next]
+        for arrays, row in self._places:
+            array = arrays[self._next]
+            _, heads, *shape = array.shape
+            kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
+            values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
+            array[row] = values.cpu().numpy()  # rounds to the type of the file
         self._next += 1
-        _, heads, *shape = array.shape
-        kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
-        values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
-        array[self._row] = values.cpu().numpy()  # rounds to the type of the file

@@ -29,7 +29,12 @@ from spatialstudio.adapters.diffusion.attention_archive import (
     plan_archive,
     text_layers,
 )
-from spatialstudio.adapters.diffusion.guided_call import CallPlan, GuidedCall, is_due
+from spatialstudio.adapters.diffusion.guided_call import (
+    CallPlan,
+    GuidedCall,
+    followed_updates,
+    is_due,
+)
 from spatialstudio.adapters.diffusion.invalid_numbers import refuse_invalid
 from spatialstudio.adapters.diffusion.latent_updates import GuidanceNeeded
 from spatialstudio.adapters.diffusion.load_pipeline import (
@@ -223,7 +228,9 @@ class DiffusersBackend:
             return None
         dtype = pick_dtype(wanted.device, model.size_bytes, wanted.dtype)
         request = with_values(request, dtype=name_of(dtype))
-        archive = plan_archive(loaded, request, request.sampling.steps, Path())
+        steps, guidance = request.sampling.steps, request.sampling.guidance
+        plan = CallPlan(run_id=request.id, scene=request.scene, steps=steps, guidance=guidance)
+        archive = plan_archive(loaded, request, steps, Path(), followed_updates(plan))
         return _estimate(loaded, request, archive, active_loras(request, self._loras, loaded))
 
     def generate(
@@ -362,7 +369,9 @@ class _Drawing:
         if particles is not None:
             pictures = particles.pictures
             arguments |= {"generator": particles.generators, "num_images_per_prompt": pictures}
-        archive = plan_archive(loaded, request, self._total_steps, archive_folder)
+        updates = followed_updates(plan)
+        archive = plan_archive(loaded, request, self._total_steps, archive_folder, updates)
+        plan = replace(plan, layers=archive)
         call = GuidedCall(loaded, plan, self._token, partial(self._report_step, archive))
         started = GenerationStarted(
             request_id=request.id,

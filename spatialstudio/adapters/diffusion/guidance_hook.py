@@ -242,6 +242,8 @@ class GuidanceHook:
         now.guided = self._awake(self._reader)
         if self._guidance is None or not now.guided:
             return self._read(self._reader, denoise, call)
+        if self._guidance.see_before is not None and 0 in now.guided:
+            self._guidance.see_before(lambda: denoise(call.of_picture(0)))
         updates = self._update(self._guidance, self._reader, denoise, call)
         if self._guidance.schedule.settings.reuses_prediction:
             return self._joined(self._reader, denoise, call, updates)

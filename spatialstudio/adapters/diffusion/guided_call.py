@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias
 
+from spatialstudio.adapters.diffusion.attention_archive import StepTap
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.guidable_pipeline import GuidablePipeline
 from spatialstudio.adapters.diffusion.guidance_hook import (
@@ -69,6 +70,7 @@ class CallPlan:
             guidance. None for a guided call.
         pictures: Pictures per call, >= 1.
         particles: The pictures as particles of one picture; None to draw all of them to the end.
+        layers: Captures layers before a step's updates; None to capture them once.
         smaller_maps: Whether coarser layers are read, to save memory.
         guidance_scale: Classifier-free guidance scale, for the hint on NaN or infinite values.
         allows_invalid: Whether NaN and infinite values are recorded instead of raising.
@@ -82,6 +84,7 @@ class CallPlan:
     trial: Trial | None = None
     pictures: int = 1
     particles: Particles | None = None
+    layers: StepTap | None = None
     smaller_maps: bool = False
     guidance_scale: float = SCALE_OFF
     allows_invalid: bool = False
@@ -266,7 +269,16 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         guides_depth=method.guides_depth,
         keeps_colours=method.keeps_colours,
         trial=plan.trial,
+        see_before=None if plan.layers is None else plan.layers.see_before,
     )
+
+
+def followed_updates(plan: CallPlan) -> GuidanceSchedule | None:
+    """Return the schedule of a call's updates, if a pass on the updated latents follows them."""
+    guidance = make_guidance(plan)
+    if guidance is None or guidance.trial is not None or guidance.leaves_input:
+        return None
+    return guidance.schedule
 
 
 def bound_colours(

@@ -231,7 +231,7 @@ class GuidedPipeline:
             particles = self._particles(scene, arguments)
             given.arguments |= {"generator": particles.generators, PICTURES: particles.pictures}
             plan = replace(plan, particles=particles, pictures=particles.pictures)
-        call = GuidedCall(model, plan, _NeverCancelled(), report_step)
+        call = GuidedCall(model, replace(plan, layers=layers), _NeverCancelled(), report_step)
         if scene.prompt.text != text:
             given.arguments[PROMPT] = [scene.prompt.text] * _prompt_count(arguments)
         frozen_weights = _without_gradients(model.denoiser) if is_guided else nullcontext()

@@ -56,6 +56,8 @@ class Guidance:
         keeps_colours: Whether updates leave the mean of each latent channel.
         trial: The trial that this call is: nothing is updated, and the loss at its end decides
             whether the picture needs guidance; None for a guided call.
+        see_before: Takes a pass of the first picture on the latents before a step's updates;
+            None to make no such pass.
         failures_named: Returns a context that names the plugin of the loss in errors.
     """
 
@@ -67,6 +69,7 @@ class Guidance:
     guides_depth: bool = False
     keeps_colours: bool = False
     trial: Trial | None = None
+    see_before: Callable[[Callable[[], Any]], object] | None = None
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def ends_trial(self, step: int) -> bool:

@@ -28,8 +28,10 @@ Read the arrays of a run with NumPy:
         print(name, about["arrays"].get(name, {{}}).get("axes"))
 
 "before" and "after" are the readings before and after a step's updates; a step without updates has
-one reading, which is listed under both. Maps are attention probabilities, not rescaled. x grows to
-the right, y grows down; steps count from 0. A missing reading is NaN.
+one reading, which is listed under both. `layer/NAME` holds every captured step of a layer,
+`layer_before/NAME` its readings before the updates of the steps on which guidance was due. Maps are
+attention probabilities, not rescaled. x grows to the right, y grows down; steps count from 0. A
+missing reading is NaN.
 
 | measure | unit | meaning |
 |---|---|---|

@@ -8,8 +8,14 @@ import numpy as np
 from spatialstudio.domain.attention import AttentionSnapshot, Moment
 from spatialstudio.domain.errors import EmptyMapError, ExportError
 from spatialstudio.domain.export import ExportedRun
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
-from spatialstudio.domain.run_data import BEFORE, LAYER_PREFIX, MOMENT_NAMES, RunArray
+from spatialstudio.domain.run_data import (
+    LAYER_BEFORE_PREFIX,
+    LAYER_PREFIX,
+    MOMENT_NAMES,
+    RunArray,
+)
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph
 from spatialstudio.science.pos.layer_means import Maps, mean_of_layers
 from spatialstudio.science.pos.superiority import can_guide, relation_pos
@@ -18,36 +24,56 @@ _HEADS_AND_TOKENS = (0, 1)
 
 
 def runs_of_layers(
-    runs: Sequence[ExportedRun], layers: Sequence[str]
+    runs: Sequence[ExportedRun], layers: Sequence[str], wanted: Moment
 ) -> tuple[tuple[ExportedRun, ...], Moment]:
     """Return runs with the mean maps of captured layers and the PoS of these, and their moment.
 
     Args:
         runs: The runs, read with their arrays.
         layers: Names of captured layers.
+        wanted: Preferred moment of guided steps.
 
     Raises:
         ExportError: A run lacks one of the layers, or the guided steps of two runs were captured
             at different moments.
         StoreError: A layer cannot be read.
     """
-    found = [_arrays_of(run, layers) for run in runs]
-    guided = [
-        arrays[0].details["moment_on_guided_steps"]
-        for run, arrays in zip(runs, found, strict=True)
-        if any(event.is_guided for event in run.steps)
-    ]
-    if len(set(guided)) > 1:
+    found = [_layers_of(run, layers) for run in runs]
+    pairs = tuple(zip(runs, found, strict=True))
+    known = set(Moment)
+    for run, own in pairs:
+        if any(event.is_guided for event in run.steps):
+            known &= own.moments
+    if not known:
         raise ExportError(
             "The layers of these runs were captured at different moments of guided steps.",
             hint="Choose runs of one guidance method, or the recorded maps.",
         )
-    moment = next((each for each, name in MOMENT_NAMES.items() if name in guided), Moment.AFTER)
-    pairs = zip(runs, found, strict=True)
-    return tuple(_with_layers(run, arrays) for run, arrays in pairs), moment
+    moment = wanted if wanted in known else next(iter(known))
+    return tuple(_with_layers(run, own, moment) for run, own in pairs), moment
 
 
-def _arrays_of(run: ExportedRun, layers: Sequence[str]) -> list[RunArray]:
+@frozen(eq=False, kw_only=False)
+class _Layers:
+    """Arrays of the chosen layers of a run.
+
+    Attributes:
+        ordinary: Of every captured step, one per layer.
+        before: Of guided steps before their updates, one per layer; empty if not captured.
+    """
+
+    ordinary: tuple[RunArray, ...]
+    before: tuple[RunArray, ...]
+
+    @property
+    def moments(self) -> set[Moment]:
+        """The moments at which guided steps can be shown."""
+        name = self.ordinary[0].details["moment_on_guided_steps"]
+        own = {moment for moment, known in MOMENT_NAMES.items() if known == name}
+        return own | ({Moment.BEFORE} if self.before else set())
+
+
+def _layers_of(run: ExportedRun, layers: Sequence[str]) -> _Layers:
     by_name = {each.name: each for each in (run.data.arrays if run.data else ())}
     for layer in layers:
         if f"{LAYER_PREFIX}{layer}" not in by_name:
@@ -55,24 +81,37 @@ def _arrays_of(run: ExportedRun, layers: Sequence[str]) -> list[RunArray]:
                 f'The run "{run.path.stem}" has no captured layer "{layer}".',
                 hint="Choose a captured layer, or generate the run again with all layers.",
             )
-    return [by_name[f"{LAYER_PREFIX}{layer}"] for layer in layers]
+    before = (by_name.get(f"{LAYER_BEFORE_PREFIX}{layer}") for layer in layers)
+    return _Layers(
+        tuple(by_name[f"{LAYER_PREFIX}{layer}"] for layer in layers),
+        tuple(each for each in before if each is not None),
+    )
 
 
-def _with_layers(run: ExportedRun, arrays: Sequence[RunArray]) -> ExportedRun:
+def _with_layers(run: ExportedRun, layers: _Layers, moment: Moment) -> ExportedRun:
     scene = run.record.request.scene
-    means: dict[int, list[Mapping[MentionId, Maps]]] = {}
+    means = _means_of(layers.ordinary)
+    if moment is Moment.BEFORE:
+        means |= _means_of(layers.before)
+    names = tuple(str(array.details["layer"]) for array in layers.ordinary)
+    is_before = moment is Moment.BEFORE
+    steps = [
+        _read_once(event, means.get(event.step, {}), scene, names, is_before=is_before)
+        for event in run.steps
+    ]
+    return replace(run, steps=tuple(steps))
+
+
+def _means_of(arrays: Sequence[RunArray]) -> dict[int, Mapping[MentionId, Maps]]:
+    """Return each word's mean map over layers, by step."""
+    found: dict[int, list[Mapping[MentionId, Maps]]] = {}
     for array in arrays:
         for step, maps in _maps_of(array):
-            means.setdefault(step, []).append(maps)
-    steps = []
-    for event in run.steps:
-        layers = means.get(event.step, [])
-        words = layers[0] if layers else {}
-        maps = {word: mean_of_layers([each[word] for each in layers]) for word in words}
-        names = tuple(array.details["layer"] for array in arrays)
-        is_before = arrays[0].details["moment_on_guided_steps"] == BEFORE
-        steps.append(_read_once(event, maps, scene, tuple(map(str, names)), is_before=is_before))
-    return replace(run, steps=tuple(steps))
+            found.setdefault(step, []).append(maps)
+    return {
+        step: {word: mean_of_layers([each[word] for each in layers]) for word in layers[0]}
+        for step, layers in found.items()
+    }
 
 
 def _maps_of(array: RunArray) -> list[tuple[int, Mapping[MentionId, Maps]]]:

@@ -92,7 +92,7 @@ class PaperFigure:
         self._template, self._palette = look.template, look.palette
         self._measure = measure_with(font_files(look.template.font, fonts)[0])
         if self._template.layers:
-            runs, self._moment = runs_of_layers(runs, self._template.layers)
+            runs, self._moment = runs_of_layers(runs, self._template.layers, self._template.moment)
         else:
             self._moment = common_moment(runs, self._template.moment)
         self._rows = tuple(
@@ -483,7 +483,7 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
         "Below, PoS (probability of superiority) over the steps." if template.has_curves else ""
     )
     if template.layers:
-        runs, moment = runs_of_layers(runs, template.layers)
+        runs, moment = runs_of_layers(runs, template.layers, template.moment)
     else:
         layers, moment = "", common_moment(runs, template.moment)
     is_guided = any(event.is_guided for run in runs for event in run.steps)

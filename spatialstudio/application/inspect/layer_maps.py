@@ -3,22 +3,26 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.application.compose.prompt_words import PromptWord, words_of
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.inspect.captured_layers import (
+    CapturedLayers,
+    LayerRows,
+    captured_layers,
+    layers_read,
+)
 from spatialstudio.application.inspect.map_reading import Maps
 from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import (
-    AttentionFile,
     AttentionSnapshot,
     LayerChoice,
-    LayerValues,
     Moment,
 )
 from spatialstudio.domain.errors import (
@@ -29,7 +33,6 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId, StepEvent
 from spatialstudio.domain.run_ports import AttentionFiles
 from spatialstudio.domain.scene import MentionId, RelationId, SceneGraph
-from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.layer_means import mean_of_layers
 from spatialstudio.science.pos.superiority import can_guide, relation_pos
 
@@ -51,12 +54,14 @@ class LayersAveraged:
         choice: The averaged layers.
         maps: Maps by word, one per stored step.
         every: Interval of the stored steps.
+        moment: Moment of the readings within guided steps; None if no step was guided.
     """
 
     request_id: RequestId
     choice: LayerChoice
     maps: Mapping[MentionId, StepMaps]
     every: int
+    moment: Moment | None = None
 
     def at(self, step: int) -> Maps:
         """Return the maps of a step; empty if the step is not stored."""
@@ -79,24 +84,13 @@ class LayersMissing:
     error: ErrorReport
 
 
-def layers_read(run: OpenRun) -> Moment | None:
-    """Return the moment within guided steps of a run's stored layers; None if none is stored.
-
-    They come from the pass whose prediction the sampler uses, on the updated latents; methods that
-    correct the predicted noise instead leave the latents unchanged.
-    """
-    if run.request is None or not any(event.is_guided for event in run.steps):
-        return None
-    return Moment.AFTER if reads_after(run.request.sampling.guidance) else Moment.BEFORE
-
-
 @lru_cache(maxsize=RUNS_KEPT)
 def run_on_layers(run: OpenRun, averaged: LayersAveraged) -> OpenRun:
     """Return a run whose steps hold the averaged maps of selected layers, and PoS on them.
 
-    Only captured steps remain; guided ones have a reading at the moment of ``layers_read`` only.
+    Only captured steps remain; guided ones have a reading at the moment of the maps only.
     """
-    is_after = layers_read(run) is Moment.AFTER
+    is_after = averaged.moment is Moment.AFTER
     layers = tuple(sorted(averaged.choice.layers))
     captured = [event for event in run.steps if averaged.at(event.step)]
     return replace(
@@ -142,86 +136,86 @@ class LayerMaps(CancellableJob):
         self._files = files
         self._publish = publish
 
-    def average(self, runs: Sequence[OpenRun], choice: LayerChoice) -> None:
-        """Start to average the selected layers of runs; returns at once."""
+    def average(
+        self, runs: Sequence[OpenRun], choice: LayerChoice, wanted: Moment = Moment.AFTER
+    ) -> None:
+        """Start to average the selected layers of runs; returns at once.
+
+        Args:
+            runs: Finished runs with captured layers.
+            choice: The selected layers and head.
+            wanted: The preferred moment within guided steps.
+        """
         chosen = tuple(runs)
 
         def average_all(flag: CancelFlag) -> None:
             for run in chosen:
-                self._average(run, choice, flag)
+                self._publish(self._averaged(run, choice, wanted, flag))
 
         self._start(average_all)
 
-    def _average(self, run: OpenRun, choice: LayerChoice, flag: CancelFlag) -> None:
-        every = run.request.capture.attention_every if run.request else 1
+    def _averaged(
+        self, run: OpenRun, choice: LayerChoice, wanted: Moment, flag: CancelFlag
+    ) -> LayersAveraged | LayersMissing:
+        layers = captured_layers(run, self._files().read)
+        moment = layers_read(run, wanted)
         try:
-            files = files_of(run.attention_files, choice)
-            read = partial(self._read, run.id, flag)
-            maps = average_layers(files, read, words_of(run.scene), choice.head)
-            flag.raise_if_cancelled()
+            maps = average_layers(
+                layers, choice, words_of(run.scene), moment or wanted, flag.raise_if_cancelled
+            )
         except StoreError as error:
             log.info("Attention of a run cannot be read.")
             report = report_on(error, "Reading the attention")
-            self._publish(LayersMissing(request_id=run.id, error=report))
-            return
-        self._publish(LayersAveraged(request_id=run.id, choice=choice, maps=maps, every=every))
-
-    def _read(self, request_id: RequestId, flag: CancelFlag, file: AttentionFile) -> LayerValues:
-        flag.raise_if_cancelled()
-        return self._files().read(request_id, file)
+            return LayersMissing(request_id=run.id, error=report)
+        return LayersAveraged(
+            request_id=run.id, choice=choice, maps=maps, every=layers.every, moment=moment
+        )
 
 
 def average_layers(
-    files: Sequence[AttentionFile],
-    read: Callable[[AttentionFile], LayerValues],
+    layers: CapturedLayers,
+    choice: LayerChoice,
     words: Sequence[PromptWord],
-    head: int | None = None,
+    moment: Moment,
+    tick: Callable[[], object] = lambda: None,
 ) -> dict[MentionId, StepMaps]:
     """Return each word's mean map over layers, tokens and heads.
 
     Args:
-        files: The layers; at least one.
-        read: Opens a layer; raises StoreError.
+        layers: The captured layers.
+        choice: The averaged layers and head.
         words: Words of the prompt.
-        head: Index of a head, from 0; None for the mean of all.
+        moment: When guided steps were read.
+        tick: Called before each step of a layer; may raise ``Cancelled``.
 
     Returns:
         (stored steps, h, w) by word, at the finest resolution of the layers.
 
     Raises:
-        StoreError: A layer cannot be read.
+        StoreError: There is no such layer with this head, or one cannot be read.
     """
-    layers = [_word_maps(read(file), places_of(words, file.words), head) for file in files]
-    return {word: mean_of_layers([layer[word] for layer in layers]) for word in layers[0]}
+    found = [
+        _word_maps(layers.open(file, moment), places_of(words, file.words), choice.head, tick)
+        for file in layers.having(choice)
+    ]
+    return {word: mean_of_layers([each[word] for each in found]) for word in found[0]}
 
 
 def _word_maps(
-    values: LayerValues, places: Mapping[MentionId, Sequence[int]], head: int | None
+    rows: LayerRows,
+    places: Mapping[MentionId, Sequence[int]],
+    head: int | None,
+    tick: Callable[[], object],
 ) -> dict[MentionId, StepMaps]:
     heads = slice(None) if head is None else slice(head, head + 1)
-    return {
-        word: np.asarray(values[:, heads][:, :, own], np.float32).mean((1, 2))
-        for word, own in places.items()
-    }
-
-
-def files_of(files: Sequence[AttentionFile], choice: LayerChoice) -> tuple[AttentionFile, ...]:
-    """Return the stored files of the selected layers that contain the selected head.
-
-    Raises:
-        StoreError: There is none.
-    """
-    chosen = tuple(
-        file
-        for file in files
-        if file.layer in choice.layers and (choice.head is None or choice.head < file.heads)
-    )
-    if not chosen:
-        raise StoreError(
-            "The selected layers do not have this attention head.",
-            hint="Select another head or other layers.",
-        )
-    return chosen
+    count, *_, height, width = rows.shape
+    maps = {word: np.empty((count, height, width), np.float32) for word in places}
+    for step in range(count):
+        tick()
+        (values,) = rows.between(step, step + 1)
+        for word, own in places.items():
+            maps[word][step] = np.asarray(values[heads][:, own], np.float32).mean((0, 1))
+    return maps
 
 
 def peak_of_averages(averages: Iterable[LayersAveraged]) -> float:

@@ -12,7 +12,12 @@ import numpy.typing as npt
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.inspect.layer_maps import LayersMissing, layers_read, places_of
+from spatialstudio.application.inspect.captured_layers import (
+    LayerRows,
+    captured_layers,
+    layers_read,
+)
+from spatialstudio.application.inspect.layer_maps import LayersMissing, places_of
 from spatialstudio.application.inspect.step_numbers import FLANKS, Column, Measure
 from spatialstudio.application.jobs.background_jobs import CancellableJob
 from spatialstudio.application.jobs.cancellation import CancelFlag
@@ -105,21 +110,22 @@ class LayerTables(CancellableJob):
         self._files = files
         self._publish = publish
 
-    def measure(self, runs: Sequence[OpenRun]) -> None:
-        """Start to measure runs, one after the other; returns at once."""
+    def measure(self, runs: Sequence[OpenRun], wanted: Moment = Moment.AFTER) -> None:
+        """Start to measure runs at a moment, one after the other; returns at once."""
         chosen = tuple(runs)
 
         def measure_all(flag: CancelFlag) -> None:
             for run in chosen:
-                self._publish(self._measured(run, flag))
+                self._publish(self._measured(run, wanted, flag))
 
         self._start(measure_all)
 
-    def _measured(self, run: OpenRun, flag: CancelFlag) -> LayersMeasured | LayersMissing:
+    def _measured(
+        self, run: OpenRun, wanted: Moment, flag: CancelFlag
+    ) -> LayersMeasured | LayersMissing:
+        read, tick = self._files().read, flag.raise_if_cancelled
         try:
-            return LayersMeasured(
-                table=measure_layers(run, self._files().read, flag.raise_if_cancelled)
-            )
+            return LayersMeasured(table=measure_layers(run, read, wanted, tick))
         except StoreError as error:
             log.info("Captured layers of a run cannot be read.")
             report = report_on(error, "Reading the captured layers")
@@ -127,19 +133,24 @@ class LayerTables(CancellableJob):
 
 
 def measure_layers(
-    run: OpenRun, read: Read, tick: Callable[[], object] = lambda: None
+    run: OpenRun,
+    read: Read,
+    wanted: Moment = Moment.AFTER,
+    tick: Callable[[], object] = lambda: None,
 ) -> LayerTable:
     """Measure every captured layer of a run.
 
     Args:
         run: A finished run.
         read: Opens one layer's attention.
+        wanted: The preferred moment within guided steps.
         tick: Called before each block of steps; may raise ``Cancelled``.
 
     Raises:
         StoreError: No layer was captured, or one cannot be read.
     """
-    files = run.attention_files
+    captured, moment = captured_layers(run, read), layers_read(run, wanted)
+    files = captured.layers
     if not files:
         raise StoreError(
             "No layers were captured for this run.",
@@ -156,20 +167,19 @@ def measure_layers(
         start = 0
         if not own:
             continue
-        for block in _blocks(read(run.id, file), own, tick):
+        for block in _blocks(captured.open(file, moment or wanted), own, tick):
             steps = slice(start, start + block.shape[1])
             found = _measured_maps(run.scene, dict(zip(own, block, strict=True)))
             values[:, number, : found.shape[2], steps] = found.transpose(0, 2, 1)
             start = steps.stop
-    every = run.request.capture.attention_every if run.request else 1
-    captured = tuple(event.step for event in run.steps[:: every or 1])[:count]
+    stored = tuple(event.step for event in run.steps[:: captured.every])[:count]
     return LayerTable(
         request_id=run.id,
         columns=columns,
         layers=tuple(file.layer for file in files),
-        steps=captured,
-        values=values[..., : len(captured)],
-        moment=layers_read(run),
+        steps=stored,
+        values=values[..., : len(stored)],
+        moment=moment,
     )
 
 
@@ -264,18 +274,18 @@ def difference(first: LayerTable, second: LayerTable) -> LayerTable | None:
 
 
 def _blocks(
-    array: LayerValues,
+    rows: LayerRows,
     places: Mapping[MentionId, Sequence[int]],
     tick: Callable[[], object],
 ) -> Iterator[FloatMap]:
     """Yield (words, steps, 1 + heads or 1, h, w) of some steps at a time, mean over tokens."""
-    stored, heads, _, height, width = array.shape
+    stored, heads, _, height, width = rows.shape
     tokens = max((len(each) for each in places.values()), default=1)
     room = (len(places) + tokens + 1) * (1 + heads) * height * width * VALUE_BYTES
     steps = max(MOST_BLOCK_BYTES // room, 1)
     for start in range(0, stored, steps):
         tick()
-        part = array[start : start + steps]
+        part = rows.between(start, start + steps)
         single = heads if heads > 1 else 0
         block = np.empty((len(places), len(part), 1 + single, height, width), np.float32)
         for number, own in enumerate(places.values()):

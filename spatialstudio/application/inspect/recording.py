@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 ValueT = TypeVar("ValueT")
 
+LayerReadings: TypeAlias = "Mapping[Moment, Sequence[Mapping[str, Mapping[Any, FloatMap]]]]"
+"""Maps by layer and mention of each step, by moment."""
+
 StoreRun: TypeAlias = "Callable[[Path, Any, Evaluation | None], Path]"
 """Writes a run into a folder, with an image (None for the returned one) and an evaluation."""
 StorePicture: TypeAlias = "Callable[[int, Path, Any, Evaluation | None], Path]"
@@ -59,7 +62,7 @@ class Recording:
     Args:
         scene: Scene of the prompt.
         steps: Denoising steps.
-        layers: Maps by layer and mention, of each step.
+        layers: Maps by layer and mention, of each step, by moment.
         store: Writes the run; None if it cannot be saved.
 
     Attributes:
@@ -70,12 +73,12 @@ class Recording:
         self,
         scene: SceneGraph,
         steps: tuple[StepEvent, ...],
-        layers: Sequence[Mapping[str, Mapping[Any, FloatMap]]] = (),
+        layers: LayerReadings | None = None,
         store: StoreRun | None = None,
     ) -> None:
         self.scene = scene
         self._steps = steps
-        self._layers = layers
+        self._layers = layers or {}
         self._store = store
 
     @property
@@ -124,16 +127,12 @@ class Recording:
         Per layer like ``maps``, (steps, h, w) of each mention, with the layer's own resolution and
         from the pass whose prediction the sampler uses: on guided steps, after the updates.
         """
-        import numpy as np
+        return self._layers_at("AFTER")
 
-        names = {each.id: self.scene.name(each.id) for each in self.scene.mentions}
-        return {
-            layer: Named(
-                {each: np.stack([step[layer][each] for step in self._layers]) for each in maps},
-                names,
-            )
-            for layer, maps in (self._layers[0] if self._layers else {}).items()
-        }
+    @property
+    def layer_maps_before(self) -> Mapping[str, Named[FloatMap]]:
+        """Like ``layer_maps``, before a step's updates; equal on steps without guidance."""
+        return self._layers_at("BEFORE")
 
     def save(
         self,
@@ -185,6 +184,18 @@ class Recording:
             each: np.array([reading.get(each, np.nan) for reading in readings]) for each in known
         }
         return Named(chances, _relation_names(self.scene))
+
+    def _layers_at(self, moment: str) -> Mapping[str, Named[FloatMap]]:
+        import numpy as np
+
+        names = {each.id: self.scene.name(each.id) for each in self.scene.mentions}
+        steps = self._layers.get(_moment(moment), ())
+        return {
+            layer: Named(
+                {each: np.stack([step[layer][each] for step in steps]) for each in maps}, names
+            )
+            for layer, maps in (steps[0] if steps else {}).items()
+        }
 
     def _maps_at(self, moment: str) -> Named[FloatMap]:
         import numpy as np
@@ -238,6 +249,11 @@ class Run(Recording):
     def layer_maps(self) -> Mapping[str, Named[FloatMap]]:
         """Attention maps by layer of the last call's first image; see ``Recording``."""
         return self.pictures[0].layer_maps if self._calls else {}
+
+    @property
+    def layer_maps_before(self) -> Mapping[str, Named[FloatMap]]:
+        """Like ``layer_maps``, before a step's updates."""
+        return self.pictures[0].layer_maps_before if self._calls else {}
 
     def save(
         self,
@@ -306,13 +322,15 @@ class StoredRun(Recording):
         return tuple(self.data.numbers())
 
     def mean_over_layers(
-        self, layers: Iterable[str], head: int | None = None
+        self, layers: Iterable[str], head: int | None = None, moment: str = "after"
     ) -> Mapping[str, FloatMap]:
         """Average captured layers as the window does.
 
         Args:
             layers: Names of captured layers.
             head: Index of a head in each layer, from 0; None for the mean of all.
+            moment: "before" or "after" the updates of guided steps; layers that were captured at
+                one moment only are read at that one.
 
         Returns:
             (stored steps, h, w) by word id, not negative, at the finest resolution of the layers.
@@ -321,12 +339,17 @@ class StoredRun(Recording):
             StoreError: No captured layer has this name and head, or one cannot be read.
         """
         from spatialstudio.application.compose.prompt_words import words_of
-        from spatialstudio.application.inspect.layer_maps import average_layers, files_of
+        from spatialstudio.application.inspect.captured_layers import CapturedLayers
+        from spatialstudio.application.inspect.layer_maps import average_layers
         from spatialstudio.domain.attention import LayerChoice
 
         choice = LayerChoice(layers=frozenset(layers), head=head)
-        files = files_of(self.record.attention_files, choice)
-        averaged = average_layers(files, self._read_layer, words_of(self.scene), head)
+        captured = CapturedLayers(
+            files=self.record.attention_files,
+            read=self._read_layer,
+            every=self.record.request.capture.attention_every or 1,
+        )
+        averaged = average_layers(captured, choice, words_of(self.scene), _moment(moment))
         return {str(word): maps for word, maps in averaged.items()}
 
     def read_maps(self, maps: Mapping[str, npt.ArrayLike]) -> tuple[tuple[str, ...], Named[float]]:
@@ -450,7 +473,8 @@ class RecordedCall:
         scene: Scene whose mentions occur in the call's prompt.
         guidance: Guidance settings of the call.
         pictures: Number of images of the call.
-        layers: Maps by layer and mention of each step, of the first image; grows with the steps.
+        layers: Maps by layer and mention of each step, of the first image, by moment; grows with
+            the steps.
 
     Attributes:
         events: Step events of each image.
@@ -462,7 +486,7 @@ class RecordedCall:
         scene: SceneGraph,
         guidance: GuidanceSettings,
         pictures: int,
-        layers: Sequence[Mapping[str, Mapping[Any, FloatMap]]] = (),
+        layers: LayerReadings | None = None,
     ) -> None:
         self.scene = scene
         self.guidance = guidance
@@ -479,7 +503,7 @@ class RecordedCall:
         return Recording(
             self.scene,
             tuple(events[number] for events in self.events),
-            () if number else self.layers,
+            None if number else self.layers,
             None if self.store is None else partial(self.store, number),
         )
 
@@ -496,7 +520,9 @@ def _relation_names(scene: SceneGraph) -> dict[Any, str]:
 def _moment(name: str) -> Moment:
     from spatialstudio.domain.attention import Moment
 
-    return Moment[name]
+    if name.upper() not in Moment.__members__:
+        raise ValueError(f'The moment is "before" or "after", not "{name}".')
+    return Moment[name.upper()]
 
 
 def _request_error(message: str, hint: str) -> Exception:

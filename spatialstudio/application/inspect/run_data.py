@@ -6,6 +6,9 @@ from functools import partial
 import numpy as np
 
 from spatialstudio.application.compose.prompt_words import words_of
+from spatialstudio.application.inspect.captured_layers import (
+    moment_of_layers,
+)
 from spatialstudio.application.inspect.layer_maps import places_of, pos_on_maps
 from spatialstudio.domain.arrays import FloatMap, RgbImage
 from spatialstudio.domain.attention import AttentionFile, Moment
@@ -16,6 +19,7 @@ from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import (
     AFTER,
     BEFORE,
+    LAYER_BEFORE_PREFIX,
     LAYER_PREFIX,
     MEASURES,
     MOMENT_NAMES,
@@ -27,7 +31,6 @@ from spatialstudio.domain.run_data import (
     whole,
 )
 from spatialstudio.domain.scene import MentionId, Relation, RelationId
-from spatialstudio.science.guidance.methods import reads_after
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.pse import pse_of
 
@@ -217,10 +220,10 @@ class _Captured:
         self._record = record
         self._read, self._tick = read_layer, tick
         every = record.request.capture.attention_every or 1
-        self._events = dict(enumerate(steps[::every]))
-        settled = reads_after(record.request.sampling.guidance)
-        self._moment = AFTER if settled else BEFORE
-        self.files, self.missing = record.attention_files, ""
+        self._events = {event.step: event for event in steps[::every]}
+        files, guidance = record.attention_files, record.request.sampling.guidance
+        self._moment = moment_of_layers(files, guidance, steps, Moment.AFTER) or Moment.AFTER
+        self.files, self.missing = files, ""
         try:
             for file in self.files:
                 read_layer(file)
@@ -231,22 +234,26 @@ class _Captured:
         """Yield a description of each layer; its values stay on disk."""
         places = words_of(self._record.request.scene)
         for file in self.files:
+            prefix, moment, meaning = LAYER_PREFIX, self._moment, "Cross-attention of one layer."
+            if file.steps_before:
+                prefix, moment = LAYER_BEFORE_PREFIX, Moment.BEFORE
+                meaning = "The layer before the updates of the steps on which guidance was due."
             yield RunArray(
-                name=f"{LAYER_PREFIX}{file.layer}",
+                name=f"{prefix}{file.layer}",
                 shape=file.shape,
                 dtype=file.dtype,
                 axes=LAYER_AXES,
-                meaning="Cross-attention of one layer to each token; a guided step was read once.",
+                meaning=meaning,
                 unit=PROBABILITY,
                 details={
                     "layer": file.layer,
-                    "moment_on_guided_steps": self._moment,
+                    "moment_on_guided_steps": MOMENT_NAMES[moment],
                     "tokens": list(file.words),
                     "token_positions": {
                         str(word): list(found)
                         for word, found in places_of(places, file.words).items()
                     },
-                    "steps": [event.step for event in self._events.values()],
+                    "steps": list(self._steps_of(file)),
                     "heads": file.heads if file.heads > 1 else "mean",
                     "normalisation": NOT_NORMALISED,
                 },
@@ -258,17 +265,26 @@ class _Captured:
         words = words_of(self._record.request.scene)
         for file in self.files:
             places = places_of(words, file.words)
-            for number, block in enumerate(self._blocks(file)):
-                event = self._events.get(number)
-                if event is None:
-                    continue
+            for step, block in zip(self._steps_of(file), self._blocks(file), strict=False):
+                event = self._events[step]
                 values = np.asarray(block[0], np.float32)
                 yield _LayerStep(
                     layer=file.layer,
                     event=event,
-                    moments=(self._moment,) if event.is_guided else (BEFORE, AFTER),
+                    moments=self._moments(file, event),
                     maps={word: values[:, own].mean((0, 1)) for word, own in places.items()},
                 )
+
+    def _moments(self, file: AttentionFile, event: StepEvent) -> tuple[str, ...]:
+        """Return the moments that a row of a file stands for."""
+        if not event.is_guided:
+            return () if file.steps_before else (BEFORE, AFTER)
+        return (BEFORE,) if file.steps_before else (MOMENT_NAMES[self._moment],)
+
+    def _steps_of(self, file: AttentionFile) -> tuple[int, ...]:
+        """Return the step of each row of a file; rows of steps that did not run have none."""
+        known = file.steps_before or tuple(self._events)
+        return tuple(step for step in known if step in self._events)
 
     def _blocks(self, file: AttentionFile) -> Iterator[AnyArray]:
         """Yield one step at a time, so that no layer is in memory as a whole."""

@@ -49,7 +49,7 @@ peak = max(np.nanmax(values) for values in recorded.values())
 _LAYER_MAPS = """\
 if run.data.missing:
     raise SystemExit(run.data.missing)
-averaged = run.mean_over_layers({layers!r}, head={head!r})
+averaged = run.mean_over_layers({layers!r}, head={head!r}, moment={moment!r})
 maps = {{word: averaged[word][STEP // {every}] for word in WORDS}}
 peak = max(np.max(values) for values in averaged.values())
 """
@@ -89,7 +89,12 @@ def view_script(
     maps = _STEP_MAPS.format(moment=MOMENT_NAMES[moment])
     if choice is not None:
         every = (run.request.capture.attention_every if run.request else 0) or 1
-        maps = _LAYER_MAPS.format(layers=sorted(choice.layers), head=choice.head, every=every)
+        maps = _LAYER_MAPS.format(
+            layers=sorted(choice.layers),
+            head=choice.head,
+            moment=MOMENT_NAMES[moment],
+            every=every,
+        )
     return _SCRIPT.format(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
         number=step + 1,

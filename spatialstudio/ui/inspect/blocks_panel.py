@@ -242,11 +242,12 @@ class BlocksPanel(Panel):
             if each is not None and each.is_over and each.attention_files
         ]
         choice = LayerChoice(layers=layers, head=self._maps.choice.head)
-        asked = (tuple(each.id for each in runs), choice)
+        moment = self._maps.look.moment
+        asked = (tuple(each.id for each in runs), choice, moment)
         if not layers or not runs or asked == self._asked:
             return
         self._asked = asked
-        self._context.studio.storage.layer_maps.average(runs, choice)
+        self._context.studio.storage.layer_maps.average(runs, choice, moment)
 
     def _layers(self, run: OpenRun) -> frozenset[str]:
         """Return the averaged layers that the run stored."""

@@ -5,7 +5,8 @@ from math import isfinite
 
 import numpy as np
 
-from spatialstudio.application.inspect.layer_maps import LayersAveraged, layers_read, run_on_layers
+from spatialstudio.application.inspect.captured_layers import layers_read
+from spatialstudio.application.inspect.layer_maps import LayersAveraged, run_on_layers
 from spatialstudio.application.inspect.layer_table import (
     LayerTable,
     course_of_maps,
@@ -90,11 +91,11 @@ def curves_of(
         run: The shown run.
         averaged: Its maps averaged over chosen layers; None for the guiding layers only.
         column: What is measured.
-        wanted: The preferred moment where the layers state none.
+        wanted: The preferred moment.
     """
-    moment = layers_read(run) or wanted
+    moment = layers_read(run, wanted) or wanted
     curves = []
-    if averaged is not None:
+    if averaged is not None and averaged.moment in {moment, None}:
         shown = run_on_layers(run, averaged)
         curves.append(HeatCurve(tr("Chosen layers"), course_of_maps(shown, column, moment)))
     if moment_of(run, moment) is moment:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.inspect.captured_layers import layers_read
 from spatialstudio.application.inspect.layer_maps import LayersAveraged, LayersMissing
 from spatialstudio.application.inspect.layer_table import LayersMeasured, LayerTable, difference
 from spatialstudio.application.inspect.step_numbers import Column, Measure
@@ -15,7 +17,7 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
-from spatialstudio.domain.attention import AttentionDetail, LayerChoice
+from spatialstudio.domain.attention import AttentionDetail, LayerChoice, Moment
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.map_view import MapSource
@@ -56,6 +58,7 @@ WILL_GUIDE = "The next picture is guided with {count} chosen layers."
 USUAL_LAYERS = "The next picture is guided with the layers of the model's family."
 ONE_RESOLUTION = "Guidance reads layers of one resolution: choose layers with maps of one size."
 TABLES_KEPT = 4
+_Reading: TypeAlias = tuple[RequestId, Moment | None]
 KEYS_OF_THE_MAP = (inspect_commands.PLAY,)
 
 
@@ -69,9 +72,9 @@ class LayerStepsPanel(Panel):
         self._context = context
         self._session = context.studio.session
         self._maps = context.maps
-        self._tables = dict[RequestId, LayerTable]()
+        self._tables = dict[_Reading, LayerTable]()
         self._failures = dict[RequestId, str]()
-        self._asked: tuple[RequestId, ...] = ()
+        self._asked: tuple[_Reading, ...] = ()
         self._source, self._measure = MapSource.FIRST, Measure.POS
         self._columns: tuple[Column, ...] = ()
         self._measures = Segments(tr("Measure"), measure_choices())
@@ -111,7 +114,7 @@ class LayerStepsPanel(Panel):
                 self._describe()
             case LayersMeasured(table=table):
                 kept = list(self._tables.items())[-TABLES_KEPT:]
-                self._tables = {**dict(kept), table.request_id: table}
+                self._tables = {**dict(kept), (table.request_id, table.moment): table}
                 self._failures.pop(table.request_id, None)
                 self._clock.request()
             case LayersMissing(request_id=request_id, error=error):
@@ -193,8 +196,8 @@ class LayerStepsPanel(Panel):
             return None, tr(NONE_CAPTURED)
         if not run.is_over:
             return None, tr(RUNNING)
-        if run.id in self._tables:
-            return self._tables[run.id], ""
+        if (table := self._tables.get(self._reading(run))) is not None:
+            return table, ""
         if run.id in self._failures:
             return None, self._failures[run.id]
         self._measure_runs()
@@ -208,12 +211,16 @@ class LayerStepsPanel(Panel):
             if each is not None
             and each.is_over
             and each.attention_files
-            and each.id not in self._tables
+            and self._reading(each) not in self._tables
         ]
-        asked = tuple(each.id for each in runs)
+        asked = tuple(self._reading(each) for each in runs)
         if runs and asked != self._asked:
             self._asked = asked
-            self._context.studio.storage.layer_tables.measure(runs)
+            self._context.studio.storage.layer_tables.measure(runs, self._maps.look.moment)
+
+    def _reading(self, run: OpenRun) -> _Reading:
+        """Return a run with the moment at which its layers are shown."""
+        return run.id, layers_read(run, self._maps.look.moment)
 
     def _shown_run(self, run: OpenRun, second: OpenRun | None) -> OpenRun:
         is_second = self._source is MapSource.SECOND and second is not None

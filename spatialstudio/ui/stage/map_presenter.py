@@ -6,7 +6,6 @@ from dataclasses import field
 from spatialstudio.application.compose.prompt_words import PromptWord, words_of
 from spatialstudio.application.inspect.layer_maps import (
     LayersAveraged,
-    layers_read,
     peak_of_averages,
     run_on_layers,
 )
@@ -110,14 +109,14 @@ def maps_at(run: OpenRun, step: int, selection: MapSelection) -> Maps:
     if selection.is_chosen:
         return {**own, **every}
     is_mixed = event is not None and event.is_guided
-    is_mixed = is_mixed and layers_read(run) is not shown_moment(run, selection)
+    is_mixed = is_mixed and average.moment is not shown_moment(run, selection)
     return own if is_mixed else {**every, **own}
 
 
 def shown_moment(run: OpenRun, selection: MapSelection) -> Moment:
     """Return when within guided steps the shown maps were read, whichever layers they average."""
     if selection.is_chosen and run.id in selection.averages:
-        return layers_read(run) or selection.look.moment
+        return selection.averages[run.id].moment or selection.look.moment
     return moment_of(run, selection.look.moment)
 
 

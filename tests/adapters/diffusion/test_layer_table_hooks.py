@@ -9,10 +9,13 @@ from diffusers import StableDiffusionPipeline
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
+from spatialstudio.application.compose.prompt_words import words_of
+from spatialstudio.application.inspect.captured_layers import captured_layers
+from spatialstudio.application.inspect.layer_maps import average_layers
 from spatialstudio.application.inspect.layer_table import measure_layers
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.attention import AttentionDetail, LayerChoice, Moment
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
     CaptureSettings,
@@ -50,15 +53,7 @@ def table_of(tiny_model, tmp_path, request_of):
     """Draws with the program, and measures the layers that it has stored."""
 
     def draw(*, full_precision):
-        request = request_of(full_precision=full_precision)
-        started, *events = events_of(DiffusersBackend(tmp_path), request, tiny_model)
-        run = OpenRun(
-            id=request.id,
-            scene=request.scene,
-            request=request,
-            steps=tuple(event for event in events if isinstance(event, StepEvent)),
-            attention_files=started.attention_files,
-        )
+        run, _ = captured_run(request_of(full_precision=full_precision), tiny_model, tmp_path)
         return measure_layers(run, AttentionFolders(tmp_path).read)
 
     return draw
@@ -135,6 +130,61 @@ def test_steps_by_layers_equal_hooks_on_the_untouched_pipeline(
     for column, values in zip((POS, OVERLAP, ENTROPY, MASS), wanted, strict=True):
         np.testing.assert_allclose(table.at(column, head), values, atol=tolerance, rtol=0)
     assert np.ptp(wanted[0]) > 10 * tolerance
+
+
+def captured_run(request, model, folder):
+    """Return a run drawn by the program, its picture, and its captured layers."""
+    started, *events, finished = events_of(DiffusersBackend(folder), request, model)
+    run = OpenRun(
+        id=request.id,
+        scene=request.scene,
+        request=request,
+        steps=tuple(event for event in events if isinstance(event, StepEvent)),
+        attention_files=started.attention_files,
+    )
+    return run, finished.image
+
+
+@pytest.fixture
+def guided_request(request_of):
+    """Guides steps 0 and 2 of four."""
+    request = request_of(full_precision=True)
+    guidance = GuidanceSettings(method_id="psg", strength=2000.0, every=2, last_step=3)
+    return with_values(request, guidance=guidance)
+
+
+@pytest.mark.parametrize("moment", list(Moment))
+def test_layers_are_captured_before_and_after_the_updates(
+    guided_request, tiny_model, tmp_path, moment
+):
+    run, _ = captured_run(guided_request, tiny_model, tmp_path)
+    layers = captured_layers(run, AttentionFolders(tmp_path).read)
+    reading = run.steps[0].attention
+    means = average_layers(
+        layers, LayerChoice(layers=frozenset(reading.layers)), words_of(run.scene), moment
+    )
+    assert [event.is_guided for event in run.steps] == [True, False, True, False]
+    for event in run.steps:
+        for word, maps in event.attention_at(moment).maps.items():
+            np.testing.assert_allclose(means[word][event.step], maps, atol=1e-5)
+    assert not np.allclose(*(run.steps[2].attention_at(each).maps["m1"] for each in Moment))
+
+
+def test_the_first_step_before_its_updates_is_that_of_the_untouched_pipeline(
+    guided_request, tiny_model, tmp_path, hooked
+):
+    run, _ = captured_run(guided_request, tiny_model, tmp_path)
+    read = AttentionFolders(tmp_path).read
+    before, after = (measure_layers(run, read, moment) for moment in Moment)
+    wanted = expected(*hooked, None)[0][:, 0]
+    np.testing.assert_allclose(before.at(POS)[:, 0], wanted, atol=1e-5)
+    assert not np.allclose(after.at(POS)[:, 0], wanted, atol=1e-3)
+
+
+def test_capturing_both_moments_changes_no_picture(guided_request, tiny_model, tmp_path):
+    quiet = replace(guided_request, capture=CaptureSettings(attention_every=0, preview_every=0))
+    pictures = [captured_run(each, tiny_model, tmp_path)[1] for each in (guided_request, quiet)]
+    np.testing.assert_array_equal(*pictures)
 
 
 def guided_by(layers, request):

@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
+import h5py
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import spatialstudio
 from spatialstudio.adapters.exports import data_files
@@ -46,7 +48,7 @@ def layer():
 
 @pytest.fixture
 def twice(picture, exports, tmp_path, layer):
-    """The sample run, with PoS of its maps, both moments and a captured layer."""
+    """The sample run, with PoS of its maps, and a captured layer, both at both moments."""
     record, events = RunFiles().load(picture)
     (relation,) = record.request.scene.relations
     ends = relation.ends
@@ -69,9 +71,17 @@ def twice(picture, exports, tmp_path, layer):
         for summary, event in zip(record.trace, steps, strict=True)
     )
     file = replace(LAYER, shape=(len(steps), *LAYER.shape[1:]))
-    record = replace(record, trace=trace, attention_files=(file,))
+    guided = tuple(event.step for event in steps if event.is_guided)
+    before = replace(
+        file, name="before.npy", shape=(len(guided), *LAYER.shape[1:]), steps_before=guided
+    )
+    record = replace(record, trace=trace, attention_files=(file, before))
     path = RunFiles().save(record, events, tmp_path / "twice")
-    return path, replace(exports, read_layer=lambda _, file: layer[: file.shape[0]])
+
+    def read_layer(_request_id, file):
+        return (layer[::-1] if file.steps_before else layer)[: file.shape[0]]
+
+    return path, replace(exports, read_layer=read_layer)
 
 
 def written(twice, tmp_path, kind, ending):
@@ -83,7 +93,6 @@ def written(twice, tmp_path, kind, ending):
 def read_arrays(file):
     if file.suffix == ".npz":
         return np.load(file, allow_pickle=False)
-    h5py = pytest.importorskip("h5py")
     found = {}
     with h5py.File(file) as archive:
         archive.visititems(
@@ -98,8 +107,6 @@ def read_arrays(file):
 @pytest.mark.parametrize("ending", ["npz", "h5"])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_pos_of_exported_maps_is_the_exported_curve(twice, tmp_path, ending, moment):
-    if ending == "h5":
-        pytest.importorskip("h5py")
     arrays = read_arrays(written(twice, tmp_path, "arrays", ending))
     about = json.loads(str(arrays["about"]))
     (relation,) = about["relations"]
@@ -115,14 +122,17 @@ def test_pos_of_exported_maps_is_the_exported_curve(twice, tmp_path, ending, mom
 
 @pytest.mark.parametrize("ending", ["npz", "h5"])
 def test_captured_layers_are_exported_with_their_tokens(twice, tmp_path, ending, layer):
-    if ending == "h5":
-        pytest.importorskip("h5py")
     arrays = read_arrays(written(twice, tmp_path, "arrays", ending))
     about = json.loads(str(arrays["about"]))["arrays"]["layer/mid"]
     exported = np.asarray(arrays["layer/mid"])
     assert np.array_equal(exported, layer[: len(exported)])
     assert about["tokens"] == list(LAYER.words)
     assert about["axes"] == ["captured_step", "head", "token", "y", "x"]
+    before = json.loads(str(arrays["about"]))["arrays"]["layer_before/mid"]
+    assert before["steps"] == np.asarray(arrays["guided_steps"]).tolist()
+    assert before["moment_on_guided_steps"] == "before"
+    exported = np.asarray(arrays["layer_before/mid"])
+    assert np.array_equal(exported, layer[::-1][: len(exported)])
 
 
 def test_the_table_holds_the_curves_of_maps_and_layers(twice, tmp_path, layer):
@@ -143,14 +153,19 @@ def test_the_table_holds_the_curves_of_maps_and_layers(twice, tmp_path, layer):
     maps = [
         layer[:, :, places[end]].astype(np.float32).mean((1, 2)) for end in map(str, relation.ends)
     ]
-    again = [pos_left(one[guided.step], two[guided.step]) for one, two in [maps]]
-    (of_layer,) = (row for row in rows if row["layer"] == "mid" and row["step"] == str(guided.step))
-    assert float(of_layer["value"]) == pytest.approx(again[0], abs=1e-3)
-    assert of_layer["moment"] == about["moment_on_guided_steps"]
+    guided_steps = [event.step for event in run.steps if event.is_guided]
+    read = {
+        "after": lambda weights: weights[guided.step],
+        "before": lambda weights: weights[::-1][guided_steps.index(guided.step)],
+    }
+    own = [row for row in rows if row["layer"] == "mid" and row["step"] == str(guided.step)]
+    assert [row["moment"] for row in own] == ["after", "before"]
+    for row in own:
+        again = pos_left(*map(read[row["moment"]], maps))
+        assert float(row["value"]) == pytest.approx(again, abs=1e-3)
 
 
 def test_parquet_holds_the_rows_of_the_csv(twice, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
     table = parquet.read_table(written(twice, tmp_path, "numbers", "parquet"))
     text = written(twice, tmp_path, "numbers", "csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(text)))

@@ -205,8 +205,8 @@ def layered(run):
 
 
 def test_maps_and_pos_of_chosen_layers_are_their_means(exports, layered):
-    (one,), moment = runs_of_layers([layered()], ["down"])
-    (both,), _ = runs_of_layers([layered()], ["down", "up"])
+    (one,), moment = runs_of_layers([layered()], ["down"], Moment.BEFORE)
+    (both,), _ = runs_of_layers([layered()], ["down", "up"], Moment.AFTER)
     assert moment is Moment.AFTER
     assert one.steps[3].attention.maps["m1"].tolist() == [[0.5, 0, 0, 0]] * 4
     assert both.steps[3].attention.maps["m1"].tolist() == [[0.25, 0, 0, 0.25]] * 4
@@ -217,11 +217,29 @@ def test_maps_and_pos_of_chosen_layers_are_their_means(exports, layered):
     )
 
 
+@pytest.mark.parametrize(("wanted", "first"), [(Moment.BEFORE, 0.0), (Moment.AFTER, 0.5)])
+def test_layers_captured_at_both_moments_are_drawn_at_the_chosen_one(layered, wanted, first):
+    run = layered()
+    down, _ = run.data.arrays
+    details = {**down.details, "moment_on_guided_steps": "before", "steps": [3]}
+    mirrored = replace(
+        down,
+        name="layer_before/down",
+        details=details,
+        blocks=lambda: (block[..., ::-1] for block in list(down.blocks())[:1]),
+    )
+    run = replace(run, data=replace(run.data, arrays=(down, mirrored)))
+    (drawn,), moment = runs_of_layers([run], ["down"], wanted)
+    assert moment is wanted
+    assert drawn.steps[3].attention_at(moment).maps["m1"][0, 0] == first
+    assert drawn.steps[2].attention_at(moment).maps["m1"][0, 0] == 0.5
+
+
 def test_layers_that_are_not_captured_or_read_at_other_moments_are_rejected(layered):
     with pytest.raises(ExportError, match='no captured layer "mid"'):
-        runs_of_layers([layered()], ["mid"])
+        runs_of_layers([layered()], ["mid"], Moment.AFTER)
     with pytest.raises(ExportError, match="different moments"):
-        runs_of_layers([layered(), layered("before")], ["up"])
+        runs_of_layers([layered(), layered("before")], ["up"], Moment.AFTER)
 
 
 def test_an_unknown_font_is_rejected(exports, run):

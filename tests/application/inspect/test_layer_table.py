@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.inspect import layer_table
+from spatialstudio.application.inspect.captured_layers import layers_read
 from spatialstudio.application.inspect.layer_maps import (
     LayersAveraged,
     LayersMissing,
-    layers_read,
     run_on_layers,
 )
 from spatialstudio.application.inspect.layer_table import (
@@ -138,7 +138,7 @@ def test_a_head_that_a_layer_lacks_has_no_number(table):
 def test_small_blocks_change_nothing(table, arrays, monkeypatch):
     blocks = []
     monkeypatch.setattr(layer_table, "MOST_BLOCK_BYTES", 1)
-    again = measure_layers(run_of(), reader(arrays), lambda: blocks.append(1))
+    again = measure_layers(run_of(), reader(arrays), tick=lambda: blocks.append(1))
     np.testing.assert_array_equal(again.values, table.values)
     assert len(blocks) == 2 * 3
 
@@ -241,7 +241,7 @@ def test_measuring_stops_when_it_is_cancelled(arrays):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        measure_layers(run_of(), reader(arrays), stop)
+        measure_layers(run_of(), reader(arrays), tick=stop)
 
 
 def averaged_of(run, layer, arrays):
@@ -267,12 +267,43 @@ def test_the_course_of_one_chosen_layer_is_its_row_of_the_table(arrays, table):
 
 def test_chosen_layers_of_a_guided_step_have_one_reading(arrays):
     run = run_of(guided=(2,))
-    assert layers_read(run) is not None
-    shown = run_on_layers(run, averaged_of(run, "mid", arrays)).steps[1]
-    other = next(each for each in Moment if each is not layers_read(run))
-    assert shown.attention_at(layers_read(run)) is not None
+    moment = layers_read(run, Moment.BEFORE)
+    averaged = replace(averaged_of(run, "mid", arrays), moment=moment)
+    shown = run_on_layers(run, averaged).steps[1]
+    other = next(each for each in Moment if each is not moment)
+    assert shown.attention_at(moment) is not None
     assert shown.attention_at(other) is None
     assert shown.pos_at(other) == {}
+
+
+BEFORE = AttentionFile(
+    layer="up", name="b.npy", words=PIECES, shape=(1, 4, 12, 8, 12), steps_before=(2,)
+)
+
+
+@pytest.fixture
+def read_twice(arrays):
+    """Reads the layer "up" at step 2 before its updates as random values of their own."""
+    before = arrays_of(7, (BEFORE,))["up"]
+    return lambda _run_id, file: before if file.steps_before else arrays[file.layer]
+
+
+def test_a_layer_is_measured_at_either_moment(arrays, read_twice):
+    run = run_of(guided=(2,), files=(*FILES, BEFORE))
+    after, before = (measure_layers(run, read_twice, moment) for moment in reversed(Moment))
+    assert (after.moment, before.moment) == (Moment.AFTER, Moment.BEFORE)
+    assert after.layers == before.layers == ("mid", "up")
+    differs = ~np.isclose(after.values, before.values, equal_nan=True).all((0, 2))
+    assert differs.tolist() == [[False] * 3, [False, True, False]]
+    dog, car = (read_twice("", BEFORE)[0].astype(float)[:, own].mean((0, 1)) for own in (DOG, CAR))
+    assert before.at(POS)[1, 1] == pytest.approx(plain_pos(dog, car), abs=1e-6)
+    assert difference(after, before) is None
+
+
+def test_layers_read_once_have_the_moment_of_their_pass():
+    run = run_of(guided=(2,))
+    assert {layers_read(run, moment) for moment in Moment} == {Moment.AFTER}
+    assert layers_read(run_of(), Moment.BEFORE) is None
 
 
 def test_pos_has_settled_where_it_stays_above_one_half():

@@ -195,6 +195,31 @@ def test_the_moment_of_the_readings_is_stated(qtbot, panel, moment, words):
     assert reading_in_words(table) in said(panel)
 
 
+def read_before(file):
+    shape = (1, *file.shape[1:])
+    return replace(file, name=f"before-{file.name}", shape=shape, steps_before=(0,))
+
+
+def test_the_switch_of_moments_shows_the_other_reading(
+    qtbot, open_run, store, registry_cache, arrays, window
+):
+    run = store(run_of(files_with(1)))
+    files = (*run.attention_files, *map(read_before, run.attention_files))
+    for file in files[2:]:
+        mirrored = arrays[file.layer][:1, ..., ::-1]
+        np.save(registry_cache / ATTENTION_FOLDER / run.id / file.name, mirrored)
+    steps = (replace(run.steps[0], step_size=1.0), *run.steps[1:])
+    panel = open_run(replace(run, attention_files=files, steps=steps))
+    qtbot.waitUntil(lambda: heat(panel).isVisible())
+    after = heat(panel).contents_shown.values
+    assert "after their latent updates" in said(panel)
+    window.context.maps.show_look(moment=Moment.BEFORE)
+    qtbot.waitUntil(lambda: "before their latent updates" in said(panel))
+    before = heat(panel).contents_shown.values
+    np.testing.assert_allclose(before[:, 0], 1 - after[:, 0], atol=1e-4)
+    np.testing.assert_array_equal(before[:, 1:], after[:, 1:])
+
+
 def test_steps_without_capture_have_no_value(panel, window):
     table = next(iter(panel._tables.values()))
     run = panel._session.run

@@ -71,7 +71,12 @@ def old(run):
 def averaged(run):
     """What was averaged of the run's captured layers."""
     maps = {word: np.full((STEPS, 4, 4), 9, np.float32) for word in ("m1", "m2", "word-1")}
-    return {run.id: LayersAveraged(request_id=run.id, choice=CHOICE, maps=maps, every=1)}
+    return averages_at(run, Moment.AFTER, maps)
+
+
+def averages_at(run, moment, maps):
+    averaged = LayersAveraged(request_id=run.id, choice=CHOICE, maps=maps, every=1, moment=moment)
+    return {run.id: averaged}
 
 
 def test_after_the_updates_is_shown_unless_before_is_wanted(run):
@@ -103,17 +108,16 @@ def pos_in(table):
     return [row[place] for row in table.rows[:2]]
 
 
-def test_captured_layers_are_told_as_after_whatever_is_wanted(run, averaged):
+def test_layers_captured_once_are_told_as_after_whatever_is_wanted(run, averaged):
     chosen = replace(BEFORE, averages=averaged, is_chosen=True)
     assert maps_at(run, 1, chosen)["m1"].max() == 9
     told = moment_note(run, 1, chosen)
     assert told.startswith("Captured after the step's latent updates. Layers")
 
 
-def test_captured_layers_of_a_method_that_leaves_the_latents_are_told_as_before(run, averaged):
-    guidance = replace(run.request.sampling.guidance, method_id="infsplign")
-    run = replace(run, request=with_values(run.request, guidance=guidance))
-    chosen = replace(AFTER, averages=averaged, is_chosen=True)
+def test_layers_captured_before_the_updates_are_told_as_before(run, averaged):
+    before = averages_at(run, Moment.BEFORE, averaged[run.id].maps)
+    chosen = replace(AFTER, averages=before, is_chosen=True)
     assert moment_note(run, 1, chosen).startswith("Captured before the step's latent updates.")
 
 
