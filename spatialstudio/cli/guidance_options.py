@@ -229,6 +229,7 @@ def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
         OptionKind.INT: {"type": int, "metavar": "N", "default": option.default},
         OptionKind.FLOAT: {"type": float, "metavar": "VALUE", "default": option.default},
         OptionKind.CHOICE: {"choices": [*filter(None, option.choices)], "default": option.default},
+        OptionKind.TEXT: {"metavar": "TEXT", "default": option.default},
     }
     group.add_argument(flag, dest=option.id, help=option.help, **kinds[option.kind])
 

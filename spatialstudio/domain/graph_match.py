@@ -6,79 +6,9 @@ Created by ``science.scene_graph``; immutable, may cross threads.
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.scene import MentionId, RelationId
 from spatialstudio.domain.verdict import Box
-
-
-class EdgeGround(Enum):
-    """The ground, foreground or background, that a relation counts for."""
-
-    SUBJECT = "subject"
-    """That of its subject."""
-    BOTH = "both"
-    """The foreground only if both its objects are in the foreground."""
-
-
-class Unjudged(Enum):
-    """Treatment of attributes that nothing in the perception can judge, such as "wooden"."""
-
-    LEFT_OUT = "left out"
-    MISSING = "missing"
-
-
-@frozen
-class GraphSettings:
-    """Every choice that the published description of the score leaves open.
-
-    Attributes:
-        least_pse: PSE from which a predicate of order holds in the picture, [0, 1].
-        near_gap: Largest gap of near boxes, fraction of the image diagonal.
-        far_gap: Smallest gap of far boxes, fraction of the image diagonal.
-        least_colour: Predominance from which an object has a colour, [0, 1].
-        least_answer: Probability of "yes" from which an object has another attribute, [0, 1].
-        saliency_share: Share of an object's mask in the saliency mask from which it is in the
-            foreground, [0, 1]. Without a saliency mask the class decides: things are in the
-            foreground, stuff such as sky or grass is in the background.
-        most_objects: Most objects that one quantity expands to.
-        unjudged: Treatment of attributes that cannot be judged.
-        charges_open_counts: Whether further objects cost something where the prompt states an
-            open quantity ("dogs", "at least two dogs").
-        synonyms: Groups of class names that count as one class.
-        attribute_cost: Cost of a matched object with none of its attributes.
-        missing_object: Cost of an object that the picture lacks.
-        extra_foreground: Cost of a further object in the foreground.
-        extra_background: Cost of a further object in the background.
-        missing_relation: Cost of a relation whose objects are missing or not related.
-        family_cost: Cost of a relation of which only some claims hold, such as "above" for
-            "above and to the left of".
-        wrong_relation: Cost of a relation with another or the opposite predicate.
-        extra_relation: Cost of a further relation.
-        edge_ground: The ground that a relation counts for.
-        exact_objects: Most objects of either graph for the exact distance.
-        exact_seconds: Time limit of the exact search; beyond it the distance is approximate.
-    """
-
-    least_pse: float = 0.5
-    near_gap: float = 0.1
-    far_gap: float = 0.3
-    least_colour: float = 0.5
-    least_answer: float = 0.5
-    saliency_share: float = 0.5
-    most_objects: int = 24
-    unjudged: Unjudged = Unjudged.LEFT_OUT
-    charges_open_counts: bool = False
-    synonyms: tuple[tuple[str, ...], ...] = ()
-    attribute_cost: float = 0.5
-    missing_object: float = 1.0
-    extra_foreground: float = 0.1
-    extra_background: float = 0.0
-    missing_relation: float = 1.0
-    family_cost: float = 0.5
-    wrong_relation: float = 1.0
-    extra_relation: float = 0.0
-    edge_ground: EdgeGround = EdgeGround.SUBJECT
-    exact_objects: int = 10
-    exact_seconds: float = 2.0
 
 
 @frozen
@@ -224,3 +154,73 @@ class GraphMatch:
     weighted: float
     is_exact: bool
     settings: GraphSettings
+
+
+@frozen
+class GraphArc:
+    """A relation as an arc between two rows.
+
+    Attributes:
+        match: Index of its relation in the match.
+        rows: Rows of subject and object.
+        lane: Distance from the objects, from 0; arcs of one lane do not cross.
+        label: The relation in words: "left of".
+        state: Its relation to the other graph.
+    """
+
+    match: int
+    rows: tuple[int, int]
+    lane: int
+    label: str
+    state: MatchState
+
+    @property
+    def middle(self) -> float:
+        """The row of its label, which may lie between two rows."""
+        return sum(self.rows) / 2
+
+
+@frozen
+class GraphRow:
+    """An object of the prompt next to the object of the picture that it is matched with.
+
+    Attributes:
+        wanted: The prompt's object in words: "red cup"; empty for an extra object.
+        found: The picture's object in words; empty for a missing object.
+        match: Their relation.
+    """
+
+    wanted: str
+    found: str
+    match: ObjectMatch
+
+
+@frozen
+class GraphRows:
+    """Both graphs side by side. Created by ``science.scene_graph.rows``.
+
+    Attributes:
+        rows: One for each match of objects.
+        wanted: Relations of the prompt.
+        found: Relations between the matched objects of the picture.
+    """
+
+    rows: tuple[GraphRow, ...] = ()
+    wanted: tuple[GraphArc, ...] = ()
+    found: tuple[GraphArc, ...] = ()
+
+
+MATCH_SIGNS = {
+    MatchState.MATCHED: "=",
+    MatchState.WRONG: "≠",
+    MatchState.MISSING: "−",  # noqa: RUF001 - a minus sign
+    MatchState.EXTRA: "+",
+}
+"""The sign of each state in figures and in the window."""
+MATCH_COLOURS = {
+    MatchState.MATCHED: "good",
+    MatchState.WRONG: "bad",
+    MatchState.MISSING: "bad",
+    MatchState.EXTRA: "unsure",
+}
+"""The colour of each state in themes."""

@@ -5,16 +5,19 @@ field of each, the terminal accepts each by id, and requests are checked against
 every run are described likewise: ``SAMPLING_OPTIONS``.
 """
 
-from collections.abc import Mapping
-from dataclasses import field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields, is_dataclass, replace
 from enum import Enum
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
-from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.errors import RequestError, SettingsError
 from spatialstudio.domain.frozen import SPARSE, frozen
 
 OptionValue: TypeAlias = bool | int | float | str
+Settings = TypeVar("Settings")
+
+LONGEST_TEXT = 1000
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -27,6 +30,7 @@ class OptionKind(Enum):
     INT = "int"
     FLOAT = "float"
     CHOICE = "choice"
+    TEXT = "text"
 
 
 @frozen
@@ -116,6 +120,8 @@ class Option:
                 return "true or false"
             case OptionKind.CHOICE:
                 return f"one of {', '.join(self.choices)}"
+            case OptionKind.TEXT:
+                return f"a text of up to {LONGEST_TEXT} characters"
         noun = "a whole number" if self.kind is OptionKind.INT else "a number"
         low = "" if self.minimum is None else f"{self.minimum:g}"
         high = "" if self.maximum is None else f"{self.maximum:g}"
@@ -131,6 +137,8 @@ class Option:
                 return value if isinstance(value, bool) else None
             case OptionKind.CHOICE:
                 return value if isinstance(value, str) and value in self.choices else None
+            case OptionKind.TEXT:
+                return value if isinstance(value, str) and len(value) <= LONGEST_TEXT else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             return None
         if self.kind is OptionKind.INT and value != int(value):
@@ -153,8 +161,49 @@ def described_by(option: Option, *, is_sparse: bool = False) -> Any:
 
 
 def options_of(kind: Any) -> tuple[Option, ...]:
-    """Return the options that describe fields of a dataclass, in the order of the fields."""
+    """Return the options that describe fields of a dataclass, in order; none of other types."""
+    if not is_dataclass(kind):
+        return ()
     return tuple(each.metadata["option"] for each in fields(kind) if "option" in each.metadata)
+
+
+def values_of(settings: Any) -> Mapping[str, OptionValue]:
+    """Return the value of each option of a dataclass; that of an enum is its value."""
+    values = {option.id: getattr(settings, option.id) for option in options_of(settings)}
+    return {name: v.value if isinstance(v, Enum) else v for name, v in values.items()}
+
+
+def with_options(settings: Settings, values: Mapping[str, OptionValue]) -> Settings:
+    """Return a dataclass with other values of its options.
+
+    Raises:
+        RequestError: A value is invalid.
+    """
+    changed: dict[str, Any] = {}
+    for option in options_of(settings):
+        if option.id in values:
+            checked, present = option.check(values[option.id]), getattr(settings, option.id)
+            changed[option.id] = type(present)(checked) if isinstance(present, Enum) else checked
+    return replace(cast("Any", settings), **changed) if changed else settings
+
+
+def parse_options(settings: Settings, changes: Sequence[str]) -> Settings:
+    """Return a dataclass with values of its options as typed in the terminal: "near_gap=0.2".
+
+    Raises:
+        SettingsError: There is no such option.
+        RequestError: A value is invalid.
+    """
+    options = {option.id: option for option in options_of(settings)}
+    values: dict[str, OptionValue] = {}
+    for name, _, value in (change.partition("=") for change in changes):
+        if name.strip() not in options:
+            raise SettingsError(
+                f'There is no setting "{name.strip()}".',
+                hint=f"Available: {', '.join(options) or 'none'}.",
+            )
+        values[name.strip()] = options[name.strip()].parse(value)
+    return with_options(settings, values)
 
 
 @frozen

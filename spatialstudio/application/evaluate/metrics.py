@@ -1,9 +1,9 @@
-"""Selection of metrics by name, each with or without its published faults.
+"""Selection of metrics by name, each with or without its published faults, or with settings.
 
-    checker,pse,visor,compbench:mended,hrs:takes_last_instance
+    checker,pse,visor,compbench:mended,hrs:takes_last_instance,scene_graph:near_gap=0.2
 
-selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, and HRS without one
-fault. The names are part of every result.
+selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, HRS without one
+fault, and the scene-graph score with another setting. The names are part of every result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from spatialstudio.domain.assertion import DA_RECOMMENDED, Assertions, DaSetting
 from spatialstudio.domain.errors import PluginError, SettingsError, failures_named
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.metric import RESERVED_NAMES, Figures, Metric, RelationAnswer, Row
+from spatialstudio.domain.options import parse_options
 from spatialstudio.domain.ports import AssertionReader, CancelToken, QuestionAnswerer
 from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
@@ -65,19 +66,20 @@ def choose_metrics(names: Sequence[str]) -> ChosenMetrics:
     """Select metrics by name.
 
     Args:
-        names: Each a metric, "metric:mended" for all faults corrected, or "metric:fault" for one
-            corrected fault, or several joined by "+".
+        names: Each a metric, "metric:mended" for all faults corrected, "metric:fault" for one
+            corrected fault, "metric:setting=value" for a setting, or several joined by "+".
 
     Raises:
-        SettingsError: A metric or a fault is unknown.
+        SettingsError: A metric, a fault or a setting is unknown.
+        RequestError: The value of a setting is invalid.
     """
     plain = tuple(dict.fromkeys(name.strip() for name in names))
     rules = {ALWAYS: METRICS[ALWAYS].rules}
     for name in plain:
-        metric_id, _, faults = name.partition(":")
+        metric_id, _, changes = name.partition(":")
         metric = _metric(metric_id)
         known = rules.get(metric.id, metric.rules)
-        rules[metric.id] = _without(metric, known, faults.split("+")) if faults else known
+        rules[metric.id] = _changed(metric, known, changes.split("+")) if changes else known
     return ChosenMetrics(names=plain, rules=rules)
 
 
@@ -213,6 +215,14 @@ def _metric(name: str) -> Metric:
         known = ", ".join(metric.id for metric in METRICS)
         raise SettingsError(f'There is no metric "{name}".', hint=f"Available: {known}.")
     return METRICS[name]
+
+
+def _changed(metric: Metric, rules: Any, changes: Sequence[str]) -> Any:
+    """Return rules with other settings and without some of their faults."""
+    settings = [each for each in changes if "=" in each]
+    faults = [each for each in changes if "=" not in each]
+    rules = parse_options(rules, settings)
+    return _without(metric, rules, faults) if faults else rules
 
 
 def _without(metric: Metric, rules: Any, faults: Sequence[str]) -> Any:

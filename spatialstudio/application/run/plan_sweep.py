@@ -156,7 +156,9 @@ def sweep_fields(settings: RunSettings) -> tuple[SweepField, ...]:
     method_id = settings.sampling.guidance.method_id
     options = GUIDANCE_METHODS[method_id].options if method_id in GUIDANCE_METHODS else ()
     described = (*SAMPLING_OPTIONS, *options)
-    swept = (option_field(each) for each in described if each.kind is not OptionKind.CHOICE)
+    swept = (
+        option_field(each) for each in described if each.is_number or each.kind is OptionKind.BOOL
+    )
     return (*RUN_FIELDS.values(), *swept)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from spatialstudio.domain.graph_match import GraphMatch, GraphSettings, MatchState
+from spatialstudio.domain.graph_match import GraphMatch, MatchState
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.metric import Figures, Metric, Row
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import Evaluation

@@ -8,7 +8,8 @@ a picture's graph lists each predicate and its inverse.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from spatialstudio.domain.graph_match import GraphObject, GraphSettings, ObjectGraph, Unjudged
+from spatialstudio.domain.graph_match import GraphObject, ObjectGraph
+from spatialstudio.domain.graph_settings import AttributeForm, GraphSettings, ScoreScale, Unjudged
 from spatialstudio.domain.scene import AxisClaim, Shape, relation_types
 
 Assignment = Sequence[int | None]
@@ -24,7 +25,8 @@ class EditCosts:
         settings: The costs.
         wanted: Predicates required from one object to another.
         held: Predicates that hold from one object to another.
-        most: Cost of deleting the whole target and inserting the whole picture.
+        deleted: Cost of deleting the whole target.
+        inserted: Cost of inserting the whole picture.
         forbidden: Cost of matching objects of different classes. The 2 of ``methods.md`` would be
             less than deletion and insertion of an object with several relations.
     """
@@ -33,8 +35,8 @@ class EditCosts:
         self.target, self.picture, self.settings = target, picture, settings
         self.wanted = _predicates(target)
         self.held = {pair: frozenset(names) for pair, names in _predicates(picture).items()}
-        self._kinds = {name: group[0] for group in settings.synonyms for name in group}
-        self.most = self._most()
+        self._kinds = {name: group[0] for group in settings.synonym_groups for name in group}
+        self.deleted, self.inserted = self._deleted(), self._inserted()
         self.forbidden = 2 * self.most + 1
 
     def kind(self, thing: GraphObject) -> str:
@@ -45,6 +47,28 @@ class EditCosts:
         """Return True if two objects are of one class."""
         return self.kind(wanted) == self.kind(found)
 
+    @property
+    def most(self) -> float:
+        """Cost of the trivial edit: everything deleted, everything inserted."""
+        return self.deleted + self.inserted
+
+    def score(self, cost: float, deleted: float, inserted: float) -> float:
+        """Return the score of a cost on the scale of the settings, [0, 1].
+
+        Args:
+            cost: The cost of the edits.
+            deleted: The cost of deleting the target, or the scored part of it.
+            inserted: The same for inserting the picture.
+        """
+        match self.settings.score_scale:
+            case ScoreScale.RECIPROCAL:
+                return 1 / (1 + cost)
+            case ScoreScale.TARGET:
+                most = deleted
+            case ScoreScale.TRIVIAL:
+                most = deleted + inserted
+        return min(max(1 - cost / most, 0.0), 1.0) if most > 0 else 1.0
+
     def similarity(self, wanted: GraphObject, found: GraphObject) -> float | None:
         """Return the Jaccard index of the judged attributes; None if the target has none."""
         required, shown = wanted.attributes, found.attributes
@@ -54,8 +78,23 @@ class EditCosts:
 
     def substitution(self, wanted: GraphObject, found: GraphObject) -> float:
         """Return the cost of matching two objects of one class."""
+        if self.settings.attribute_form is AttributeForm.NODE:
+            lacking = wanted.attributes - found.attributes
+            if self.settings.unjudged is Unjudged.LEFT_OUT:
+                lacking = lacking - found.unjudged
+            return len(lacking) * self._attribute_node
         similarity = self.similarity(wanted, found)
         return 0.0 if similarity is None else self.settings.attribute_cost * (1 - similarity)
+
+    def deletion(self, wanted: GraphObject) -> float:
+        """Return the cost of a missing object, with its attributes where they are nodes."""
+        nodes = len(wanted.attributes) if self.settings.attribute_form is AttributeForm.NODE else 0
+        return self.settings.missing_object + nodes * self._attribute_node
+
+    @property
+    def _attribute_node(self) -> float:
+        """The cost of a missing attribute with the edge to its object."""
+        return self.settings.missing_object + self.settings.missing_relation
 
     def insertion(self, found: GraphObject) -> float:
         """Return the cost of an extra object."""
@@ -93,11 +132,11 @@ class EditCosts:
 
     def total(self, assignment: Assignment) -> float:
         """Return the cost of the edits that a matching of objects implies."""
-        settings, things, found = self.settings, self.target.objects, self.picture.objects
+        things, found = self.target.objects, self.picture.objects
         cost = 0.0
         for thing, index in zip(things, assignment, strict=True):
             if index is None:
-                cost += settings.missing_object
+                cost += self.deletion(thing)
             elif self.are_alike(thing, found[index]):
                 cost += self.substitution(thing, found[index])
             else:
@@ -120,12 +159,13 @@ class EditCosts:
             cost += settings.extra_relation * sum(map(len, rest))
         return cost
 
-    def _most(self) -> float:
-        settings = self.settings
-        relations = settings.missing_relation * sum(map(len, self.wanted.values()))
-        inserted = sum(self.insertion(each) for each in self.picture.objects)
-        inserted += settings.extra_relation * sum(map(len, self.held.values()))
-        return settings.missing_object * len(self.target.objects) + relations + inserted
+    def _deleted(self) -> float:
+        relations = self.settings.missing_relation * sum(map(len, self.wanted.values()))
+        return relations + sum(self.deletion(each) for each in self.target.objects)
+
+    def _inserted(self) -> float:
+        relations = self.settings.extra_relation * sum(map(len, self.held.values()))
+        return relations + sum(self.insertion(each) for each in self.picture.objects)
 
 
 def _predicates(graph: ObjectGraph) -> Mapping[tuple[int, int], tuple[str, ...]]:

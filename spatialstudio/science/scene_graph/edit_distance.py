@@ -74,7 +74,7 @@ def exact_distance(costs: EditCosts, rough: EditDistance) -> EditDistance:
             if costs.are_alike(one["thing"], other["thing"])
             else costs.forbidden
         ),
-        node_del_cost=lambda _: settings.missing_object,
+        node_del_cost=lambda one: costs.deletion(one["thing"]),
         node_ins_cost=lambda one: costs.insertion(one["thing"]),
         edge_subst_cost=lambda one, other: costs.relations(one["names"], other["names"]),
         edge_del_cost=lambda one: settings.missing_relation * len(one["names"]),
@@ -145,7 +145,7 @@ def _assignment_costs(costs: EditCosts) -> FloatArray:
     missing = costs.settings.missing_relation
     for row, thing in enumerate(things):
         unmatched = sum(missing * len(names) for *_, names in own[row])
-        matrix[row, columns + row] = costs.settings.missing_object + unmatched / 2
+        matrix[row, columns + row] = costs.deletion(thing) + unmatched / 2
         for column, other in enumerate(found):
             if costs.are_alike(thing, other):
                 related = sum(

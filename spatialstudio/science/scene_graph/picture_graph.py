@@ -17,9 +17,9 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.graph_match import (
     GraphObject,
     GraphRelation,
-    GraphSettings,
     ObjectGraph,
 )
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.scene import (
     BETWEEN,
@@ -44,7 +44,7 @@ from spatialstudio.science.pos.superiority import (
     pse_from_pos,
     relation_pos_on_masks,
 )
-from spatialstudio.science.scene_graph.prompt_graph import STUFF, kind_of, open_kinds
+from spatialstudio.science.scene_graph.prompt_graph import is_thing, kind_of, open_kinds
 
 _SAME_BOX = 0.5
 _SINGLE_CLAIMS = {each.claims[0]: each.id for each in relation_types if len(each.claims) == 1}
@@ -115,7 +115,7 @@ def picture_graph(
 
 def _is_foreground(seen: _Seen, saliency: BoolMask | None, settings: GraphSettings) -> bool:
     if saliency is None:
-        return seen.kind.split()[-1] not in STUFF
+        return is_thing(seen.kind, settings)
     share = (seen.pixels & saliency).sum() / seen.pixels.sum()
     return bool(share >= settings.saliency_share)
 

@@ -11,9 +11,9 @@ from collections.abc import Collection
 from spatialstudio.domain.graph_match import (
     GraphObject,
     GraphRelation,
-    GraphSettings,
     ObjectGraph,
 )
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.requirements import Requirements, is_member, requirements_of
 from spatialstudio.domain.scene import ObjectMention, Relation, SceneGraph
 
@@ -42,7 +42,10 @@ def prompt_graph(scene: SceneGraph, settings: GraphSettings) -> ObjectGraph:
         count = _count(mention, required)
         if count > settings.most_objects:
             notes.append(f"{mention.head}: {settings.most_objects} of {count} are compared.")
-        copies[mention.id] = _objects(mention, required, min(count, settings.most_objects))
+        in_front = is_thing(kind_of(mention), settings)
+        copies[mention.id] = _objects(
+            mention, required, min(count, settings.most_objects), in_front
+        )
     return ObjectGraph(
         objects=tuple(thing for group in copies.values() for thing in group),
         relations=tuple(
@@ -62,6 +65,12 @@ def open_kinds(scene: SceneGraph) -> Collection[str]:
     }
 
 
+def is_thing(kind: str, settings: GraphSettings) -> bool:
+    """Return True for a class of the foreground, False for one of the background."""
+    background = settings.background_classes
+    return kind.split()[-1] not in (STUFF if background is None else background)
+
+
 def kind_of(mention: ObjectMention) -> str:
     """Return the class of a mention."""
     return mention.head.lower()
@@ -73,14 +82,16 @@ def _count(mention: ObjectMention, required: Requirements) -> int:
     return required.quantity.least
 
 
-def _objects(mention: ObjectMention, required: Requirements, count: int) -> list[GraphObject]:
+def _objects(
+    mention: ObjectMention, required: Requirements, count: int, is_foreground: bool
+) -> list[GraphObject]:
     words = (*(colour.words for colour in required.colours), *required.others)
     return [
         GraphObject(
             id=mention.id if count == 1 else f"{mention.id}.{place + 1}",
             kind=kind_of(mention),
             attributes=frozenset(word.lower() for word in words),
-            is_foreground=kind_of(mention).split()[-1] not in STUFF,
+            is_foreground=is_foreground,
             mention_id=mention.id,
         )
         for place in range(count)

@@ -11,16 +11,15 @@ from statistics import mean
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.graph_match import (
-    EdgeGround,
     GraphMatch,
     GraphObject,
     GraphRelation,
-    GraphSettings,
     MatchState,
     ObjectGraph,
     ObjectMatch,
     RelationMatch,
 )
+from spatialstudio.domain.graph_settings import EdgeGround, ForegroundWeight, GraphSettings
 from spatialstudio.domain.scene import SceneGraph, relation_types
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.scene_graph.edit_costs import EditCosts
@@ -69,12 +68,7 @@ def match_graphs(
     objects = _object_matches(costs, found)
     relations = _relation_matches(costs, found)
     layers = _Layers(costs, objects, relations)
-    in_front = sum(thing.is_foreground for thing in target.objects) / len(target.objects)
-    parts = [
-        (share, value)
-        for share, value in ((in_front, layers.score(True)), (1 - in_front, layers.score(False)))
-        if value is not None and share > 0
-    ]
+    score = costs.score(found.cost, costs.deleted, costs.inserted)
     return GraphMatch(
         target=target,
         picture=picture,
@@ -82,20 +76,16 @@ def match_graphs(
         relations=relations,
         distance=found.cost,
         most=costs.most,
-        score=_score(found.cost, costs.most),
+        score=score,
         object_score=_object_score(objects, costs),
         attribute_score=_attribute_score(objects, target),
-        relation_score=_relation_score(relations, target, settings),
+        relation_score=_relation_score(relations, costs),
         foreground=layers.score(True),
         background=layers.score(False),
-        weighted=sum(share * value for share, value in parts),
+        weighted=layers.weighted(score),
         is_exact=found.is_exact,
         settings=settings,
     )
-
-
-def _score(cost: float, most: float) -> float:
-    return min(max(1 - cost / most, 0.0), 1.0) if most > 0 else 1.0
 
 
 def _object_matches(costs: EditCosts, found: EditDistance) -> tuple[ObjectMatch, ...]:
@@ -119,8 +109,8 @@ def _object_matches(costs: EditCosts, found: EditDistance) -> tuple[ObjectMatch,
 
 def _matched(thing: GraphObject, seen: GraphObject | None, costs: EditCosts) -> ObjectMatch:
     if seen is None:
-        missing = costs.settings.missing_object
-        return ObjectMatch(target=thing.id, found=None, state=MatchState.MISSING, cost=missing)
+        state, cost = MatchState.MISSING, costs.deletion(thing)
+        return ObjectMatch(target=thing.id, found=None, state=state, cost=cost)
     similarity = costs.similarity(thing, seen)
     is_right = similarity is None or similarity == 1
     return ObjectMatch(
@@ -195,7 +185,8 @@ def _object_score(objects: Sequence[ObjectMatch], costs: EditCosts) -> float:
     edits = (MatchState.MISSING, MatchState.EXTRA)
     cost = sum(each.cost for each in objects if each.state in edits)
     inserted = sum(costs.insertion(each) for each in costs.picture.objects)
-    return _score(cost, costs.settings.missing_object * len(costs.target.objects) + inserted)
+    deleted = sum(costs.deletion(each) for each in costs.target.objects)
+    return costs.score(cost, deleted, inserted)
 
 
 def _attribute_score(objects: Sequence[ObjectMatch], target: ObjectGraph) -> float | None:
@@ -209,13 +200,12 @@ def _attribute_score(objects: Sequence[ObjectMatch], target: ObjectGraph) -> flo
     return mean(values) if values else None
 
 
-def _relation_score(
-    relations: Sequence[RelationMatch], target: ObjectGraph, settings: GraphSettings
-) -> float | None:
-    if not target.relations:
+def _relation_score(relations: Sequence[RelationMatch], costs: EditCosts) -> float | None:
+    stated = costs.target.relations
+    if not stated:
         return None
     cost = sum(each.cost for each in relations if each.target is not None)
-    return _score(cost, settings.missing_relation * len(target.relations))
+    return costs.score(cost, costs.settings.missing_relation * len(stated), 0.0)
 
 
 class _Layers:
@@ -235,22 +225,41 @@ class _Layers:
 
     def score(self, is_foreground: bool) -> float | None:
         """Return the score of one ground; None where prompt and picture have nothing there."""
-        settings = self._costs.settings
-        wanted = sum(ground is is_foreground for ground in self._target.values())
+        costs = self._costs
+        wanted = [thing for thing in costs.target.objects if thing.is_foreground is is_foreground]
         edges = [each for each in self._relations if self._ground(each) is is_foreground]
         stated = sum(each.target is not None for each in edges)
-        if not wanted + stated:
+        if not wanted and not stated:
             return None
         inserted = sum(
-            self._costs.insertion(thing)
-            for thing in self._costs.picture.objects
+            costs.insertion(thing)
+            for thing in costs.picture.objects
             if thing.is_foreground is is_foreground
         )
         things = [e for e in self._objects if self._object_ground(e) is is_foreground]
         cost = sum(each.cost for each in things)
         cost += sum(each.cost for each in edges)
-        most = settings.missing_object * wanted + settings.missing_relation * stated + inserted
-        return _score(cost, most)
+        deleted = sum(costs.deletion(thing) for thing in wanted)
+        deleted += costs.settings.missing_relation * stated
+        return costs.score(cost, deleted, inserted)
+
+    def weighted(self, score: float) -> float:
+        """Return the mean of both grounds with their weights; ``score`` if neither has a weight."""
+        objects = self._costs.target.objects
+        match self._costs.settings.foreground_weight:
+            case ForegroundWeight.OBJECTS:
+                weight = sum(thing.is_foreground for thing in objects) / len(objects)
+            case ForegroundWeight.EQUAL:
+                weight = 0.5
+            case ForegroundWeight.FOREGROUND:
+                weight = 1.0
+        parts = [
+            (share, value)
+            for share, value in ((weight, self.score(True)), (1 - weight, self.score(False)))
+            if value is not None
+        ]
+        total = sum(share for share, _ in parts)
+        return sum(share * value for share, value in parts) / total if total else score
 
     def _object_ground(self, match: ObjectMatch) -> bool:
         if match.target is not None:

@@ -6,7 +6,8 @@ from spatialstudio.application.evaluate.metrics import (
     choose_metrics,
     published_faults,
 )
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import RequestError, SettingsError
+from spatialstudio.domain.graph_settings import EdgeGround
 
 
 def test_the_checker_is_always_included():
@@ -53,4 +54,26 @@ def test_several_faults_can_be_switched_off():
 )
 def test_an_unknown_metric_is_rejected_with_a_message(name):
     with pytest.raises(SettingsError, match=r"\.$"):
+        choose_metrics([name])
+
+
+def test_a_name_may_have_settings():
+    name = "scene_graph:near_gap=0.2+edge_ground=both+synonyms=cup/mug;sofa/couch"
+    rules = choose_metrics([name]).rules["scene_graph"]
+    assert (rules.near_gap, rules.edge_ground) == (0.2, EdgeGround.BOTH)
+    assert rules.synonym_groups == (("cup", "mug"), ("sofa", "couch"))
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("scene_graph:gap=0.2", SettingsError),
+        ("pse:near_gap=0.2", SettingsError),
+        ("scene_graph:near_gap=2", RequestError),
+        ("scene_graph:near_gap=nan", RequestError),
+        ("scene_graph:edge_ground=none", RequestError),
+    ],
+)
+def test_an_invalid_setting_is_rejected(name, error):
+    with pytest.raises(error):
         choose_metrics([name])

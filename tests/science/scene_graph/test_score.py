@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatialstudio.domain.graph_match import (
+from spatialstudio.domain.graph_match import MatchState, ObjectGraph
+from spatialstudio.domain.graph_settings import (
+    AttributeForm,
     EdgeGround,
+    ForegroundWeight,
     GraphSettings,
-    MatchState,
-    ObjectGraph,
+    ScoreScale,
     Unjudged,
 )
 from spatialstudio.science.scene_graph.edit_costs import EditCosts
@@ -87,7 +89,7 @@ def test_an_object_of_another_class_is_never_matched():
 def test_synonyms_are_one_class():
     found = picture(seen("mug", "red"), seen("dog"))
     assert score(found).object_score < 1
-    assert score(found, synonyms=(("cup", "mug"),)).object_score == 1
+    assert score(found, synonyms="cup/mug").object_score == 1
 
 
 @pytest.mark.parametrize(
@@ -151,6 +153,35 @@ def test_a_further_object_of_an_open_quantity_is_free():
 
 def test_a_prompt_without_objects_has_no_score():
     assert match_graphs(ObjectGraph(), picture(seen("dog"))) is None
+
+
+def test_attributes_as_nodes_cost_a_node_and_an_edge_each():
+    found = picture(seen("dog"), seen("cup", "blue"), relations=[SIDE_BY_SIDE])
+    match = score(found, attribute_form=AttributeForm.NODE)
+    # objects 2 + attribute 1 + its edge 1 + relation 1 + insertions 0.2
+    assert match.most == pytest.approx(5.2)
+    assert match.distance == pytest.approx(2)
+    assert score(picture(), attribute_form=AttributeForm.NODE).score == 0
+
+
+def test_the_scale_relates_the_distance_to_both_graphs_the_prompt_or_neither():
+    found = picture(seen("dog"), relations=[])  # the cup and its relation are missing
+    assert score(found).score == pytest.approx(1 - 2 / 3.1)
+    assert score(found, score_scale=ScoreScale.TARGET).score == pytest.approx(1 - 2 / 3)
+    assert score(found, score_scale=ScoreScale.RECIPROCAL).score == pytest.approx(1 / 3)
+
+
+def test_the_foreground_counts_by_its_objects_equally_or_alone():
+    sky = thing("m3", "sky", is_foreground=False)
+    target = ObjectGraph(objects=(*PAIR.objects, sky), relations=PAIR.relations)
+    found = picture(seen("dog"), seen("cup", "red"), relations=[SIDE_BY_SIDE])
+
+    def weighted(weight):
+        return match_graphs(target, found, GraphSettings(foreground_weight=weight)).weighted
+
+    assert weighted(ForegroundWeight.OBJECTS) == pytest.approx(2 / 3)
+    assert weighted(ForegroundWeight.EQUAL) == pytest.approx(1 / 2)
+    assert weighted(ForegroundWeight.FOREGROUND) == pytest.approx(1)
 
 
 targets = st.builds(
@@ -226,7 +257,11 @@ def random_costs(seed, **changes):
     return EditCosts(target, found, GraphSettings(**changes))
 
 
-@pytest.mark.parametrize("changes", [{}, {"extra_relation": 0.1}], ids=["free", "charged"])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"extra_relation": 0.1}, {"attribute_form": AttributeForm.NODE}],
+    ids=["free", "charged", "attribute nodes"],
+)
 def test_the_exact_distance_equals_that_of_all_matchings_on_500_graphs(changes):
     for seed in range(500 if not changes else 100):
         costs = random_costs(seed, **changes)
