@@ -216,6 +216,13 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         metavar="LAYER",
         help=f"layers of annotated pictures: {words_of(ExportLayer)}",
     )
+    parser.add_argument(
+        "--graph-set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="override a setting of scene graphs, for example near_gap=0.2; may be repeated",
+    )
     parser.add_argument("--theme", default="light", help="colour theme (default: %(default)s)")
     parser.add_argument(
         "--unmarked", action="store_true", help="do not label pictures as AI-generated"

@@ -51,6 +51,7 @@ from spatialstudio.domain.library import (
     LibraryEntry,
     Reproduction,
 )
+from spatialstudio.domain.options import parse_options
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.pos.pse import pse_of
 
@@ -99,7 +100,8 @@ def show_runs(options: argparse.Namespace, studio: Studio) -> int:
 def export_runs(options: argparse.Namespace, studio: Studio) -> int:
     """Export runs to files."""
     look = studio.exports.look(options.theme)
-    look = replace(look, is_marked=not options.unmarked)
+    graph = parse_options(look.graph, options.graph_set)
+    look = replace(look, is_marked=not options.unmarked, graph=graph)
     if options.layers is not None:
         look = replace(look, layers=frozenset(options.layers))
     paths = _chosen(options, studio)

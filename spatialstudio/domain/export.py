@@ -11,6 +11,7 @@ from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent, StepEvent
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.library import Marks, RunRecord
 from spatialstudio.domain.palette import Palette
 from spatialstudio.domain.run_data import RunData
@@ -80,6 +81,7 @@ class ExportLook:
         columns: Maximum number of steps on a sheet.
         is_marked: Whether image metadata marks images as AI-generated.
         template: Content and size of figures for papers.
+        graph: Settings of the scene-graph score.
     """
 
     palette: Palette
@@ -89,6 +91,7 @@ class ExportLook:
     columns: int = 8
     is_marked: bool = True
     template: FigureTemplate = field(default_factory=FigureTemplate)
+    graph: GraphSettings = field(default_factory=GraphSettings)
 
 
 @frozen
@@ -146,6 +149,7 @@ cannot be read.
 """
 
 PICTURE, CLEAN, ANNOTATED, SWEEP, FIGURE = "picture", "clean", "annotated", "sweep", "figure"
+GRAPH = "graph"
 """Ids of the export kinds that have commands in the window or the terminal."""
 
 

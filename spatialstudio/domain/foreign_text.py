@@ -48,6 +48,15 @@ def shown(text: str, *, keep: str = "") -> str:
     )
 
 
+def plain_text(text: str) -> str:
+    """Replace control characters by spaces and lone surrogates by question marks.
+
+    The result is valid in XML and PDF.
+    """
+    kept = "".join(c if c.isprintable() else " " for c in text)
+    return kept.encode("utf-8", "replace").decode("utf-8")
+
+
 def table_text(
     rows: Iterable[Sequence[object]],
     *,

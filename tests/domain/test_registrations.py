@@ -14,6 +14,7 @@ OFFERED = (
         "attention",
         "storyboard",
         "curves",
+        "graph",
         "sweep",
         "study",
         "figure",

@@ -24,6 +24,7 @@ from spatialstudio.domain.drawing import (
     Raster,
     Text,
 )
+from spatialstudio.domain.foreign_text import plain_text
 
 STYLES = ("", "B")
 DASH, GAP = 4, 3
@@ -42,11 +43,13 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     page = FPDF(unit="pt", format=(drawing.width, drawing.height))
     page.set_auto_page_break(False)
     page.set_margin(0)
-    page.set_title(_plain(drawing.title))
+    page.set_title(plain_text(drawing.title))
     page.set_creator(CREATOR)
     if drawing.is_marked:
         page.set_xmp_metadata(figure_metadata())
-    text = STAND_IN + "".join(_plain(item.text) for item in drawing.items if isinstance(item, Text))
+    text = STAND_IN + "".join(
+        plain_text(item.text) for item in drawing.items if isinstance(item, Text)
+    )
     for style, path in zip(STYLES, font_files(drawing.font, fonts), strict=True):
         page.add_font(drawing.font, style, path)
     page.set_font(drawing.font)
@@ -56,7 +59,7 @@ def pdf_bytes(drawing: Drawing, fonts: Path) -> bytes:
     page.rect(0, 0, drawing.width, drawing.height, style="F")
     for item in drawing.items:
         if isinstance(item, Text):
-            _text(page, item, with_stand_ins(_plain(item.text), fonts, drawing.font))
+            _text(page, item, with_stand_ins(plain_text(item.text), fonts, drawing.font))
         else:
             _draw(page, item)
     return bytes(page.output())
@@ -111,9 +114,3 @@ def _raster(page: FPDF, item: Raster) -> None:
     buffer = BytesIO()
     Image.fromarray(item.pixels).save(buffer, "PNG")
     page.image(buffer, *item.at, item.width, item.height)
-
-
-def _plain(text: str) -> str:
-    """Strip control characters and lone surrogates."""
-    kept = "".join(c if c.isprintable() else " " for c in text)
-    return kept.encode("utf-8", "replace").decode("utf-8")

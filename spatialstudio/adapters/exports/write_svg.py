@@ -19,6 +19,7 @@ from spatialstudio.domain.drawing import (
     Raster,
     Text,
 )
+from spatialstudio.domain.foreign_text import plain_text
 
 OTHERS = "'Helvetica Neue', Arial, sans-serif"
 FALLBACK = "Fallback"
@@ -136,9 +137,7 @@ def _raster(item: Raster) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text that is valid in XML, without control characters and lone surrogates."""
-    kept = "".join(c if c.isprintable() else " " for c in text)
-    return escape(kept.encode("utf-8", "replace").decode("utf-8"))
+    return escape(plain_text(text))
 
 
 def _number(value: float) -> str:

@@ -12,13 +12,15 @@ from spatialstudio.domain.assertion import (
     AssertionScore,
     DaScore,
 )
-from spatialstudio.domain.graph_match import GraphSettings, MatchState
+from spatialstudio.domain.graph_match import MatchState
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.scene import Prompt
 from spatialstudio.domain.verdict import Box, ColourShare, DepthMap, Evaluation, Instance
 from spatialstudio.science.metrics.scene_graph import METRIC
 from spatialstudio.science.scene_graph.picture_graph import picture_graph
 from spatialstudio.science.scene_graph.prompt_graph import prompt_graph
+from spatialstudio.science.scene_graph.rows import graph_rows
 from spatialstudio.science.scene_graph.score import score_picture
 from tests.science.seen_things import masked, perception
 
@@ -58,6 +60,20 @@ def test_attributes_and_stuff_are_read_from_the_prompt():
     chair, cloud = graph.objects
     assert chair.attributes == {"red", "wooden"}
     assert (chair.is_foreground, cloud.is_foreground) == (True, False)
+
+
+def test_the_classes_of_the_background_can_be_listed():
+    scene = read("a chair below a cloud")
+
+    def grounds(nouns):
+        graph = prompt_graph(scene, GraphSettings(background_nouns=nouns))
+        return [each.is_foreground for each in graph.objects]
+
+    assert (grounds(""), grounds("-"), grounds("chair")) == (
+        [True, False],
+        [True, True],
+        [False, True],
+    )
 
 
 def test_between_becomes_a_relation_to_each_of_its_two_objects():
@@ -180,3 +196,23 @@ def test_a_picture_without_evaluation_counts_0_in_the_mean():
     }
     figures = METRIC.figures([row, {"error": "no model"}], METRIC.rules)["scene_graph"]
     assert (figures["mean"], figures["pictures"]) == (0.5, 2)
+
+
+def test_rows_align_matched_objects_and_lanes_keep_arcs_apart():
+    match = score_picture(
+        read("three cats to the left of a dog"),
+        evaluation(masked("m1", 15, 30), masked("m1", 15, 70), masked("m2", 80, 50)),
+    )
+    rows = graph_rows(match)
+    assert [(row.wanted, row.found) for row in rows.rows if row.wanted == "dog"] == [("dog", "dog")]
+    assert [row.found for row in rows.rows].count("") == 1  # the third cat
+    for arcs in (rows.wanted, rows.found):
+        places = [(arc.lane, *sorted(arc.rows)) for arc in arcs]
+        assert len({lane for lane, *_ in places}) == len(places)  # all end at the dog, so overlap
+
+
+def test_a_wrong_relation_is_labelled_with_what_holds_on_its_axis():
+    match = score_picture(
+        read("a dog to the left of a car"), evaluation(masked("m1", 80, 30), masked("m2", 20, 60))
+    )
+    assert [arc.label for arc in graph_rows(match).found] == ["right of"]

@@ -5,8 +5,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from spatialstudio.domain.export import ExportedRun, ExportFile, ExportKind, ExportLook, LookOption
+from spatialstudio.domain.export import (
+    GRAPH,
+    ExportedRun,
+    ExportFile,
+    ExportKind,
+    ExportLook,
+    LookOption,
+)
 
+GRAPHML = "graphml"
 _FIGURE_FORMATS = ("png", "svg", "pdf")
 _COLOURS_AND_MARK = frozenset({LookOption.COLOURS, LookOption.MARK})
 
@@ -26,6 +34,19 @@ def _write_figure(
     }[kind]
     (run,) = runs
     return figure_file(draw(run, look), look, ending, resources / "fonts")
+
+
+def _write_graph(
+    runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.graph_file import graphml_bytes
+    from spatialstudio.adapters.exports.scene_graph import scene_graph_figure
+    from spatialstudio.adapters.exports.write_figure import figure_file
+
+    (run,) = runs
+    if ending == GRAPHML:
+        return ExportFile(content=graphml_bytes(run, look))
+    return figure_file(scene_graph_figure(run, look), look, ending, resources / "fonts")
 
 
 def _write_sweep(
@@ -105,6 +126,15 @@ KINDS = (
         formats=_FIGURE_FORMATS,
         write=partial(_write_figure, "curves"),
         order=40,
+        reads=frozenset({LookOption.COLOURS}),
+    ),
+    ExportKind(
+        id=GRAPH,
+        label="Scene graph",
+        help="The graphs of prompt and picture, matched, with the scene-graph score.",
+        formats=("pdf", "svg", "png", GRAPHML),
+        write=_write_graph,
+        order=45,
         reads=frozenset({LookOption.COLOURS}),
     ),
     ExportKind(
