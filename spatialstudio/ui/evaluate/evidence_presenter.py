@@ -39,6 +39,7 @@ from spatialstudio.ui.evaluate.widgets.evidence_overlay import (
     GapMark,
 )
 from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.framework.selected_evidence import ShownObjects
 from spatialstudio.ui.stage.stage_presenter import hue_of, shows_result
 from spatialstudio.ui.widgets.picture_layers import (
     PLAIN_LOOK,
@@ -148,6 +149,29 @@ def instances_scene(run: OpenRun, verdict: MentionVerdict) -> EvidenceScene:
         ),
         is_lit=True,
         words=explain_mention(verdict, run.scene, run.evaluation),
+    )
+
+
+def objects_scene(run: OpenRun, shown: ShownObjects) -> EvidenceScene:
+    """Return the marks of objects of the picture's scene graph, the rest dimmed."""
+    if run.evaluation is None:
+        return NOTHING
+    perception = run.evaluation.perception
+    return EvidenceScene(
+        height=perception.height,
+        width=perception.width,
+        boxes=tuple(
+            BoxMark(
+                box=each.box,
+                hue=hue_of(run.scene, each.mention_id),
+                style=BoxStyle.CHOSEN,
+                label=" ".join((*sorted(each.attributes), each.kind)),
+            )
+            for each in shown.objects
+            if each.box is not None and each.mention_id is not None
+        ),
+        is_lit=bool(shown.objects),
+        words=", ".join(each.kind for each in shown.objects),
     )
 
 
@@ -407,6 +431,10 @@ class EvidenceStage(QObject):
             is_bare: Whether to hide all overlays.
         """
         lit, run = self._judgement.lit, self._session.run
+        if isinstance(lit, ShownObjects):
+            can_show = not is_bare and run is not None and shows_result(run, step)
+            self.overlay.show_scene(objects_scene(run, lit) if run and can_show else NOTHING)
+            return
         if isinstance(lit, MentionVerdict):
             can_show = not is_bare and run is not None and shows_result(run, step)
             self.overlay.show_scene(instances_scene(run, lit) if run and can_show else NOTHING)

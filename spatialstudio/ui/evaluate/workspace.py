@@ -1,4 +1,4 @@
-"""The docks of the evaluate workspace: verdicts, trial settings, comparison, stability."""
+"""The docks of the evaluate workspace: verdicts, trial settings, graphs, metrics, stability."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -49,6 +49,13 @@ def make_judges(context: WindowContext) -> QWidget:
     return DockColumn(metrics, JudgeSetPanel(context), checker)
 
 
+def make_scene_graph(context: WindowContext) -> QWidget:
+    """Build the scrolled dock of the scene-graph score."""
+    from spatialstudio.ui.evaluate.scene_graph_panel import SceneGraphPanel
+
+    return DockColumn(SceneGraphPanel(context))
+
+
 def make_stability(context: WindowContext) -> QWidget:
     """Build the scrolled dock of perturbed pictures and depths."""
     from spatialstudio.ui.evaluate.stability_panel import StabilityPanel
@@ -76,6 +83,16 @@ JUDGES = DockPlan(
     size_em=HEIGHT_EM,
     make=make_judges,
     breadth_em=20,
+)
+
+
+SCENE_GRAPH = DockPlan(
+    id="scene_graph",
+    title="Scene graph",
+    area=BOTTOM,
+    size_em=HEIGHT_EM,
+    make=make_scene_graph,
+    tab_of="what_if",
 )
 
 

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
 from spatialstudio.application.evaluate.adjusting import with_setting
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.graph_match import GraphObject
+from spatialstudio.domain.graph_settings import GraphSettings
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import (
     AbstentionReason,
@@ -16,6 +20,23 @@ from spatialstudio.domain.verdict import (
     MentionVerdict,
 )
 from spatialstudio.ui.framework.undo import Edits
+
+
+@frozen
+class ShownObjects:
+    """Objects of a picture's scene graph, highlighted together.
+
+    Attributes:
+        key: The selection that shows them, of the panel that set it.
+        objects: The objects; none for a missing one.
+    """
+
+    key: object
+    objects: tuple[GraphObject, ...]
+
+
+Lit: TypeAlias = AbstentionReason | MentionVerdict | ShownObjects
+"""What may be highlighted: a reason, a verdict on a count or colour, or objects."""
 
 
 class SelectedEvidence(QObject):
@@ -27,8 +48,9 @@ class SelectedEvidence(QObject):
         edits: Receives the trial edits.
 
     Attributes:
-        lit: The reason of the selected verdict, or the verdict on a count or colour, whose evidence
-            is highlighted on the picture; None for none.
+        lit: The reason of the selected verdict, the verdict on a count or colour, or the objects
+            whose evidence is highlighted on the picture; None for none.
+        graph: Trial settings of the scene-graph score.
     """
 
     changed = Signal()
@@ -37,10 +59,11 @@ class SelectedEvidence(QObject):
         super().__init__()
         self._edits = edits
         self._tried: dict[str, Adjustment] = {}
-        self.lit: AbstentionReason | MentionVerdict | None = None
+        self.lit: Lit | None = None
+        self.graph = GraphSettings()
 
-    def light(self, lit: AbstentionReason | MentionVerdict | None) -> None:
-        """Highlight the evidence of a reason or a verdict on the picture; None for none."""
+    def light(self, lit: Lit | None) -> None:
+        """Highlight the evidence of a reason or a verdict, or objects; None for nothing."""
         if lit != self.lit:
             self.lit = lit
             self.changed.emit()
@@ -87,6 +110,20 @@ class SelectedEvidence(QObject):
         if run.evaluation is not None:
             own = Adjustment(checker=run.evaluation.checker)
             self._change(run, name, lambda _now: own)
+
+    def try_graph(self, settings: GraphSettings, name: str) -> None:
+        """Try other settings of the scene-graph score.
+
+        Args:
+            settings: The settings.
+            name: Name of the edit, for undo.
+        """
+        if settings != self.graph:
+            self._edits.change(name, self.graph, settings, self._show_graph)
+
+    def _show_graph(self, settings: GraphSettings) -> None:
+        self.graph = settings
+        self.changed.emit()
 
     def _change(
         self,

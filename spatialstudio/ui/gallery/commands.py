@@ -117,6 +117,12 @@ EXPORT = _file(
     icon="export",
     tip="As an annotated picture, sheet, storyboard, video, table, masks, bundle or report",
 )
+EXPORT_GRAPH = _file(
+    "export_graph",
+    text="Export the scene graph…",
+    icon="export",
+    tip="The graphs of prompt and picture, as a figure or as GraphML",
+)
 FIGURE = _file(
     "compose_figure",
     text="Compose a figure…",
@@ -125,7 +131,7 @@ FIGURE = _file(
 )
 IMPORT = _file("import_bundle", text="Import a bundle…")
 
-FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, FIGURE, IMPORT)
+FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, EXPORT_GRAPH, FIGURE, IMPORT)
 COMMANDS = (
     *FILES,
     *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),

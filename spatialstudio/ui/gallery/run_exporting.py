@@ -27,6 +27,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.export import (
     ANNOTATED,
     CLEAN,
+    GRAPH,
     PICTURE,
     SWEEP,
     ExportKind,
@@ -79,6 +80,7 @@ class RunExporting(QObject):
                 commands.CLEAN_COPY: partial(self._save, CLEAN),
                 commands.COPY_PICTURE: self._copy,
                 commands.EXPORT: self.ask,
+                commands.EXPORT_GRAPH: partial(self.ask, EXPORT_KINDS[GRAPH]),
                 commands.IMPORT: self._import,
             }
         )
@@ -106,9 +108,9 @@ class RunExporting(QObject):
             case BackgroundJobEnded(job_id=job_id) if job_id == self._exporting:
                 self._end_export(is_cancelled=event.is_cancelled)
 
-    def ask(self) -> None:
-        """Open the dialog for the target runs."""
-        self._ask(self._targets_or_news())
+    def ask(self, kind: ExportKind | None = None) -> None:
+        """Open the dialog for the target runs, with a kind if one is given."""
+        self._ask(self._targets_or_news(), kind)
 
     def ask_grid(self, runs: tuple[Path, ...]) -> None:
         """Open the dialog for the runs of a sweep."""
@@ -212,6 +214,7 @@ class RunExporting(QObject):
             layers=choice.layers,
             is_marked=choice.is_marked,
             template=choice.template,
+            graph=self._context.judgement.graph,
         )
         notes: list[str] = []
 

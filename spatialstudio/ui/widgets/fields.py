@@ -57,6 +57,13 @@ class _WindowUndo(_Box):
         return super().event(event)
 
 
+PLAIN_NUMBER = {
+    "keyboardTracking": False,
+    "buttonSymbols": QAbstractSpinBox.ButtonSymbols.NoButtons,
+}
+"""Qt properties of a number field without buttons that emits when it is left or stepped."""
+
+
 class NumberBox(_FocusedWheel, _WindowUndo, QSpinBox):
     """A field for an integer."""
 

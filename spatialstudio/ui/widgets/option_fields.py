@@ -1,4 +1,4 @@
-"""Fields for the options of a registered component: a switch, a number or a list."""
+"""Fields for the options of a registered component: a switch, a number, a list or a text."""
 
 from collections.abc import Sequence
 from math import ceil, log10
@@ -6,10 +6,9 @@ from math import ceil, log10
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QSpinBox, QWidget
 
-from spatialstudio.domain.options import Option, OptionKind, OptionValue
-from spatialstudio.ui.run.widgets.fields import PLAIN_NUMBER
+from spatialstudio.domain.options import LONGEST_TEXT, Option, OptionKind, OptionValue
 from spatialstudio.ui.widgets.builders import grow, row
-from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, NumberBox
+from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, DecimalBox, NumberBox, TextLine
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 LARGEST_COUNT = 2**31 - 1
@@ -51,6 +50,8 @@ class OptionField(QWidget):
                     box.setValue(int(value))
                 case QDoubleSpinBox() as box:
                     box.setValue(float(value))
+                case TextLine() as line:
+                    line.setText(str(value))
 
     def _connect(self) -> None:
         match self._field:
@@ -60,6 +61,13 @@ class OptionField(QWidget):
                 box.currentIndexChanged.connect(lambda _index: self._tell(box.currentData()))
             case QSpinBox() | QDoubleSpinBox() as box:
                 box.valueChanged.connect(self._tell)
+            case TextLine() as line:
+                line.editingFinished.connect(lambda: self._tell_text(line))
+
+    def _tell_text(self, line: TextLine) -> None:
+        if line.isModified():
+            line.setModified(False)
+            self._tell(line.text())
 
     def _tell(self, value: object) -> None:
         self.value_picked.emit(self._option.check(value))
@@ -71,6 +79,8 @@ def _field_of(option: Option) -> QWidget:
             return QCheckBox()
         case OptionKind.CHOICE:
             return _choice_field(option.choices, option.label)
+        case OptionKind.TEXT:
+            return TextLine(maxLength=LONGEST_TEXT)
         case OptionKind.INT:
             count = NumberBox(**PLAIN_NUMBER, singleStep=int(option.step or 1))
             low, high = _range(option, LARGEST_COUNT)

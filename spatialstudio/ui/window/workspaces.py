@@ -12,7 +12,7 @@ from spatialstudio.application.plugins import LoadedPlugin
 from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.compose.workspace import GRAPH
-from spatialstudio.ui.evaluate.workspace import JUDGES, STABILITY, VERDICT, WHAT_IF
+from spatialstudio.ui.evaluate.workspace import JUDGES, SCENE_GRAPH, STABILITY, VERDICT, WHAT_IF
 from spatialstudio.ui.framework.commands import (
     EVALUATE_WORKSPACE,
     GENERATE_WORKSPACE,
@@ -66,7 +66,7 @@ INSPECT = Workspace(
 EVALUATE = Workspace(
     id="evaluate",
     command=EVALUATE_WORKSPACE,
-    docks=(PROMPT, VERDICT, WHAT_IF, JUDGES, STABILITY),
+    docks=(PROMPT, VERDICT, WHAT_IF, SCENE_GRAPH, JUDGES, STABILITY),
     tools=(OPEN_PICTURE,),
     layers=PLAIN_LAYERS - {Layer.MAPS} | {Layer.BAND},
     shows_ending=True,

@@ -6,13 +6,20 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel, QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QSpinBox, QToolButton, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.builders import ThemedIcon, column, grow, row, tool_button
-from spatialstudio.ui.widgets.fields import ChoiceBox, DecimalBox, EditLine, NumberBox, Slider
+from spatialstudio.ui.widgets.fields import (
+    PLAIN_NUMBER,
+    ChoiceBox,
+    DecimalBox,
+    EditLine,
+    NumberBox,
+    Slider,
+)
 from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
 
 
@@ -89,13 +96,6 @@ class ChoiceField(ChoiceBox):
     def _show_tip(self) -> None:
         tip = self.currentData(Qt.ItemDataRole.AccessibleDescriptionRole)
         self.setToolTip(plain_tip("\n".join(line for line in (self.currentText(), tip) if line)))
-
-
-PLAIN_NUMBER = {
-    "keyboardTracking": False,
-    "buttonSymbols": QAbstractSpinBox.ButtonSymbols.NoButtons,
-}
-"""Qt properties of a number field without buttons that emits when it is left or stepped."""
 
 
 def count_field(name: str, most: int, **properties: Any) -> NumberBox:

@@ -15,11 +15,11 @@ from spatialstudio.domain.options import MethodCard, Option, OptionValue
 from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField, count_field, share_field
-from spatialstudio.ui.run.widgets.option_fields import OptionField
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column
 from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fields import ChoiceBox
+from spatialstudio.ui.widgets.option_fields import OptionField
 from spatialstudio.ui.widgets.texts import (
     PlainLabel,
     TextLabel,
