@@ -91,14 +91,19 @@ def gather(items: ItemFiles, method: MethodPlan, judges: JudgePlan, name: str) -
 def scored_sample(stated: BenchmarkItem, seed: int, record: Record) -> ScoredSample:
     """Return the outcome of a record of SpatialBench-UC."""
     outcomes = {each.value: each for each in Outcome}
-    reason = record.get("verdict_reason") or ""
     return ScoredSample(
         item=stated,
         seed=seed,
         outcome=outcomes.get(str(record.get("verdict_raw"))),
         confidence=float(record.get("conf") or 0.0),
-        reason=str(reason).partition(":")[0].partition("(")[0].strip(),
+        reason=reason_of(record),
     )
+
+
+def reason_of(record: Record) -> str:
+    """Return the abstention reason of a record, without its numbers; empty if decided."""
+    reason = record.get("verdict_reason") or ""
+    return str(reason).partition(":")[0].partition("(")[0].strip()
 
 
 def _own_fields(stated: BenchmarkItem, item: PlannedItem, run_id: str) -> Record:

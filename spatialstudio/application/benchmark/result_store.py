@@ -12,6 +12,7 @@ Each file is complete or absent, so that a run continues wherever it was interru
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,16 @@ class ResultStore:
         return Failure(
             key=key, message=str(found.get("message", "")), hint=str(found.get("hint", ""))
         )
+
+    def names(self, kind: str) -> frozenset[str]:
+        """Return the names of the stored "items", "judged" or "failed", without their suffix."""
+        folder = self.folder / kind
+        try:
+            with os.scandir(folder) as entries:
+                found = [entry.name for entry in entries]
+        except OSError:
+            return frozenset()
+        return frozenset(name.removesuffix(".json") for name in found if name.endswith(".json"))
 
     def hold(self, kind: str) -> None:
         """Ask the process that runs the benchmark to "pause", or to end by "drain"."""

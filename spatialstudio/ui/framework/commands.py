@@ -26,6 +26,11 @@ EVALUATE_WORKSPACE = Command(
     tip="Judge a picture and inspect the evidence",
     is_switch=True,
 )
+BENCHMARK_WORKSPACE = Command(
+    *("benchmark_workspace", Menu.VIEW, "Benchmark", "Ctrl+4"),
+    tip="Plan, run and compare methods on many prompts and seeds",
+    is_switch=True,
+)
 GALLERY_WORKSPACE = Command(
     *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
     tip="Find, rate, compare and export stored runs",
@@ -80,7 +85,8 @@ MESSAGES = Command("messages", Menu.HELP, "Message history", "", "warning")
 COMMANDS = (
     *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
     *(UNDO, REDO),
-    *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE, GALLERY_WORKSPACE),
+    *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE),
+    *(BENCHMARK_WORKSPACE, GALLERY_WORKSPACE),
     *(STAGE_ONLY, NEXT_PART, PREVIOUS_PART, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
     *(PALETTE, TOUR, GUIDE, SHORTCUTS, MESSAGES, ABOUT),

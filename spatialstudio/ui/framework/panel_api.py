@@ -4,11 +4,13 @@ With ``spatialstudio.plugin_api`` this is all that a plugin imports: the names i
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.benchmark.monitor import BenchmarkMonitor
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
@@ -70,6 +72,7 @@ class WindowContext:
         judgement: Highlighted evidence and trial settings.
         gallery: Selection among the stored runs.
         reading: Reads files outside the GUI thread.
+        benchmark: The open benchmark; it outlives a rebuild of the panels.
     """
 
     studio: Studio
@@ -84,13 +87,20 @@ class WindowContext:
     judgement: SelectedEvidence
     gallery: GalleryView
     reading: FileReading
+    benchmark: BenchmarkMonitor
 
     @classmethod
     def of(
-        cls, studio: Studio, theme: Theme, settings: WindowSettings, commands: Iterable[Command]
+        cls,
+        studio: Studio,
+        theme: Theme,
+        settings: WindowSettings,
+        commands: Iterable[Command],
+        benchmark: BenchmarkMonitor | None = None,
     ) -> "WindowContext":
-        """Return the context of a new window."""
+        """Return the context of a new window; ``benchmark`` is what an earlier one had open."""
         edits = Edits()
+        open_own = partial(Studio.open, "inline", studio.paths)
         return cls(
             studio=studio,
             theme=theme,
@@ -104,6 +114,7 @@ class WindowContext:
             judgement=SelectedEvidence(edits),
             gallery=GalleryView(),
             reading=FileReading(lambda: studio.storage.reading),
+            benchmark=benchmark or BenchmarkMonitor(open_own, studio.bus.publish),
         )
 
 

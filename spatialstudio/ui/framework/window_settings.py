@@ -148,6 +148,15 @@ class WindowSettings:
         self._file.setValue("workspace", workspace_id)
 
     @property
+    def benchmark(self) -> str:
+        """Folder of the last open benchmark; empty for none."""
+        return self._text("benchmark")
+
+    @benchmark.setter
+    def benchmark(self, folder: str) -> None:
+        self._file.setValue("benchmark", folder)
+
+    @property
     def geometry(self) -> QByteArray:
         """Geometry of the window in Qt's format; empty at the first start."""
         return self._bytes("geometry")

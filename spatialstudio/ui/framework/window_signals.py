@@ -43,6 +43,7 @@ class WindowSignals(QObject):
         fix_wanted: A setting to change in the next pictures to save memory, as ``MemoryFix``.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the settings page to open; empty for the first.
+        cells_asked: A filter line for the cells of the open benchmark.
         library_moved: The library folder changed; views of the library reload.
         settings_offered: Settings of a picture to apply, as ``OfferedSettings``.
         extractor_chosen: The relation extractor for prompts changed.
@@ -66,6 +67,7 @@ class WindowSignals(QObject):
     fix_wanted = Signal(object)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
+    cells_asked = Signal(str)
     library_moved = Signal()
     settings_offered = Signal(object)
     extractor_chosen = Signal()

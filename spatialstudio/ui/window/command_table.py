@@ -1,5 +1,6 @@
 """The table of all commands, in the order of menus and palette."""
 
+from spatialstudio.ui.benchmark import commands as benchmark_commands
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.evaluate import commands as evaluate_commands
 from spatialstudio.ui.framework import commands as framework_commands
@@ -17,5 +18,6 @@ TABLE = (
     *inspect_commands.COMMANDS,
     *replay_commands.COMMANDS,
     *evaluate_commands.COMMANDS,
+    *benchmark_commands.COMMANDS,
     *gallery_commands.COMMANDS,
 )

@@ -262,6 +262,7 @@ class MainWindow(QMainWindow):
         self.context.settings.write()
         self._bridge.close()
         self.context.edits.blockSignals(True)  # it signals its own destruction
+        self.context.benchmark.close()
         self.context.studio.close()
         super().closeEvent(event)
 
@@ -391,7 +392,7 @@ class MainWindow(QMainWindow):
         self._bar.take_down()
         self.setStatusBar(QStatusBar())
         old.actions.deleteLater()
-        self._build(WindowContext.of(old.studio, old.theme, old.settings, TABLE))
+        self._build(WindowContext.of(old.studio, old.theme, old.settings, TABLE, old.benchmark))
         self.make_docks()
         self.prompt.restore()
         self.context.stage.show_region(old.stage.region)

@@ -28,11 +28,15 @@ SWITCHES = (
 )
 """Buttons hidden in a narrow bar; menus and search contain them as well."""
 
+HIDES_SWITCHES, MERGES_WORKSPACES = 2, 3
+"""Stages of a narrow bar."""
+
 
 class WindowBar(QObject):
     """Fills the menu bar of a window.
 
-    Where it is narrow, buttons are hidden first, then the menus merge into one.
+    Where it is narrow, the search loses its text, buttons are hidden, the menus merge into one, and
+    at last the workspaces do.
 
     Args:
         window: The window with the menu bar.
@@ -63,11 +67,13 @@ class WindowBar(QObject):
         self._pages = {each.id: self._page_of_tools(each) for each in workspaces}
         self._switches = [command_button(actions[command], "icon") for command in SWITCHES]
         self._search = self._search_button()
-        segments = [command_button(actions[each.command], "segment") for each in workspaces]
+        self._segments = [command_button(actions[each.command], "segment") for each in workspaces]
+        self._chooser = self._workspace_chooser(workspaces)
         self._row = row(
             self._tools,
             space(0.8),
-            *segments,
+            *self._segments,
+            self._chooser,
             space(0.8),
             *self._switches,
             self._search,
@@ -84,6 +90,7 @@ class WindowBar(QObject):
         """Mark the active workspace and show its tools."""
         self._actions[workspace.command].setChecked(True)
         self._tools.setCurrentWidget(self._pages[workspace.id])
+        self._chooser.setText(self._actions[workspace.command].text())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:
@@ -116,14 +123,12 @@ class WindowBar(QObject):
             KeysOfOthers(others, own, button)
 
     def _give_room(self) -> None:
-        """Fit the bar to its width: hide optional buttons first, then merge the menus."""
-        for buttons, menus in (
-            (True, self._menus),
-            (False, self._menus),
-            (False, (self._menu_of_all,)),
-        ):
+        """Fit the bar to its width, at the cost of as little as needed."""
+        one = (self._menu_of_all,)
+        many = self._menus
+        for menus, stage in ((many, 0), (many, 1), (many, 2), (one, 2), (one, 3)):
             self._show_menus(menus)
-            self._show_buttons(buttons)
+            self._hide_buttons(stage)
             if self._bar.sizeHint().width() <= self._bar.width():
                 return
 
@@ -133,11 +138,16 @@ class WindowBar(QObject):
             self._bar.clear()
             self._bar.addActions(wanted)
 
-    def _show_buttons(self, shown: bool) -> None:
+    def _hide_buttons(self, stage: int) -> None:
+        """Hide the text of the search from stage 1, the switches from 2, the workspaces at 3."""
         for button in self._switches:
-            button.setVisible(shown)
-        words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-        self._search.setToolButtonStyle(words if shown else Qt.ToolButtonStyle.ToolButtonIconOnly)
+            button.setVisible(stage < HIDES_SWITCHES)
+        for button in self._segments:
+            button.setVisible(stage < MERGES_WORKSPACES)
+        self._chooser.setVisible(stage >= MERGES_WORKSPACES)
+        style = Qt.ToolButtonStyle
+        words = style.ToolButtonTextBesideIcon if stage == 0 else style.ToolButtonIconOnly
+        self._search.setToolButtonStyle(words)
         self._row.activate()
         self._bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)  # updates its geometry
 
@@ -155,6 +165,15 @@ class WindowBar(QObject):
     def _list_docks(self) -> None:
         self._docks.clear()
         self._docks.addActions(self._dock_layout.switches)
+
+    def _workspace_chooser(self, workspaces: tuple[Workspace, ...]) -> QToolButton:
+        """Return a button with a menu of the workspaces."""
+        button = tool_button(kind="segment", name=tr("Workspace"))
+        menu = QMenu(button)
+        menu.addActions([self._actions[each.command] for each in workspaces])
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        return button
 
     def _search_button(self) -> QToolButton:
         action = self._actions[framework_commands.PALETTE]

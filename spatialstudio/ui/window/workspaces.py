@@ -1,4 +1,4 @@
-"""The workspaces Generate, Inspect, Evaluate and Gallery, composed of the features' docks."""
+"""The workspaces, from Generate to Gallery, composed of the features' docks."""
 
 import logging
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.application.plugins import LoadedPlugin
 from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
+from spatialstudio.ui.benchmark.workspace import BENCHMARK
 from spatialstudio.ui.compose.workspace import GRAPH
 from spatialstudio.ui.evaluate.workspace import JUDGES, SCENE_GRAPH, STABILITY, VERDICT, WHAT_IF
 from spatialstudio.ui.framework.commands import (
@@ -72,7 +73,7 @@ EVALUATE = Workspace(
     shows_ending=True,
 )
 
-WORKSPACES = (GENERATE, INSPECT, EVALUATE, GALLERY)
+WORKSPACES = (GENERATE, INSPECT, EVALUATE, BENCHMARK, GALLERY)
 
 AREAS = {"left": LEFT, "right": RIGHT, "bottom": BOTTOM}
 

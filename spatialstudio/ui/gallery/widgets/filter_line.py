@@ -18,9 +18,9 @@ class CompletingLine(TextLine):
 
     left_downwards = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, example: str = "") -> None:
         super().__init__(
-            placeholderText=tr("cat  verdict:fail  relation:left  pos<0.6  stars>=3"),
+            placeholderText=example or tr("cat  verdict:fail  relation:left  pos<0.6  stars>=3"),
             clearButtonEnabled=True,
         )
         self._words = QStringListModel(self)
@@ -83,6 +83,9 @@ class FilterLine(QWidget):
     Emits ``line_edited`` with the text while the user types, and ``left_downwards`` to move the
     focus to the results.
 
+    Args:
+        example: Shown while the line is empty; empty for that of the gallery.
+
     Attributes:
         problem: Label of the error message; hidden without an error.
     """
@@ -90,9 +93,9 @@ class FilterLine(QWidget):
     line_edited = Signal(str)
     left_downwards = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, example: str = "") -> None:
         super().__init__()
-        self._line = CompletingLine()
+        self._line = CompletingLine(example)
         self._line.setAccessibleName(tr("Filter"))
         self._line.textChanged.connect(self._tell)
         self._line.left_downwards.connect(self.left_downwards)

@@ -1,0 +1,126 @@
+"""Opens benchmarks and follows their results in the background, whichever process draws them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.jobs.background_jobs import CancellableJob
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.domain.benchmark_cells import CellTable
+from spatialstudio.domain.benchmark_plan import BenchmarkPlan
+from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.frozen import frozen
+
+if TYPE_CHECKING:
+    from spatialstudio.application.benchmark.runner import ItemFiles
+    from spatialstudio.application.studio import Studio
+
+OPENING = "Opening the benchmark"
+FILES_ID = "files"
+POLL_S = 0.4
+
+
+@frozen(eq=False)
+class BenchmarkView:
+    """The state of the open benchmark.
+
+    Attributes:
+        folder: Its folder.
+        plan: Its plan.
+        judges: Name of the judge set whose verdicts are shown.
+        table: Its cells.
+        held: "pause" or "drain" while its process is asked to; empty otherwise.
+    """
+
+    folder: Path
+    plan: BenchmarkPlan
+    judges: str
+    table: CellTable
+    held: str = ""
+
+
+@frozen(eq=False)
+class BenchmarkChanged:
+    """The open benchmark, or a part of it, changed. Published by ``BenchmarkMonitor``."""
+
+    view: BenchmarkView
+
+
+@frozen(eq=False)
+class BenchmarkRefused:
+    """A folder cannot be opened. Published by ``BenchmarkMonitor``."""
+
+    folder: Path
+    error: ErrorReport
+
+
+class BenchmarkMonitor(CancellableJob):
+    """Follows one benchmark at a time.
+
+    Plans are read with the default relation extractor and judge sets, as in the terminal, so that
+    the user's choices in the window change no benchmark.
+
+    Args:
+        open_studio: Opens a studio with default choices; called in the background.
+        publish: Receives ``BenchmarkChanged`` and ``BenchmarkRefused``, in the background.
+
+    Attributes:
+        view: The open benchmark; None before one is open.
+    """
+
+    def __init__(
+        self, open_studio: Callable[[], "Studio"], publish: Callable[[object], None]
+    ) -> None:
+        self._open_studio = open_studio
+        self._publish = publish
+        self.view: BenchmarkView | None = None
+
+    def open(self, folder: Path, judges: str = "") -> None:
+        """Open a benchmark and follow it until another one is opened; return at once.
+
+        Args:
+            folder: Its folder.
+            judges: The judge set to show; empty for the first of the plan.
+        """
+        self._start(partial(self._follow, folder, judges))
+
+    def _follow(self, folder: Path, judges: str, flag: CancelFlag) -> None:
+        try:
+            with closing(self._open_studio()) as studio:
+                for view in _views(_items_in(studio, folder), judges, flag):
+                    flag.raise_if_cancelled()
+                    self.view = view
+                    self._publish(BenchmarkChanged(view=view))
+        except (StudioError, OSError) as error:
+            self._publish(BenchmarkRefused(folder=folder, error=report_on(error, OPENING)))
+
+
+def _items_in(studio: "Studio", folder: Path) -> "ItemFiles":
+    from spatialstudio.application.benchmark.benchmarks import benchmarks_of
+    from spatialstudio.application.benchmark.result_store import ResultStore
+    from spatialstudio.application.benchmark.runner import ItemFiles
+
+    benchmarks = benchmarks_of(studio)
+    store = ResultStore(folder, studio.registry.benchmark_files(FILES_ID))
+    return ItemFiles(benchmarks.open_folder(store), store, benchmarks.drawing)
+
+
+def _views(items: "ItemFiles", judges: str, flag: CancelFlag) -> Iterator[BenchmarkView]:
+    """Yield the first view, then one after each change until the flag is set."""
+    from spatialstudio.application.benchmark.follow_results import ResultFollower
+
+    plan, store = items.opened.plan, items.store
+    judged_by = next((each for each in plan.judges if each.name == judges), plan.judges[0])
+    follower = ResultFollower(items, judged_by)
+    view = partial(BenchmarkView, folder=store.folder, plan=plan, judges=judged_by.name)
+    held: str | None = None
+    while not flag.is_cancelled:
+        for table in follower.read(flag.raise_if_cancelled):
+            yield view(table=table, held=store.held)
+        if store.held != held:
+            held = store.held
+            yield view(table=follower.table, held=held)
+        flag.wait(POLL_S)

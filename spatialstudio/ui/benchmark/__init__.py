@@ -1,0 +1,1 @@
+"""Benchmarks: plans, runs, results, comparisons and exports."""
