@@ -46,6 +46,7 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
+from spatialstudio.domain.question_ports import ChoiceAnswerer
 from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.run_ports import (
     AttentionFiles,
@@ -176,6 +177,20 @@ class Registry:
     def answerer(self, adapter_id: str) -> QuestionAnswerer:
         """Return a visual question answerer."""
         return cast("QuestionAnswerer", self._get(PerceptionRole.ANSWERER.value, adapter_id))
+
+    def choice_answerer(self, adapter_id: str) -> ChoiceAnswerer:
+        """Return an answerer of multiple-choice questions.
+
+        Raises:
+            DetectorError: The answerer answers yes-no questions only.
+        """
+        answerer = self._get(PerceptionRole.ANSWERER.value, adapter_id)
+        if not hasattr(answerer, "choose"):
+            raise DetectorError(
+                f'The model "{adapter_id}" answers yes-no questions only.',
+                hint="Choose a vision language model, on a server or on this machine.",
+            )
+        return cast("ChoiceAnswerer", answerer)
 
     def perturber(self, adapter_id: str) -> Perturber:
         """Return an image perturber."""

@@ -92,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_sweep_options(add("sweep", "generate pictures of prompts over strengths, seeds, settings"))
     add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
-    asked = add_command(commands, "questions", "report on multiple-choice questions")
+    asked = add_command(commands, "questions", "ask multiple-choice questions and report")
     add_questions_options(asked, shared)
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")
     add_runs_options(runs, shared)

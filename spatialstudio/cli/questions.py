@@ -1,56 +1,240 @@
-"""The commands on multiple-choice questions of SpatialGenEval."""
+"""The command ``questions``: multiple-choice questions of SpatialGenEval and of the same form."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from spatialstudio.application.evaluate.question_report import question_report
+from spatialstudio.application.error_reports import EXIT_FAILURE
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.questions.question_folder import AskPlan, open_run
+from spatialstudio.application.questions.question_report import (
+    cost_row,
+    leaderboard,
+    question_report,
+    run_report,
+)
+from spatialstudio.application.questions.question_run import RunProgress
+from spatialstudio.application.questions.questions import questions_of
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.options import add_command
-from spatialstudio.cli.printing import show_json, show_lines
-from spatialstudio.domain.multiple_choice import PUBLISHED_RULES, VoteRules
+from spatialstudio.cli.options import add_command, add_judge_options
+from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.multiple_choice import (
+    PUBLISHED_ASKING,
+    PUBLISHED_RULES,
+    AnswerCost,
+    AskSettings,
+    Price,
+    VoteRules,
+)
 
 NAME_WIDTH = 16
+MOST_ATTEMPTS = 1000
+ROLLOUTS, VOTES, ATTEMPTS_PER_ROLLOUT = 5, 4, 5
+DATA_HELP = "your copy of the JSON lines of SpatialGenEval, or generated questions"
+PUBLISHED_HELP = (
+    "read the first character of each line, and leave out pictures without five valid rollouts, as "
+    "published (default: they count as unanswered)"
+)
 
 
 def add_questions_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
-    """Add the commands of ``questions``."""
+    """Add the actions of ``questions``."""
     commands = parser.add_subparsers(dest="questions_command", required=True, metavar="COMMAND")
-    report = add_command(
-        commands,
-        "report",
-        "report accuracies of recorded answers, and the biases and defects of the data",
-        parents=[shared],
+    add = partial(add_command, commands, parents=[shared])
+    report = add(
+        "report", "report accuracies of recorded answers, and the biases and defects of the data"
     )
-    report.add_argument(
-        "data", type=Path, metavar="DATA", help="your copy of the JSON lines of SpatialGenEval"
-    )
+    report.add_argument("data", type=Path, metavar="DATA", help=DATA_HELP)
     report.add_argument(
         "--rollouts", type=Path, metavar="FILE", help="recorded answers, JSON lines by id"
     )
-    report.add_argument(
-        "--published",
-        action="store_true",
-        help="read the first character of each line, and leave out pictures without five valid "
-        "rollouts, as published (default: they count as unanswered)",
-    )
-    report.add_argument(
+    report.add_argument("--published", action="store_true", help=PUBLISHED_HELP)
+    _add_defects(report)
+    _add_ask(add("ask", "ask an answerer about pictures, or continue an interrupted run"))
+    show = add("show", "show accuracies, biases and cost of a run")
+    show.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
+    compare = add("compare", "compare the accuracies of several runs, best first")
+    compare.add_argument("folders", type=Path, nargs="+", metavar="DIR", help="folders of runs")
+
+
+def _add_defects(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--without-defects", action="store_true", help="leave out questions with a defect"
     )
 
 
-def questions(options: argparse.Namespace, _: OpenStudio) -> int:
-    """Report on questions and recorded answers."""
-    rules = PUBLISHED_RULES if options.published else VoteRules()
-    rules = replace(rules, leaves_out_defects=options.without_defects)
-    report = question_report(options.data, options.rollouts, rules)
+def _add_ask(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", type=Path, metavar="DATA", help=DATA_HELP)
+    parser.add_argument(
+        "pictures",
+        type=Path,
+        metavar="PICTURES",
+        help="folder of the pictures of one method, named by the ids of the data: 000001.png",
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder of the run")
+    parser.add_argument("--method", default="", help="name of the method that drew the pictures")
+    parser.add_argument(
+        "--estimate", action="store_true", help="print the estimated cost, and ask nothing"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="do not use replies of other runs")
+    protocol = parser.add_argument_group("protocol")
+    protocol.add_argument(
+        "--published",
+        action="store_true",
+        help=f"options as listed, replies as lines; {PUBLISHED_HELP}",
+    )
+    protocol.add_argument("--no-shuffle", action="store_true", help="ask the options as listed")
+    protocol.add_argument(
+        "--single", action="store_true", help="send each question in a separate message"
+    )
+    protocol.add_argument("--blind", action="store_true", help="ask without the pictures")
+    protocol.add_argument(
+        "--votes",
+        metavar="N/M",
+        default=f"{VOTES}/{ROLLOUTS}",
+        help="votes that an answer needs, of so many valid rollouts (default: %(default)s)",
+    )
+    protocol.add_argument("--temperature", type=float, help="sampling temperature (default: 1)")
+    protocol.add_argument("--seed", type=int, default=0, help="seed of orders and replies")
+    _add_defects(protocol)  # type: ignore[arg-type]  # a group adds arguments as a parser does
+    price = parser.add_argument_group("price", "Price of a million tokens, to show the cost.")
+    price.add_argument("--price-in", type=float, metavar="X", help="of messages and pictures")
+    price.add_argument("--price-out", type=float, metavar="X", help="of replies")
+    price.add_argument("--currency", default="USD", help="its currency (default: %(default)s)")
+    add_judge_options(parser)
+
+
+def questions(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Report on questions and answers, or ask."""
+    match options.questions_command:
+        case "ask":
+            return _ask(options, open_studio)
+        case "show":
+            plan, run = open_run(options.folder)
+            _print(options, run_report(plan, run), _run_lines)
+        case "compare":
+            _print(options, {"methods": leaderboard(options.folders)}, _leaderboard_lines)
+        case _:
+            rules = PUBLISHED_RULES if options.published else VoteRules()
+            rules = replace(rules, leaves_out_defects=options.without_defects)
+            _print(options, question_report(options.data, options.rollouts, rules), _lines)
+    return 0
+
+
+def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    asking = questions_of(open_studio(None))
+    if options.answerer is None:
+        raise SettingsError(
+            "No question answerer is chosen.",
+            hint='Choose one with --answerer: "vision-model" for a server, or a model folder.',
+        )
+    answerer = asking.answerer(options.answerer)
+    price = _price(options)
+    plan = AskPlan(
+        data=options.data,
+        pictures=options.pictures,
+        answerer_id=options.answerer,
+        model_key=answerer.model_key,
+        settings=_settings(options),
+        method=options.method,
+        price=price,
+    )
+    run = asking.begin(options.out, plan)
+    if run.missing:
+        show_progress(f"Note: {len(run.missing)} questions have no picture: {run.missing[0]} ...")
+    show_progress(f"Estimated: {_cost_in_words(run.estimate(), price)}")
+    if options.estimate:
+        _print(options, {"estimate": cost_row(run.estimate(), price)}, lambda _: ())
+        return 0
+    progress = asking.ask(run, answerer, CancelFlag(), is_cached=not options.no_cache)
+    failed = _asked(progress, price)
+    asking.finish(options.out)
+    _print(options, run_report(plan, run), _run_lines)
+    return EXIT_FAILURE if failed else 0
+
+
+def _asked(progress: Iterator[RunProgress], price: Price | None) -> bool:
+    """Print the progress; return whether pictures have failed."""
+    failed: Mapping[str, str] = {}
+    for each in progress:
+        failed = each.failed
+        left = _cost_in_words(each.left, price)
+        show_progress(
+            f"{each.done}/{each.pictures} {_cost_in_words(each.cost, price)}; left: {left}"
+        )
+    for set_id, message in failed.items():
+        show_progress(f"{set_id}: {message}")
+    return bool(failed)
+
+
+def _settings(options: argparse.Namespace) -> AskSettings:
+    votes, _, rollouts = options.votes.partition("/")
+    if not (votes.isdecimal() and rollouts.isdecimal() and 0 < int(votes) <= int(rollouts)):
+        raise SettingsError(
+            f'The votes "{options.votes}" are invalid.', hint='Write them as "4/5".'
+        )
+    attempts = ATTEMPTS_PER_ROLLOUT * int(rollouts)
+    if attempts > MOST_ATTEMPTS or not 0 <= (options.temperature or 0) <= 2:  # noqa: PLR2004
+        raise SettingsError(
+            "The rollouts or the temperature are out of range.",
+            hint="Choose at most 200 rollouts, and a temperature from 0 to 2.",
+        )
+    base = PUBLISHED_ASKING if options.published else AskSettings()
+    return replace(
+        base,
+        rules=replace(
+            base.rules,
+            rollouts=int(rollouts),
+            attempts=attempts,
+            votes=int(votes),
+            leaves_out_defects=options.without_defects,
+        ),
+        shuffles=base.shuffles and not options.no_shuffle,
+        is_single=options.single,
+        is_blind=options.blind,
+        temperature=base.temperature if options.temperature is None else options.temperature,
+        seed=options.seed,
+    )
+
+
+def _price(options: argparse.Namespace) -> Price | None:
+    prices = [options.price_in, options.price_out]
+    if all(each is None for each in prices):
+        return None
+    known = [each or 0.0 for each in prices]
+    if not all(0 <= each < inf for each in known):
+        raise SettingsError("The price is invalid.", hint="Pass the price of a million tokens.")
+    return Price(per_million_in=known[0], per_million_out=known[1], currency=options.currency)
+
+
+def _print(
+    options: argparse.Namespace,
+    report: Mapping[str, Any],
+    in_lines: Callable[[Mapping[str, Any]], Iterable[str]],
+) -> None:
     if options.json:
         show_json(report)
     else:
-        show_lines(_lines(report))
-    return 0
+        show_lines(in_lines(report))
+
+
+def _cost_in_words(cost: AnswerCost, price: Price | None) -> str:
+    """Return a cost: "5 replies, 6,000 + 400 tokens, 12 s, 0.02 USD"."""
+    parts = [f"{cost.replies} replies", f"{cost.tokens_in:,} + {cost.tokens_out:,} tokens"]
+    if cost.seconds:
+        parts.append(f"{cost.seconds:.0f} s")
+    if price is not None:
+        parts.append(f"{cost.money(price):.4f} {price.currency}")
+    if cost.cached:
+        parts.append(f"{cost.cached} cached")
+    if cost.failures:
+        parts.append(f"{cost.failures} failed requests")
+    return ", ".join(parts)
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
@@ -80,5 +264,38 @@ def _answered_lines(answered: Mapping[str, Any]) -> Iterator[str]:
     rows = {**answered["sub_domains"], **answered["domains"]}
     rows |= {name: answered[name] for name in ("basic", "spatial", "overall")}
     for name, value in rows.items():
-        shown = "none" if value is None else f"{value:.3f}"
-        yield f"  {name:{NAME_WIDTH}}{shown}"
+        yield f"  {name:{NAME_WIDTH}}{_three_places(value)}"
+
+
+def _three_places(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
+
+
+def _run_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{report['method']}, answered by {report['answerer']}"
+    if report["settings"]["is_blind"]:
+        yield "asked without the pictures"
+    yield from _answered_lines(report["answered"])
+    biases = report["biases"]
+    if not biases["answers"]:
+        return
+    for name in ("chosen", "keys"):
+        shares = ", ".join(f"{letter} {share:.1%}" for letter, share in biases[name].items())
+        yield f"{name}, as asked: {shares}"
+    right = ", ".join(f"{key} {share:.1%}" for key, share in biases["right_by_key"].items())
+    yield f"right by key: {right}"
+    yield f"preference for letters: {biases['excess']:.1%} of the answers"
+    longest, of_keys = biases["longest"], biases["longest_keys"]
+    if longest is not None:
+        yield f"longest option: chosen {longest:.1%}, key {of_keys:.1%}"
+    if biases["agreement"] is not None:
+        yield f"agreement between rollouts: {biases['agreement']:.1%}"
+    yield f"answered None: {biases['abstained']:.1%}"
+
+
+def _leaderboard_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{'method':{NAME_WIDTH}}overall  basic  spatial  unanswered"
+    for row in report["methods"]:
+        shown = [_three_places(row[name]) for name in ("overall", "basic", "spatial")]
+        name = f"{row['method']} (blind)" if row["is_blind"] else row["method"]
+        yield f"{name:{NAME_WIDTH}}{shown[0]:9}{shown[1]:7}{shown[2]:9}{row['unanswered']}"

@@ -1,5 +1,7 @@
-"""Multiple-choice questions on pictures, as those of SpatialGenEval, and their votes."""
+"""Multiple-choice questions on pictures, as those of SpatialGenEval, their answers and votes."""
 
+from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
@@ -16,6 +18,9 @@ DOMAINS = {
     "Reasoning": SUB_DOMAINS[5:8],
     "Interaction": SUB_DOMAINS[8:],
 }
+
+COUNTING = "Counting"
+"""Sub-domain of questions on numbers of objects, which the published data does not have."""
 
 
 class QuestionDefect(Enum):
@@ -51,19 +56,21 @@ class ChoiceQuestion:
 
 @frozen
 class QuestionSet:
-    """The ten questions of one picture, one per sub-domain.
+    """The questions of one picture; the published data has one per sub-domain.
 
     Attributes:
         id: Unique in the data: "000001".
         scene: Kind of scene: "Library".
         prompt: The prompt of the picture; never part of a question.
-        questions: In the order of ``SUB_DOMAINS``.
+        questions: In the order of ``types``.
+        types: Sub-domain of each question.
     """
 
     id: str
     scene: str
     prompt: str
     questions: tuple[ChoiceQuestion, ...]
+    types: tuple[str, ...] = SUB_DOMAINS
 
 
 @frozen
@@ -101,6 +108,7 @@ class VotedSet:
         chosen: For each question the letters with enough votes, else the most frequent one.
         is_right: For each question whether the key has enough votes; None if it is left out.
         attempts: Number of attempts used.
+        types: Sub-domain of each question.
     """
 
     id: str
@@ -108,6 +116,7 @@ class VotedSet:
     chosen: tuple[str, ...]
     is_right: tuple[bool | None, ...]
     attempts: int
+    types: tuple[str, ...] = SUB_DOMAINS
 
     @property
     def is_answered(self) -> bool:
@@ -120,7 +129,7 @@ class ChoiceFigures:
     """Accuracies over many pictures, each rounded to three places as published.
 
     Attributes:
-        sub_domains: By sub-domain; None where no question counts.
+        sub_domains: By sub-domain of the questions; None where no question counts.
         domains: Mean of the sub-domains of each domain.
         overall: Mean of all sub-domains.
         basic: Mean of the first two.
@@ -136,3 +145,141 @@ class ChoiceFigures:
     spatial: float | None
     pictures: int
     unanswered: int
+
+
+@frozen
+class AnswerBiases:
+    """Biases of the answers of all valid rollouts, in the letters as asked.
+
+    Attributes:
+        answers: Number of answers.
+        chosen: Share of answers with each letter, [0, 1].
+        keys: Share of keys with each letter, [0, 1].
+        right_by_key: Share of right answers where each letter is the key, [0, 1].
+        excess: Share of the answers other than None that would have to move for both to be equal,
+            [0, 1]; 0 without a preference for a letter.
+        longest: Share of the answers other than None that are a longest option; None without.
+        longest_keys: The same of their keys.
+        abstained: Share of answers None, [0, 1].
+        agreement: Share of pairs of rollouts with the same answer, [0, 1]; None without pairs.
+    """
+
+    answers: int
+    chosen: Mapping[str, float]
+    keys: Mapping[str, float]
+    right_by_key: Mapping[str, float]
+    excess: float
+    longest: float | None
+    longest_keys: float | None
+    abstained: float
+    agreement: float | None
+
+
+@frozen
+class Sampling:
+    """How an answerer samples one reply.
+
+    Attributes:
+        temperature: 0 for the most likely reply.
+        seed: Seed of the random numbers.
+        is_structured: Whether to request JSON, where the answerer supports it.
+    """
+
+    temperature: float = 1.0
+    seed: int = 0
+    is_structured: bool = False
+
+
+@frozen
+class ChoiceReply:
+    """One message of an answerer, whether it is a valid rollout or not.
+
+    Attributes:
+        text: A line per question, each a letter and a reason.
+        tokens_in: Tokens of message and picture; 0 if unknown.
+        tokens_out: Tokens of the reply; 0 if unknown.
+        seconds: Time taken, retries included.
+        chances: Probabilities of the letters of a single question, [0, 1]; empty if unknown.
+    """
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    chances: Mapping[str, float] = field(default_factory=dict)
+
+
+@frozen
+class AskSettings:
+    """How pictures are asked; the defaults are ours.
+
+    Attributes:
+        rules: How replies are read and counted.
+        shuffles: Whether options are in another order in each rollout, None last.
+        is_single: Whether each question is a message of its own.
+        is_blind: Whether the picture is withheld, as a baseline.
+        temperature: Sampling temperature.
+        seed: Seed of orders and replies.
+        is_structured: Whether replies are requested as JSON where the answerer supports it.
+    """
+
+    rules: VoteRules = field(default_factory=VoteRules)
+    shuffles: bool = True
+    is_single: bool = False
+    is_blind: bool = False
+    temperature: float = 1.0
+    seed: int = 0
+    is_structured: bool = True
+
+    def sampling(self, attempt: int) -> Sampling:
+        """Return how to sample an attempt, counted from 0."""
+        structured = self.is_structured and not self.is_single  # the letter must be the first token
+        return Sampling(
+            temperature=self.temperature, seed=self.seed + attempt, is_structured=structured
+        )
+
+
+PUBLISHED_ASKING = AskSettings(rules=PUBLISHED_RULES, shuffles=False, is_structured=False)
+
+
+@frozen
+class Price:
+    """Price of an answerer's tokens.
+
+    Attributes:
+        per_million_in: Per million tokens of messages and pictures.
+        per_million_out: Per million tokens of replies.
+        currency: Its code.
+    """
+
+    per_million_in: float
+    per_million_out: float
+    currency: str = "USD"
+
+
+@frozen
+class AnswerCost:
+    """What replies cost.
+
+    Attributes:
+        replies: Number of replies, invalid ones included.
+        tokens_in: Tokens of messages and pictures.
+        tokens_out: Tokens of replies.
+        seconds: Time of the answerer.
+        cached: Replies that were taken from the cache, at no cost.
+        failures: Requests without a reply; a server may charge for them.
+    """
+
+    replies: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    cached: int = 0
+    failures: int = 0
+
+    def money(self, price: Price) -> float:
+        """Return the cost in the price's currency."""
+        million = 1e6
+        return (
+            self.tokens_in * price.per_million_in + self.tokens_out * price.per_million_out
+        ) / million

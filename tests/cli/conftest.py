@@ -12,6 +12,7 @@ from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.prompts.grammar import build as build_extractor
+from spatialstudio.adapters.questions.vision_model import build as build_vision_model
 from spatialstudio.adapters.storage.library.run_library import build as build_libraries
 from spatialstudio.adapters.storage.metadata.reader import build as build_metadata
 from spatialstudio.adapters.storage.records.audit_files import build as build_audit_files
@@ -141,6 +142,7 @@ class FakeRegistry(Registry):
             "exporter": build_exporter,
             "metadata": build_metadata,
             "backend": lambda _: self.backend_made,
+            "answerer": build_vision_model,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,

@@ -33,6 +33,8 @@ STREAM_END = b"[DONE]"
 THOUGHTS = re.compile(r"\A.*</(think|thinking|thought|reasoning)>", re.DOTALL)
 ENDLESS_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*\Z", re.DOTALL)
 REASONINGS = ("reasoning_content", "reasoning")
+MOST_TOKENS = 10**9
+"""A larger number of charged tokens is not one."""
 MAX_LOG_PROBABILITY = 1e-3
 """Tolerance above 0 for the rounding of some servers."""
 _UNREADABLE = (
@@ -49,10 +51,14 @@ class ChatAnswer:
         text: Text of the answer.
         first_chances: The most likely first tokens with their natural log-probabilities; empty
             if the server does not return them.
+        tokens_in: Tokens of the question as charged; 0 if the server does not count them.
+        tokens_out: Tokens of the answer as charged; 0 if the server does not count them.
     """
 
     text: str
     first_chances: tuple[tuple[str, float], ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class ServerFailure(Exception):  # noqa: N818 - becomes a note, never an error
@@ -90,30 +96,50 @@ def read_body(body: bytes) -> ChatAnswer:
         ServerFailure: The server refuses, or the response violates the protocol.
     """
     try:
-        choices = list(_choices(body))
+        pieces = list(_pieces(body))
+        choices = list(_choices(pieces))
         said = [choice.get("message") or choice.get("delta") or {} for choice in choices]
         if any(part.get("refusal") for part in said):
             raise ServerFailure("refused to answer", is_refusal=True)
         return ChatAnswer(
             text=_words_of(said),
             first_chances=next((chances for each in choices if (chances := _chances(each))), ()),
+            tokens_in=_charged(pieces, "prompt_tokens"),
+            tokens_out=_charged(pieces, "completion_tokens"),
         )
     except _UNREADABLE as error:
         raise ServerFailure("does not speak the chat-completions protocol") from error
 
 
-def _choices(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the choice of a response, or its chunks if it was streamed.
+def _pieces(body: bytes) -> Iterator[dict[str, Any]]:
+    """Yield a response, or its chunks if it was streamed.
 
     A stream may begin with comments: ": keep-alive".
     """
     events = [line for line in body.splitlines() if line.startswith(STREAM_MARK)]
     if not events:
-        yield json.loads(body)["choices"][0]
+        whole = json.loads(body)
+        if not whole["choices"]:
+            raise LookupError("no choice")
+        yield whole
     for event in events:
         data = event.removeprefix(STREAM_MARK).strip()
         if data != STREAM_END:
-            yield from json.loads(data)["choices"][:1]
+            yield json.loads(data)
+
+
+def _choices(pieces: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the first choice of each piece."""
+    for piece in pieces:
+        yield from piece["choices"][:1]
+
+
+def _charged(pieces: Iterable[Mapping[str, Any]], name: str) -> int:
+    """Return a number of tokens, which the last chunk of a stream states in total."""
+    usages = [usage for piece in pieces if isinstance(usage := piece.get("usage"), dict)]
+    counts = [usage.get(name) for usage in usages]
+    numbers = [count for count in counts if type(count) is int and 0 <= count <= MOST_TOKENS]
+    return numbers[-1] if numbers else 0
 
 
 def _words_of(said: list[dict[str, Any]]) -> str:
@@ -271,6 +297,9 @@ class ChatQuestion:
         chances: Number of most likely first tokens to return with their log-probabilities;
             0 for none.
         answer_tokens: Maximum answer length; None for the server's default.
+        temperature: Sampling temperature; 0 for the most likely answer.
+        seed: Seed of the sampling.
+        is_prose: Whether the text is sent as it is without a picture, else as data in JSON.
     """
 
     instruction: str
@@ -279,6 +308,9 @@ class ChatQuestion:
     picture: bytes = field(default=b"", repr=False)
     chances: int = 0
     answer_tokens: int | None = None
+    temperature: float = 0.0
+    seed: int = SEED
+    is_prose: bool = False
 
 
 class BoundedClient(httpx2.Client):
@@ -405,8 +437,8 @@ class ChatClient:
             asking = client.chat.completions.with_streaming_response.create(
                 model=settings.model,
                 messages=_messages(question),  # type: ignore[arg-type]  # rows of the protocol
-                temperature=0,
-                seed=SEED,
+                temperature=question.temperature,
+                seed=question.seed,
                 max_tokens=question.answer_tokens or settings.answer_tokens,
                 response_format=_response_format(question.form),
                 logprobs=True if question.chances else openai.omit,
@@ -480,6 +512,8 @@ def _messages(question: ChatQuestion) -> list[dict[str, Any]]:
 
 def _user_words(question: ChatQuestion) -> str | list[dict[str, Any]]:
     if not question.picture:
+        if question.is_prose:
+            return question.text
         return json.dumps({"text": question.text}, ensure_ascii=False)
     address = f"data:image/png;base64,{b64encode(question.picture).decode()}"
     return [

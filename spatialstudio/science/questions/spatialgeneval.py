@@ -10,7 +10,8 @@ options are shuffled in each rollout with None last, and answerers that do not l
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from statistics import mean
 from typing import Any
@@ -33,7 +34,13 @@ _OPTIONS = re.compile(r"\s*Options:\s*(?=A: )")
 _OPTION = re.compile(r"(?:^|,\s*)([A-E]): ")
 _ANSWER = re.compile(r"\s*(?:Q?\d+\s*[.):]\s*)?[(\[*]*([A-Ea-e])(?![A-Za-z])")
 _DIGITS = 3
+MOST_QUESTIONS = 50
+"""Most questions of one picture."""
+MOST_LETTERS = 60
+"""Longest name of a sub-domain."""
 
+Orders = Sequence[Mapping[str, str]]
+"""For each question the original letter of each letter that was asked."""
 Chooser = Callable[[ChoiceQuestion, np.random.Generator], str]
 """Answers a question without the picture: the letter of an option."""
 
@@ -50,7 +57,8 @@ def read_set(row: Mapping[str, Any]) -> QuestionSet:
     texts = ("id", "scene", "prompt")
     if absent := [name for name in texts if not isinstance(row.get(name), str)]:
         raise ValueError(f'the field "{absent[0]}" is not a text')
-    count = len(SUB_DOMAINS)
+    types = _types(row.get("question_type"))
+    count = len(types)
     for name in ("questions", "answers"):
         listed = row.get(name)
         if not isinstance(listed, list) or [*map(type, listed)] != [str] * count:
@@ -61,7 +69,35 @@ def read_set(row: Mapping[str, Any]) -> QuestionSet:
         scene=row["scene"],
         prompt=row["prompt"],
         questions=tuple(read_question(text, key.strip()) for text, key in questions),
+        types=types,
     )
+
+
+def _types(listed: object) -> tuple[str, ...]:
+    """Return the sub-domains of the questions; those of the published data if none are listed.
+
+    Raises:
+        ValueError: They are no names, or too many.
+    """
+    if not listed:
+        return SUB_DOMAINS
+    if not isinstance(listed, list) or len(listed) > MOST_QUESTIONS:
+        raise ValueError(f'the field "question_type" is not a list of at most {MOST_QUESTIONS}')
+    if not all(isinstance(each, str) and 0 < len(each) <= MOST_LETTERS for each in listed):
+        raise ValueError('the field "question_type" is not a list of names')
+    return tuple(listed)
+
+
+def set_row(questions: QuestionSet) -> Mapping[str, Any]:
+    """Return the line of a question set, in the form of the data."""
+    return {
+        "id": questions.id,
+        "scene": questions.scene,
+        "prompt": questions.prompt,
+        "question_type": list(questions.types),
+        "questions": [each.text for each in questions.questions],
+        "answers": [each.key for each in questions.questions],
+    }
 
 
 def read_question(text: str, key: str) -> ChoiceQuestion:
@@ -86,16 +122,19 @@ def read_question(text: str, key: str) -> ChoiceQuestion:
     return ChoiceQuestion(stem=stem, options=options, key=key, defects=defects)
 
 
-def read_rollout(text: str, rules: VoteRules) -> tuple[str, ...] | None:
+def read_rollout(
+    text: str, rules: VoteRules, count: int = len(SUB_DOMAINS)
+) -> tuple[str, ...] | None:
     """Return the answers of one rollout, a letter per line; None if it is not valid.
 
     Args:
-        text: The answerer's message: ten lines, each a letter and a reason.
+        text: The answerer's message: a line per question, each a letter and a reason.
         rules: With ``reads_first_character`` a letter may be any character; else a line without
             a readable letter makes the rollout invalid.
+        count: Number of questions.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) != len(SUB_DOMAINS):
+    if len(lines) != count:
         return None
     if rules.reads_first_character:
         return tuple(line[0] for line in lines)
@@ -103,22 +142,28 @@ def read_rollout(text: str, rules: VoteRules) -> tuple[str, ...] | None:
     return tuple(each[1].upper() for each in found if each) if all(found) else None
 
 
-def vote(questions: QuestionSet, attempts: Sequence[str], rules: VoteRules) -> VotedSet:
+def vote(
+    questions: QuestionSet,
+    attempts: Sequence[str],
+    rules: VoteRules,
+    orders: Sequence[Orders] | None = None,
+) -> VotedSet:
     """Count the votes of a picture's rollouts.
 
     Args:
         questions: The questions of the picture.
         attempts: The answerer's messages in order, invalid ones included.
         rules: Numbers of rollouts, attempts and votes.
+        orders: The orders in which the options were asked in each attempt; None if as listed.
     """
     valid: list[tuple[str, ...]] = []
     used = 0
-    for text in attempts[: rules.attempts]:
+    for number, text in enumerate(attempts[: rules.attempts]):
         if len(valid) == rules.rollouts:
             break
         used += 1
-        if (answers := read_rollout(text, rules)) is not None:
-            valid.append(answers)
+        if (answers := read_rollout(text, rules, len(questions.questions))) is not None:
+            valid.append(listed_letters(answers, orders[number]) if orders else answers)
     return count_votes(questions, valid if len(valid) == rules.rollouts else [], rules, used)
 
 
@@ -138,6 +183,7 @@ def count_votes(
             for place, question in enumerate(questions.questions)
         ),
         attempts=attempts,
+        types=questions.types,
     )
 
 
@@ -151,20 +197,24 @@ def _chosen(column: Sequence[str], votes: int) -> str:
 def choice_figures(voted: Sequence[VotedSet], rules: VoteRules) -> ChoiceFigures:
     """Compute the accuracies of many pictures."""
     counted = [each for each in voted if each.is_answered or not rules.drops_incomplete]
-    by_name = {
-        name: _mean([float(right) for v in counted if (right := v.is_right[place]) is not None])
-        for place, name in enumerate(SUB_DOMAINS)
-    }
+    named = dict.fromkeys(name for each in voted for name in each.types)
+    answers: dict[str, list[float]] = {name: [] for name in named or SUB_DOMAINS}
+    for each in counted:
+        for name, right in zip(each.types, each.is_right, strict=True):
+            if right is not None:
+                answers[name].append(float(right))
+    by_name = {name: _mean(values) for name, values in answers.items()}
 
-    def of(names: Sequence[str]) -> float | None:
-        return _mean([by_name[name] for name in names])
+    def of(names: Iterable[str]) -> float | None:
+        return _mean([by_name.get(name) for name in names])
 
+    basic = DOMAINS["Foundations"]
     return ChoiceFigures(
         sub_domains=by_name,
         domains={domain: of(names) for domain, names in DOMAINS.items()},
-        overall=of(SUB_DOMAINS),
-        basic=of(DOMAINS["Foundations"]),
-        spatial=of(SUB_DOMAINS[len(DOMAINS["Foundations"]) :]),
+        overall=of(by_name),
+        basic=of(basic),
+        spatial=of(name for name in by_name if name not in basic),
         pictures=len(counted),
         unanswered=sum(not each.is_answered for each in voted),
     )
@@ -181,36 +231,71 @@ def key_shares(sets: Sequence[QuestionSet]) -> Mapping[str, float]:
     return {letter: keys[letter] / max(keys.total(), 1) for letter in "ABCDE"}
 
 
-def shuffled(questions: QuestionSet, rollout: int, seed: int = 0) -> QuestionSet:
-    """Return the questions with their options in random order, None last, and the keys moved.
+def letter_orders(questions: QuestionSet, rollout: int, seed: int = 0) -> Orders:
+    """Return the random order of each question's options: the original letter by the new one.
 
     Args:
-        questions: The questions.
+        questions: The questions; None stays last.
         rollout: Number of the rollout; each has another order, equal in every run.
         seed: Seed of the orders.
     """
     digest = sha256(f"{seed} {questions.id} {rollout}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:8]))
-    mixed = tuple(_shuffled(question, rng) for question in questions.questions)
-    return QuestionSet(
-        id=questions.id, scene=questions.scene, prompt=questions.prompt, questions=mixed
-    )
+    return tuple(_order(question, rng) for question in questions.questions)
 
 
-def _shuffled(question: ChoiceQuestion, rng: np.random.Generator) -> ChoiceQuestion:
+def _order(question: ChoiceQuestion, rng: np.random.Generator) -> Mapping[str, str]:
     letters = [letter for letter, _ in question.options if letter != NONE_LETTER]
+    return {
+        new: letters[place]
+        for new, place in zip(letters, rng.permutation(len(letters)), strict=True)
+    }
+
+
+def shuffled(questions: QuestionSet, rollout: int, seed: int = 0) -> QuestionSet:
+    """Return the questions with their options in random order, None last, and the keys moved.
+
+    Arguments are those of ``letter_orders``.
+    """
+    orders = letter_orders(questions, rollout, seed)
+    mixed = zip(questions.questions, orders, strict=True)
+    return replace(questions, questions=tuple(_shuffled(*each) for each in mixed))
+
+
+def _shuffled(question: ChoiceQuestion, order: Mapping[str, str]) -> ChoiceQuestion:
     texts = dict(question.options)
-    order = [letters[place] for place in rng.permutation(len(letters))]
-    moved = dict(zip(order, letters, strict=True))
-    options = [(letter, texts[old]) for letter, old in zip(letters, order, strict=True)]
-    if NONE_LETTER in texts:
-        options.append((NONE_LETTER, texts[NONE_LETTER]))
-    return ChoiceQuestion(
-        stem=question.stem,
-        options=tuple(options),
-        key=moved.get(question.key, question.key),
-        defects=question.defects,
+    options = tuple(
+        (letter, texts[order.get(letter, letter)])
+        for letter, _ in sorted(question.options, key=lambda option: option[0] == NONE_LETTER)
     )
+    new_letters = {old: new for new, old in order.items()}
+    return replace(question, options=options, key=new_letters.get(question.key, question.key))
+
+
+def listed_letters(answers: Sequence[str], orders: Orders) -> tuple[str, ...]:
+    """Return the original letters of answers to shuffled questions.
+
+    Args:
+        answers: A letter per question, as asked.
+        orders: The orders in which the options were asked.
+    """
+    return tuple(order.get(letter, letter) for letter, order in zip(answers, orders, strict=True))
+
+
+def listed_lines(text: str, orders: Orders) -> str:
+    """Return an answerer's message with the original letters; lines without one are unchanged."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) != len(orders):
+        return text
+    return "\n".join(_listed_line(*each) for each in zip(lines, orders, strict=True))
+
+
+def _listed_line(line: str, order: Mapping[str, str]) -> str:
+    found = _ANSWER.match(line)
+    if found is None:
+        return line
+    letter = found[1].upper()
+    return f"{order.get(letter, letter)}{line[found.end(1) :]}"
 
 
 def always(letter: str) -> Chooser:

@@ -1,0 +1,1 @@
+"""Multiple-choice questions on pictures: files, asking answerers, reports."""

@@ -1,0 +1,38 @@
+"""Protocols of adapters that answer or write multiple-choice questions."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.multiple_choice import ChoiceQuestion, ChoiceReply, Sampling
+from spatialstudio.domain.ports import CancelToken
+
+
+class ChoiceAnswerer(Protocol):
+    """Answers multiple-choice questions about an image, all in one message."""
+
+    id: str
+
+    @property
+    def model_key(self) -> str:
+        """Identifies the model, for cached replies; empty if replies cannot be cached."""
+
+    def choose(
+        self,
+        image: RgbImage | None,
+        questions: Sequence[ChoiceQuestion],
+        sampling: Sampling,
+        token: CancelToken,
+    ) -> ChoiceReply:
+        """Reply once; the reply may be no valid rollout.
+
+        Args:
+            image: (H, W, 3) uint8; None to ask without the picture, as a baseline.
+            questions: The questions, with their options in the order to show.
+            sampling: How the reply is sampled.
+            token: Polled while waiting.
+
+        Raises:
+            DetectorError: The model is damaged or missing, or the server fails.
+            Cancelled: The token was cancelled.
+        """

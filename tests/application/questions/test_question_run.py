@@ -1,0 +1,263 @@
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from spatialstudio.application.questions.question_run import QuestionRun
+from spatialstudio.application.questions.reply_journal import ReplyJournal
+from spatialstudio.domain.errors import Cancelled, DetectorError, ImageError
+from spatialstudio.domain.multiple_choice import (
+    PUBLISHED_ASKING,
+    AnswerCost,
+    AskSettings,
+    Price,
+    VoteRules,
+)
+from tests.application.questions.answerers import (
+    FakeAnswerer,
+    always_c,
+    always_right,
+    cut,
+    save_pictures,
+    server_fault,
+)
+from tests.fakes import CountingToken
+from tests.science.questions.choice_sets import KEYS, questions
+
+SETS = [questions(number) for number in (1, 2, 3)]
+
+
+def read(path):
+    return np.asarray(Image.open(path))
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Open the run of the test, again and again, with other settings if given."""
+    pictures = save_pictures(tmp_path / "pictures", [each.id for each in SETS])
+
+    def open_again(settings=None, sets=SETS):
+        found = {path.stem: path for path in pictures.iterdir()}
+        journal = ReplyJournal(tmp_path / "run" / "replies.jsonl")
+        return QuestionRun(journal, sets, found, settings or AskSettings(), "fake model")
+
+    return open_again
+
+
+def asked(run, answerer, token=None, **options):
+    return list(run.ask(answerer, read, token or CountingToken(), **options))
+
+
+def test_five_rollouts_of_a_picture_are_five_messages_with_all_questions(opened):
+    run, answerer = opened(), FakeAnswerer(always_right)
+    progress = asked(run, answerer)
+    assert len(answerer.requests) == 15
+    assert run.figures().overall == 1
+    assert (progress[0].done, progress[-1].done) == (0, 3)
+    assert progress[-1].left.replies == 0
+
+
+def test_each_rollout_has_another_seed(opened):
+    answerer = FakeAnswerer(always_right)
+    asked(opened(AskSettings(seed=10), SETS[:1]), answerer)
+    assert [sampling.seed for _, sampling in answerer.requests] == [10, 11, 12, 13, 14]
+
+
+def test_the_published_protocol_asks_as_listed_and_always_c_gets_the_share_of_c(opened):
+    run, answerer = opened(PUBLISHED_ASKING), FakeAnswerer(always_c)
+    asked(run, answerer)
+    assert run.figures().overall == 0.4
+    assert not answerer.requests[0][1].is_structured
+    biases = run.biases()
+    assert biases.chosen["C"] == 1
+    assert biases.keys == {"A": 0.2, "B": 0.3, "C": 0.4, "D": 0.1, "E": 0}
+    assert biases.right_by_key == {"A": 0, "B": 0, "C": 1, "D": 0}
+    assert biases.excess == pytest.approx(0.6)
+    assert biases.agreement == 1
+
+
+def test_shuffling_takes_always_c_to_chance_and_the_bias_shows(opened):
+    sets = [questions(number) for number in range(40)]
+    run = opened(AskSettings(), SETS)
+    run = QuestionRun(
+        run.journal, sets, {each.id: run.pictures["000001"] for each in sets}, run.settings, ""
+    )
+    asked(run, FakeAnswerer(always_c))
+    single = run.biases().keys["C"]
+    assert single == pytest.approx(0.25, abs=0.03)
+    assert run.figures().overall < 0.05
+    assert run.biases().excess == pytest.approx(0.75, abs=0.03)
+    assert run.biases().agreement < 0.35
+
+
+def test_votes_on_shuffled_options_count_in_the_original_order(opened):
+    run = opened(sets=SETS[:1])
+    asked(run, FakeAnswerer(always_right))
+    (item,) = run.items()
+    assert item.voted.chosen == tuple(KEYS)
+    assert item.attempts[0] != item.attempts[1]
+    assert len({each.questions[0].key for each in item.asked}) > 1
+
+
+def test_an_invalid_rollout_is_repeated_up_to_25_attempts(opened):
+    late = FakeAnswerer(always_right, faults=dict.fromkeys(range(20), "sorry"))
+    run = opened(sets=SETS[:1])
+    asked(run, late)
+    assert (len(late.requests), run.figures().overall) == (25, 1)
+    never = FakeAnswerer(always_right, faults=dict.fromkeys(range(99), "sorry"))
+    other = opened(AskSettings(seed=50), SETS[1:2])
+    asked(other, never)
+    assert len(never.requests) == 25
+    assert (other.figures().overall, other.figures().unanswered) == (0, 1)
+
+
+def test_a_question_alone_is_one_message(opened):
+    run, answerer = opened(AskSettings(is_single=True), SETS[:1]), FakeAnswerer(always_right)
+    assert run.estimate().replies == 50
+    asked(run, answerer)
+    assert len(answerer.requests) == 50
+    assert run.figures().overall == 1
+
+
+def test_the_blind_baseline_sees_no_picture(opened):
+    run, answerer = opened(AskSettings(is_blind=True), SETS[:1]), FakeAnswerer(always_c)
+    asked(run, answerer)
+    assert not any(with_picture for with_picture, _ in answerer.requests)
+
+
+@pytest.mark.parametrize("is_single", [False, True], ids=["together", "single"])
+@pytest.mark.parametrize("fault", [server_fault, cut], ids=["server", "cut"])
+def test_after_any_interruption_nothing_is_lost_and_nothing_is_asked_twice(
+    opened, fault, is_single
+):
+    settings, sets = AskSettings(is_single=is_single), SETS[:2]
+    whole = 5 * (10 if is_single else 1) * len(sets)
+    requests, replies = 0, 0
+    for at in count():
+        answerer = FakeAnswerer(always_right, faults={at % 4: fault()})
+        run = opened(settings, sets)
+        with suppress(DetectorError, Cancelled):
+            asked(run, answerer)
+        requests += len(answerer.requests)
+        replies = run.journal.cost.replies
+        if run.figures().unanswered == 0 and replies == whole:
+            break
+    final = opened(settings, sets)
+    assert final.figures().overall == 1
+    cost = final.journal.cost
+    assert (cost.replies, cost.tokens_in, cost.tokens_out) == (whole, whole * 100, whole * 7)
+    assert cost.seconds == whole * 0.5
+    failures = requests - whole
+    assert cost.failures == (failures if fault is server_fault else 0)
+    again = FakeAnswerer(always_right)
+    asked(final, again)
+    assert again.requests == []
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.99], ids=str)
+def test_a_line_torn_by_a_crash_is_asked_again_alone(opened, tmp_path, kept):
+    asked(opened(), FakeAnswerer(always_right))
+    journal = tmp_path / "run" / "replies.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    torn = b"".join(lines[:-1]) + lines[-1][: int(kept * len(lines[-1]))]
+    journal.write_bytes(torn)
+    run, answerer = opened(), FakeAnswerer(always_right)
+    asked(run, answerer)
+    assert len(answerer.requests) == 1
+    assert opened().journal.cost.replies == 15
+    assert opened().figures().overall == 1
+
+
+def test_a_server_that_fails_for_three_pictures_in_succession_ends_the_run(opened):
+    answerer = FakeAnswerer(always_right, faults={number: server_fault() for number in range(9)})
+    with pytest.raises(DetectorError, match="busy"):
+        asked(opened(), answerer)
+    assert len(answerer.requests) == 3
+    assert opened().journal.cost == AnswerCost(failures=3)
+
+
+def test_a_fault_at_one_picture_leaves_the_others(opened):
+    run = opened()
+    progress = asked(run, FakeAnswerer(always_right, faults={0: server_fault()}))
+    assert progress[-1].failed == {"000001": "The model at 127.0.0.1 is busy."}
+    assert run.figures().unanswered == 1
+
+
+def test_an_unreadable_picture_counts_as_unanswered(opened):
+    def broken(path):
+        if path.stem == "000002":
+            raise ImageError("The picture is damaged.")
+        return read(path)
+
+    run = opened()
+    *_, last = run.ask(FakeAnswerer(always_right), broken, CountingToken())
+    assert last.failed == {"000002": "The picture is damaged."}
+    assert (run.figures().pictures, run.figures().unanswered) == (3, 1)
+    assert run.figures().overall == 0.667
+
+
+def test_a_missing_picture_stays_in_the_denominator_unless_as_published(opened):
+    sets = [*SETS, questions(9)]
+    run = opened(sets=sets)
+    asked(run, FakeAnswerer(always_right))
+    assert run.missing == ("000009",)
+    assert (run.figures().pictures, run.figures().overall) == (4, 0.75)
+    published = opened(replace(AskSettings(), rules=VoteRules(drops_incomplete=True)), sets)
+    assert (published.figures().pictures, published.figures().overall) == (3, 1)
+
+
+def test_a_replaced_picture_is_asked_about_again(opened, tmp_path):
+    asked(opened(), FakeAnswerer(always_right))
+    save_pictures(tmp_path / "pictures", ["000002"], seed=5)
+    run, answerer = opened(), FakeAnswerer(always_c)
+    asked(run, answerer)
+    assert len(answerer.requests) == 5
+    assert opened().answered(SETS[1]).voted.is_right.count(True) < 10
+    assert opened().journal.cost.replies == 20
+
+
+def test_replies_of_another_run_are_used_without_cost(opened, tmp_path):
+    cache = ReplyJournal(tmp_path / "cache.jsonl")
+    run = opened(sets=SETS[:1])
+    asked(run, FakeAnswerer(always_right), cache=cache)
+    other = QuestionRun(
+        ReplyJournal(tmp_path / "other.jsonl"), SETS[:1], run.pictures, run.settings, "fake model"
+    )
+    answerer = FakeAnswerer(always_c)
+    asked(other, answerer, cache=ReplyJournal(tmp_path / "cache.jsonl"))
+    assert answerer.requests == []
+    assert other.journal.cost == AnswerCost(cached=5)
+    assert other.figures().overall == 1
+
+
+def test_another_model_or_temperature_is_asked_anew(opened, tmp_path):
+    cache = ReplyJournal(tmp_path / "cache.jsonl")
+    run = opened(sets=SETS[:1])
+    asked(run, FakeAnswerer(always_right), cache=cache)
+    hotter = replace(run.settings, temperature=0.5)
+    for settings, model in ((run.settings, "another"), (hotter, "fake model")):
+        answerer = FakeAnswerer(always_right)
+        journal = ReplyJournal(tmp_path / f"{model} {settings.temperature}.jsonl")
+        asked(QuestionRun(journal, SETS[:1], run.pictures, settings, model), answerer, cache=cache)
+        assert len(answerer.requests) == 5
+
+
+def test_the_cost_is_estimated_before_and_from_the_first_reply_on(opened):
+    run = opened()
+    before = run.estimate(pixels=784)
+    assert (before.replies, before.tokens_out, before.seconds) == (15, 15 * 400, 0)
+    assert before.tokens_in > 15
+    progress = asked(run, FakeAnswerer(always_right))
+    assert progress[1].left == AnswerCost(replies=10, tokens_in=1000, tokens_out=70, seconds=5.0)
+    price = Price(per_million_in=2, per_million_out=10)
+    assert progress[-1].cost.money(price) == pytest.approx((1500 * 2 + 105 * 10) / 1e6)
+
+
+def test_a_cancelled_run_asks_nothing(opened):
+    answerer = FakeAnswerer(always_right)
+    with pytest.raises(Cancelled):
+        asked(opened(), answerer, CountingToken(stop_at=1))
+    assert answerer.requests == []

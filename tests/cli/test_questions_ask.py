@@ -1,0 +1,146 @@
+import json
+
+import pytest
+
+from spatialstudio.adapters.chat.server import MODEL_VARIABLE, SERVER_VARIABLE
+from tests.adapters.loopback import LoopbackServer, says, sends
+from tests.application.questions.answerers import save_pictures
+from tests.science.questions.choice_sets import line, message
+
+ANSWER = "--answerer", "vision-model"
+PRICE = "--price-in", "2", "--price-out", "10"
+WRONG = message("E" * 10)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(line(number)) + "\n" for number in (1, 2)))
+    return path
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    return save_pictures(tmp_path / "pictures", ["000001", "000002"])
+
+
+@pytest.fixture
+def ask(terminal, tmp_path, monkeypatch, data, pictures):
+    """Ask a server that gives these replies about the pictures of the test."""
+
+    def asking(*replies, options=("--published",), out="run"):
+        with LoopbackServer(*replies) as server:
+            monkeypatch.setenv(SERVER_VARIABLE, server.url)
+            monkeypatch.setenv(MODEL_VARIABLE, "small")
+            given = ("questions", "ask", data, pictures, "--out", tmp_path / out, *ANSWER)
+            return terminal(*given, *options), server.questions
+
+    return asking
+
+
+def charged(text):
+    usage = {"prompt_tokens": 1000, "completion_tokens": 50}
+    return sends(json.dumps({"choices": [{"message": {"content": text}}], "usage": usage}).encode())
+
+
+def test_pictures_are_asked_about_and_the_cost_is_shown(ask, tmp_path):
+    done, requests = ask(charged(message()), options=("--published", *PRICE))
+    assert (done.code, len(requests)) == (0, 10)
+    assert "Estimated: 10 replies" in done.err
+    assert "2/2 10 replies, 10,000 + 500 tokens" in done.err
+    assert "0.0250 USD" in done.err
+    assert "  overall         1.000" in done.out
+    assert "agreement between rollouts: 100.0%" in done.out
+    row = json.loads((tmp_path / "run" / "answers.jsonl").read_text().splitlines()[0])
+    assert (row["avg_acc"], row["true-or-false"]) == ("10/10", [True] * 10)
+    assert len(row["model_preds_cot"]) == 5
+
+
+def test_the_written_answers_are_read_by_the_report(ask, terminal, tmp_path, data):
+    ask(charged(message()), charged(message()), charged(WRONG), options=())
+    answers = tmp_path / "run" / "answers.jsonl"
+    reported = json.loads(
+        terminal("questions", "report", data, "--rollouts", answers, "--json").out
+    )
+    shown = json.loads(terminal("questions", "show", tmp_path / "run", "--json").out)
+    assert reported["answered"]["items"] == shown["answered"]["items"]
+    assert reported["answered"]["overall"] == shown["answered"]["overall"]
+
+
+def test_an_interrupted_run_continues_and_costs_nothing_twice(ask, terminal, tmp_path):
+    faults = [charged(message())] * 7 + [sends(b"", 401)]
+    done, requests = ask(*faults)
+    assert (done.code, len(requests)) == (1, 8)
+    assert "rejected the API key" in done.err
+    again, requests = ask(charged(message()))
+    assert (again.code, len(requests)) == (0, 3)
+    cost = json.loads(terminal("questions", "show", tmp_path / "run", "--json").out)["cost"]
+    assert (cost["replies"], cost["tokens_in"], cost["failures"]) == (10, 10_000, 1)
+
+
+def test_a_second_run_takes_the_replies_from_the_cache(ask):
+    ask(charged(message()))
+    done, requests = ask(charged(WRONG), out="second")
+    assert requests == []
+    assert "10 cached" in done.err
+    _, requests = ask(charged(WRONG), out="third", options=("--published", "--no-cache"))
+    assert len(requests) == 10
+
+
+def test_an_estimate_asks_nothing(ask):
+    done, requests = ask(says(message()), options=("--estimate", "--json", *PRICE))
+    assert requests == []
+    estimate = json.loads(done.out)["estimate"]
+    assert estimate["replies"] == 10
+    assert estimate["money"]["amount"] > 0
+
+
+def test_other_settings_in_the_same_folder_are_refused(ask):
+    ask(charged(message()))
+    done, requests = ask(charged(message()), options=("--blind",))
+    assert (done.code, requests) == (2, [])
+    assert "settings.json" in done.err
+
+
+def test_methods_are_compared_best_first(ask, terminal, tmp_path):
+    ask(charged(WRONG), options=("--published", "--method", "worse"))
+    ask(charged(message()), out="b", options=("--published", "--method", "better", "--seed", "9"))
+    done = terminal("questions", "compare", tmp_path / "run", tmp_path / "b")
+    assert [row.split()[0] for row in done.out.splitlines()] == ["method", "better", "worse"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--votes", "6/5"), 'The votes "6/5" are invalid.'),
+        (("--votes", "4"), "are invalid"),
+        (("--votes", "1/999999"), "out of range"),
+        (("--temperature", "nan"), "out of range"),
+        (("--price-in", "-1"), "The price is invalid."),
+        (("--price-in", "nan"), "The price is invalid."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_options_are_named(ask, options, reason):
+    done, requests = ask(says(message()), options=options)
+    assert (done.code, requests) == (2, [])
+    assert reason in done.err
+
+
+def test_pictures_without_a_question_are_refused(ask, pictures):
+    for path in pictures.iterdir():
+        path.rename(path.with_stem(f"x{path.stem}"))
+    done, _ = ask(says(message()))
+    assert (done.code, "belongs to a question" in done.err) == (2, True)
+
+
+def test_changed_questions_are_not_reported_on(ask, terminal, tmp_path, data):
+    ask(charged(message()))
+    data.write_text(json.dumps(line(1)))
+    done = terminal("questions", "show", tmp_path / "run")
+    assert (done.code, "have changed" in done.err) == (1, True)
+
+
+def test_a_folder_without_a_run_is_named(terminal, tmp_path):
+    done = terminal("questions", "show", tmp_path)
+    assert (done.code, "contains no answers" in done.err) == (1, True)
