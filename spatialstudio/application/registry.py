@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from spatialstudio.domain.audit import AuditFiles
+from spatialstudio.domain.audit_figures import AuditFigures
 from spatialstudio.domain.audit_session import VoteJournals
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
 from spatialstudio.domain.errors import (
@@ -215,6 +216,10 @@ class Registry:
     def audit_files(self, adapter_id: str) -> AuditFiles:
         """Return a reader and writer of audits."""
         return cast("AuditFiles", self._get("audit_files", adapter_id))
+
+    def audit_figures(self, adapter_id: str) -> AuditFigures:
+        """Return the drawer of figures of audits."""
+        return cast("AuditFigures", self._get("audit_figures", adapter_id))
 
     def vote_journals(self, adapter_id: str) -> VoteJournals:
         """Return the reader and writer of journals of audit sessions."""

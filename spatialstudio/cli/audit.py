@@ -1,11 +1,25 @@
-"""The command ``audit``: sample, import, export, agreement, risk-coverage, calibrate."""
+"""The command ``audit``: samples, labels, and the comparison of checker and metrics with people."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from math import isnan
 from pathlib import Path
 
+from spatialstudio.application.audit.audit_report import (
+    CURVE_COLUMNS,
+    AuditTable,
+    Draw,
+    agreement_table,
+    contents_of,
+    curve_caption,
+    curve_row,
+    curve_table,
+    reliability_caption,
+    reliability_table,
+    study_table,
+)
 from spatialstudio.application.audit.audits import (
     ALLOCATIONS,
     FITS,
@@ -17,6 +31,7 @@ from spatialstudio.application.audit.audits import (
     audits_of,
     calibration_report,
 )
+from spatialstudio.application.audit.human_study import MetricReport, compare_metric
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
@@ -30,6 +45,7 @@ from spatialstudio.domain.audit_figures import (
     RiskPoint,
 )
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.export import ExportFile
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.statistics.risk_coverage import (
     area_under_curve,
@@ -41,7 +57,6 @@ from spatialstudio.science.statistics.threshold_search import best_row
 
 FOLDS = 5
 STRATUM = ("method", "relation", "verdict")
-CURVE_COLUMNS = ("tau", "coverage", "risk", "accuracy", "n_covered", "n_evaluated")
 
 
 def add_audit_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
@@ -58,6 +73,9 @@ def add_audit_options(parser: argparse.ArgumentParser, shared: argparse.Argument
     risk = add("risk-coverage", "show the risk and coverage at each confidence threshold")
     _add_analysis(risk)
     _add_risk(risk)
+    study = add("correlate", "compare metrics with people: correlation, AUC, best threshold")
+    _add_analysis(study)
+    _add_study(study)
     calibrate = add("calibrate", "measure calibration, and search a confidence threshold")
     _add_analysis(calibrate)
     _add_calibrate(calibrate)
@@ -104,7 +122,11 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def _add_analysis(parser: argparse.ArgumentParser) -> None:
     _add_labels(parser)
     parser.add_argument(
-        "--sample", type=Path, metavar="FILE", required=True, help="sample file (CSV)"
+        "--sample",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="sample file (CSV), or votes of a session on it",
     )
     parser.add_argument(
         "--run",
@@ -115,6 +137,15 @@ def _add_analysis(parser: argparse.ArgumentParser) -> None:
         help="run folder whose verdicts replace the ones in the sample file; may be repeated",
     )
     parser.add_argument("--csv", action="store_true", help="write CSV")
+    parser.add_argument(
+        "--export",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the table (.csv, .tex) or the figure (.svg, .pdf, .png); may be repeated",
+    )
+    add_overwrite(parser)
 
 
 def _add_risk(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +159,24 @@ def _add_risk(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--grid", action="store_true", help="thresholds from 0 to 1 in steps of 0.05"
+    )
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="scores of metrics (CSV): a column sample_id, and one per metric; may be repeated",
+    )
+    parser.add_argument(
+        "--metrics",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="metrics to compute from the recorded detections of --run",
     )
 
 
@@ -155,7 +204,12 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
         help="write the settings of the first --run with the best margin, and the evidence: a "
         "settings file for --checker",
     )
-    add_overwrite(parser)
+    parser.add_argument(
+        "--save",
+        metavar="NAME",
+        help="save the settings of the first --run with the best margin and confidence threshold "
+        "as a preset of the checker",
+    )
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +218,7 @@ def _add_labels(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="LABELS",
-        help="label files: CSV or JSON of the release, or JSON of Label Studio",
+        help="label files: CSV or JSON of the release, JSON of Label Studio, or votes of a session",
     )
 
 
@@ -236,6 +290,7 @@ def show_agreement(options: argparse.Namespace, audits: Audits) -> None:
     """Print confusion and agreement."""
     samples, labels = _audited(options, audits)
     report = agreement_report(samples, labels)
+    _export(options, audits, agreement_table(report))
     if options.csv:
         show_table(_confusion_table(report.confusion))
     elif options.json:
@@ -253,7 +308,8 @@ def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
         HumanUndecidable(options.undecidable),
         weighted=options.weighted,
     )
-    rows = [_curve_row(point) for point in curve]
+    _export(options, audits, curve_table(curve), partial(_draw_curve, options, audits, curve))
+    rows = [curve_row(point) for point in curve]
     area = area_under_curve(curve)
     if options.csv:
         show_table([CURVE_COLUMNS, *rows])
@@ -269,14 +325,18 @@ def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
 def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
     """Print reliability, calibration error and the threshold search."""
     samples, _ = _audited(options, audits)
-    if (options.margin or options.out) and not options.run:
+    if (options.margin or options.out or options.save) and not options.run:
         raise SettingsError("There is no run to evaluate again.", hint="Pass it with --run.")
     candidates = audits.margin_candidates(samples, options.run, options.margin)
     report = calibration_report(samples, options.map, options.folds, options.seed, candidates)
+    if options.out or options.save:
+        settings, evidence = audits.calibrated(options.run[0], report)
     if options.out:
-        best = best_row(report.rows)
-        (run, *_), held_out = options.run, report.held_out
-        audits.write_settings(run, best, held_out, options.out, overwrite=options.overwrite)
+        audits.files.write_settings(settings, evidence, options.out, overwrite=options.overwrite)
+    if options.save:
+        audits.presets.save(options.save, settings, evidence)
+    table = reliability_table(report)
+    _export(options, audits, table, partial(_draw_reliability, audits, report))
     if options.csv:
         columns = tuple(asdict(report.bins[0]))
         show_table([columns, *(tuple(asdict(each).values()) for each in report.bins)])
@@ -286,12 +346,29 @@ def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
         show_lines(_calibration_lines(report, options.map))
 
 
+def show_study(options: argparse.Namespace, audits: Audits) -> None:
+    """Print how well metrics agree with people."""
+    labels, _ = audits.merge(options.labels)
+    people = audits.answers(options.labels, labels)
+    scores = audits.metric_scores(options.sample, options.scores, options.run, options.metrics)
+    reports = [compare_metric(name, own, people) for name, own in scores.items()]
+    table = study_table(reports)
+    _export(options, audits, table)
+    if options.csv:
+        show_table([table.columns, *table.rows])
+    elif options.json:
+        show_json({"metrics": [_study_answer(each) for each in reports]})
+    else:
+        show_lines(line for each in reports for line in _study_lines(each))
+
+
 ACTIONS: Mapping[str, Callable[[argparse.Namespace, Audits], None]] = {
     "sample": draw_sample,
     "import": import_labels,
     "export": export_labels,
     "agreement": show_agreement,
     "risk-coverage": show_risk_coverage,
+    "correlate": show_study,
     "calibrate": show_calibration,
 }
 
@@ -306,9 +383,65 @@ def _audited(
     return audits.samples(options.sample, labels, options.run), labels
 
 
-def _curve_row(point: RiskPoint) -> tuple[float, ...]:
-    shares = point.threshold, point.coverage, point.risk, point.accuracy
-    return (*shares, point.covered, point.evaluated)
+def _export(
+    options: argparse.Namespace, audits: Audits, table: AuditTable, draw: Draw | None = None
+) -> None:
+    made = [(path, contents_of(path, table, draw)) for path in options.export]
+    for path, content in made:
+        audits.files.write(path, content, overwrite=options.overwrite)
+        show_progress(f"Wrote {path}")
+
+
+def _draw_curve(
+    options: argparse.Namespace, audits: Audits, curve: Sequence[RiskPoint], ending: str
+) -> ExportFile:
+    weights = "weighted to the population" if options.weighted else "unweighted"
+    choices = f"{weights}; samples that people call UNDECIDABLE: {options.undecidable}"
+    names = ", ".join(path.stem for path in options.labels)
+    samples = len(audits.read_sample(options.sample))
+    caption = curve_caption(samples, names, choices)
+    return audits.figures.risk_coverage(curve, None, caption, audits.look, ending)
+
+
+def _draw_reliability(audits: Audits, report: CalibrationReport, ending: str) -> ExportFile:
+    caption = reliability_caption(report, "people")
+    return audits.figures.reliability(report.bins, caption, audits.look, ending)
+
+
+def _study_answer(report: MetricReport) -> dict[str, object]:
+    names = ("kendall", "spearman", "pearson", "pairwise", "auc")
+    best = report.best
+    return {
+        "metric": report.metric,
+        "n": report.n,
+        **{name: _bounds(getattr(report, name)) for name in names},
+        "best": best
+        and {
+            **asdict(best),
+            **{name: getattr(best, name) for name in ("accuracy", "precision", "recall", "f1")},
+        },
+        "preference": report.preference,
+    }
+
+
+def _study_lines(report: MetricReport) -> Iterator[str]:
+    yield f"{report.metric}: {report.n} pictures"
+    for name, figure in (
+        ("Kendall's tau-b", report.kendall),
+        ("Spearman's rho", report.spearman),
+        ("Pearson's r", report.pearson),
+        ("pairwise accuracy", report.pairwise),
+        ("AUC", report.auc),
+    ):
+        yield f"  {name:18}{_interval(figure)}"
+    if report.best:
+        best = report.best
+        yield (
+            f"  best threshold {best.threshold:.4g}: accuracy {_number(best.accuracy)}, precision "
+            f"{_number(best.precision)}, recall {_number(best.recall)}"
+        )
+    if report.preference is not None:
+        yield f"  preferences predicted: {report.preference:.4f}"
 
 
 def _confusion_table(table: Confusion) -> Iterator[Sequence[object]]:

@@ -163,6 +163,21 @@ class AuditFiles(Protocol):
             StoreError: The file cannot be written.
         """
 
+    def read_scores(self, path: Path) -> Mapping[str, Mapping[str, float]]:
+        """Read a table of metrics: scores by column name and sample id; empty cells are missing.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+
+    def write(self, path: Path, content: bytes, *, overwrite: bool) -> None:
+        """Write an exported table or figure.
+
+        Raises:
+            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The file cannot be written.
+        """
+
     def write_settings(
         self,
         settings: CheckerSettings,

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import Protocol
 
+from spatialstudio.domain.export import ExportFile, ExportLook
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 
@@ -209,6 +211,50 @@ class BinaryFigures:
         """Harmonic mean of precision and recall, [0, 1]."""
         wrong = self.false_positive + self.false_negative
         return _share(2 * self.true_positive, 2 * self.true_positive + wrong)
+
+
+@frozen
+class FigureCaption:
+    """The caption of a figure.
+
+    Attributes:
+        title: For screen readers and the file's metadata.
+        lines: What it shows, with numbers of samples and settings.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+
+
+class AuditFigures(Protocol):
+    """Draws figures of audits for papers."""
+
+    def risk_coverage(
+        self,
+        curve: Sequence[RiskPoint],
+        threshold: float | None,
+        caption: FigureCaption,
+        look: ExportLook,
+        ending: str,
+    ) -> ExportFile:
+        """Draw risk over coverage.
+
+        Args:
+            curve: Its points.
+            threshold: Threshold of the operating point to mark; None for none.
+            caption: Written below.
+            look: Colours.
+            ending: "png", "svg" or "pdf".
+        """
+
+    def reliability(
+        self,
+        bins: Sequence[ReliabilityBin],
+        caption: FigureCaption,
+        look: ExportLook,
+        ending: str,
+    ) -> ExportFile:
+        """Draw accuracy over confidence; arguments as for ``risk_coverage``."""
 
 
 def labelled(samples: Sequence[AuditedSample]) -> tuple[AuditedSample, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from spatialstudio.adapters.exports.exporter import build as build_exporter
 from spatialstudio.adapters.hub.hub import build as build_hub
+from spatialstudio.adapters.exports.audit_plot import build as build_audit_figures
 from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber
@@ -151,6 +152,7 @@ class FakeRegistry(Registry):
             "records": build_records,
             "benchmark_files": build_benchmark_files,
             "audit_files": build_audit_files,
+            "audit_figures": build_audit_figures,
             "vote_journals": build_vote_journals,
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,

@@ -5,10 +5,18 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.application.audit.human_study import (
+    HumanAnswers,
+    answers_from,
+    scores_of_items,
+    scores_of_runs,
+)
+from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.evaluate.metrics import change_settings
 from spatialstudio.application.evaluate.recorded_runs import judge_sample
 from spatialstudio.application.studio import Studio
@@ -22,6 +30,7 @@ from spatialstudio.domain.audit import (
 )
 from spatialstudio.domain.audit_figures import (
     AuditedSample,
+    AuditFigures,
     Confusion,
     ObjectiveRow,
     ReliabilityBin,
@@ -29,6 +38,7 @@ from spatialstudio.domain.audit_figures import (
 from spatialstudio.domain.audit_session import VoteJournals
 from spatialstudio.domain.benchmark import RecordedSample
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.ports import RecordedRuns
@@ -61,6 +71,7 @@ from spatialstudio.science.statistics.threshold_search import (
     THRESHOLDS,
     Candidate,
     FoldRow,
+    best_row,
     cross_validated,
     pooled_held_out,
     search_thresholds,
@@ -123,6 +134,21 @@ class CalibrationReport:
     evaluated: int
 
 
+@frozen(eq=False)
+class AuditExports:
+    """What an audit writes with.
+
+    Attributes:
+        figures: Draws figures.
+        look: Their colours.
+        presets: Presets of the checker.
+    """
+
+    figures: AuditFigures
+    look: ExportLook
+    presets: CheckerPresets
+
+
 class Audits:
     """Audits in the files of SpatialBench-UC.
 
@@ -130,10 +156,18 @@ class Audits:
         files: Reads and writes samples, labels and settings.
         runs: Reads recorded runs.
         journals: Reads sessions.
+        exports: Draws figures with the colours of a theme, and saves presets of the checker.
     """
 
-    def __init__(self, files: AuditFiles, runs: RecordedRuns, journals: VoteJournals) -> None:
+    def __init__(
+        self,
+        files: AuditFiles,
+        runs: RecordedRuns,
+        journals: VoteJournals,
+        exports: "AuditExports",
+    ) -> None:
         self.files = files
+        self.figures, self.look, self.presets = exports.figures, exports.look, exports.presets
         self._journals = journals
         self._runs = runs
 
@@ -245,31 +279,53 @@ class Audits:
             for margin in margins
         )
 
-    def write_settings(
-        self, run: Path, best: ObjectiveRow, held_out: ObjectiveRow, path: Path, *, overwrite: bool
-    ) -> None:
-        """Write the settings of a run with the chosen margin, and the figures as evidence.
-
-        The checker itself has no confidence threshold: the file states it as evidence.
+    def calibrated(
+        self, run: Path, report: "CalibrationReport"
+    ) -> tuple[CheckerSettings, Mapping[str, object]]:
+        """Return the settings of a run with the chosen values, and the figures as evidence.
 
         Raises:
-            StoreError: The folder holds no such run, or the file cannot be written.
-            TargetExists: The file exists and ``overwrite`` is False.
+            StoreError: The folder holds no such run.
         """
-        changes = [f"{name}={value}" for name, value in best.settings.items()]
-        settings = change_settings(self._runs.read(run).settings, changes)
-        evidence = {
-            "source": "spatialstudio audit calibrate",
-            "chosen": asdict(best),
-            "held_out": asdict(held_out),
-        }
-        self.files.write_settings(settings, evidence, path, overwrite=overwrite)
+        return calibrated_settings(self._runs.read(run).settings, report)
+
+    def answers(self, paths: Sequence[Path], labels: Sequence[HumanLabel]) -> HumanAnswers:
+        """Combine labels with the scores and preferences of sessions among the files.
+
+        Raises:
+            StoreError: A file is damaged.
+        """
+        states = [self._journals.read(path) for path in paths if path.suffix == SESSION_ENDING]
+        ratings = [state.scores for state in states if state.scores]
+        preferences = [each for state in states for each in state.preferences]
+        return answers_from(consensus_of(labels), ratings, preferences)
+
+    def metric_scores(
+        self, sample: Path, tables: Sequence[Path], runs: Sequence[Path], names: Sequence[str]
+    ) -> dict[str, Mapping[str, float]]:
+        """Return the scores of metrics by sample id: of the sample, of tables, and of runs.
+
+        Raises:
+            StoreError: A file is damaged.
+            SettingsError: There is no such metric.
+        """
+        found = dict(scores_of_items(self.read_sample(sample)))
+        for path in tables:
+            found |= self.files.read_scores(path)
+        if names:
+            found |= scores_of_runs([self._runs.read(folder) for folder in runs], names)
+        return found
 
 
 def audits_of(studio: Studio) -> Audits:
     """Return the use cases of audits of a studio."""
     journals = studio.registry.vote_journals(JOURNALS_ID)
-    return Audits(studio.judging.audit_files, studio.judging.recorded_runs, journals)
+    exports = AuditExports(
+        figures=studio.registry.audit_figures(JOURNALS_ID),
+        look=studio.exports.look(),
+        presets=studio.storage.checker_presets,
+    )
+    return Audits(studio.judging.audit_files, studio.judging.recorded_runs, journals, exports)
 
 
 def draw_items(
@@ -413,6 +469,31 @@ def calibration_report(
         held_out=pooled_held_out(candidates, search_fold, rows),
         evaluated=len(tested),
     )
+
+
+def calibrated_settings(
+    base: CheckerSettings, report: CalibrationReport, threshold: float | None = None
+) -> tuple[CheckerSettings, Mapping[str, object]]:
+    """Return checker settings with the values that a search chose, and the evidence for them.
+
+    Args:
+        base: The settings under which the samples were judged.
+        report: The search.
+        threshold: A confidence threshold chosen by hand; None for that with the least J.
+    """
+    best = best_row(report.rows)
+    least = best.threshold if threshold is None else threshold
+    changes: dict[str, Any] = {**best.settings, "min_confidence": least}
+    evidence = {
+        "source": "audit calibration",
+        "chosen": asdict(best),
+        "held_out": asdict(report.held_out),
+        "threshold": least,
+        "chosen_by_hand": threshold is not None,
+        "evaluated": report.evaluated,
+        "calibration_error": report.error,
+    }
+    return replace(base, **changes), evidence
 
 
 def is_evaluated(sample: AuditedSample) -> bool:

@@ -11,16 +11,15 @@ from typing import Any
 from spatialstudio.application.benchmark.gather import ROWS_FILE, scored_sample
 from spatialstudio.application.benchmark.result_store import RESULTS_FOLDER
 from spatialstudio.application.evaluate.metrics import choose_metrics, metric_figures, metric_values
-from spatialstudio.application.evaluate.recorded_runs import judge_sample, report_on_samples
-from spatialstudio.domain.benchmark import RecordedRun, RecordedSample, RunReport, ScoredSample
+from spatialstudio.application.evaluate.recorded_runs import evaluation_of, report_on_samples
+from spatialstudio.domain.benchmark import RecordedRun, RunReport, ScoredSample
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric import Figures, Row
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.safe_files import MEBIBYTE, is_inside, parse_limited, read_regular
-from spatialstudio.domain.scene import MentionId, ObjectMention, Prompt, SceneGraph, TextSpan
-from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.benchmark.figures import (
     Comparison,
     OrderBias,
@@ -148,14 +147,12 @@ def _rows_of(run: RecordedRun) -> Iterator[Row]:
     metrics = choose_metrics(BOX_METRICS)
     for sample in run.samples:
         base = {"prompt": sample.item.prompt, "prompt_id": sample.item.id, "seed": sample.seed}
-        verdict = judge_sample(sample, run.settings).verdict
-        if sample.perception is None or verdict is None:
+        evaluated = evaluation_of(sample, run.settings)
+        if evaluated is None or sample.perception is None:
             yield {**base, "error": "no usable record", **ONE_RELATION, "verdicts": []}
             continue
-        scene = _scene_of(sample)
-        evaluation = Evaluation(
-            perception=sample.perception, verdicts=(verdict,), checker=run.settings
-        )
+        scene, evaluation = evaluated
+        (verdict,) = evaluation.verdicts
         scores, values = metric_values(metrics, scene, evaluation)
         yield {
             **base,
@@ -171,22 +168,6 @@ def _rows_of(run: RecordedRun) -> Iterator[Row]:
                 }
             ],
         }
-
-
-def _scene_of(sample: RecordedSample) -> SceneGraph:
-    names = (sample.item.subject, sample.item.object)
-    mentions = tuple(
-        ObjectMention(
-            id=MentionId(name), phrase=name, head=name, span=TextSpan(start=0, stop=len(name))
-        )
-        for name in names
-    )
-    return SceneGraph(
-        prompt=Prompt(text=sample.item.prompt),
-        mentions=mentions,
-        relations=(sample.relation,),
-        extractor_id="recorded",
-    )
 
 
 def report_on_method(method: MethodResults) -> MethodReport:

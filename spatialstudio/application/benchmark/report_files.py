@@ -146,7 +146,7 @@ def report_latex(reports: Sequence[MethodReport]) -> str:
     for report in reports:
         pairs = report.report.pairs_by_seed
         cells = [
-            _latex_text(report.name),
+            latex_text(report.name),
             *map(_latex_share, (report.all.pass_all, report.all.pass_decided, report.all.coverage)),
             f"{100 * report.report.best_of.pass_rate_all:.1f}",
             f"{100 * report.report.all_of.pass_rate_all:.1f}",
@@ -163,7 +163,8 @@ def _latex_share(interval: Interval) -> str:
     return f"{value:.1f} [{low:.1f}, {high:.1f}]"
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Return a text with the special characters of LaTeX escaped."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     plain = {character: f"\\{character}" for character in "&%$#_{}"}
     return "".join({**special, **plain}.get(character, character) for character in text)

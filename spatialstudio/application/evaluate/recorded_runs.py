@@ -27,8 +27,16 @@ from spatialstudio.domain.errors import EmptyMapError, StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.safe_files import check_not_source
-from spatialstudio.domain.scene import Relation, SceneGraph, relation_types
-from spatialstudio.domain.verdict import CheckerSettings, Outcome, Perception
+from spatialstudio.domain.scene import (
+    MentionId,
+    ObjectMention,
+    Prompt,
+    Relation,
+    SceneGraph,
+    TextSpan,
+    relation_types,
+)
+from spatialstudio.domain.verdict import CheckerSettings, Evaluation, Outcome, Perception
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.decide_many import (
@@ -94,6 +102,29 @@ def judge_sample(sample: RecordedSample, settings: CheckerSettings) -> JudgedSam
         verdict=decide_relation(sample.relation, sample.perception, settings, sample.looks),
         chosen=tuple(candidates_of(end, sample.perception, settings).chosen for end in ends),
     )
+
+
+def evaluation_of(
+    sample: RecordedSample, settings: CheckerSettings
+) -> tuple[SceneGraph, Evaluation] | None:
+    """Return the scene of a recorded image and its evaluation; None without a usable record."""
+    verdict = judge_sample(sample, settings).verdict
+    if sample.perception is None or verdict is None:
+        return None
+    names = (sample.item.subject, sample.item.object)
+    mentions = tuple(
+        ObjectMention(
+            id=MentionId(name), phrase=name, head=name, span=TextSpan(start=0, stop=len(name))
+        )
+        for name in names
+    )
+    scene = SceneGraph(
+        prompt=Prompt(text=sample.item.prompt),
+        mentions=mentions,
+        relations=(sample.relation,),
+        extractor_id="recorded",
+    )
+    return scene, Evaluation(perception=sample.perception, verdicts=(verdict,), checker=settings)
 
 
 def report_of(judged: Sequence[JudgedSample], settings: CheckerSettings) -> RunReport:

@@ -94,6 +94,18 @@ def safest_with_coverage(curve: Sequence[RiskPoint], least_coverage: float) -> R
     return min(wide, key=lambda point: (point.risk, -point.coverage), default=None)
 
 
+def changing_sides(
+    samples: Sequence[AuditedSample], first: float, second: float
+) -> tuple[AuditedSample, ...]:
+    """Return the decided samples that are covered at one of two thresholds only."""
+    low, high = sorted((first, second))
+    return tuple(
+        one
+        for one in samples
+        if one.checker is not Outcome.UNDECIDABLE and low <= one.confidence < high
+    )
+
+
 class _Table:
     """The samples as (n,) arrays."""
 

@@ -46,7 +46,8 @@ SAMPLE_COLUMNS = (
     *("checker_verdict_raw", "conf", "run_id", "run_path", "method"),
 )
 WEIGHT_COLUMN = "weight"
-LABEL_COLUMNS = ("sample_id", "human_verdict", "notes", "timestamp")
+SAMPLE_ID = "sample_id"
+LABEL_COLUMNS = (SAMPLE_ID, "human_verdict", "notes", "timestamp")
 RATER_COLUMN, FINAL_COLUMN = "rater", "final"
 FINAL = "yes"
 PLACES = ".4f"
@@ -145,6 +146,27 @@ class SpatialBenchAudits:
         values = [_fields(one) for one in labels] if is_plain else list(_tasks(labels))
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
         write_whole(path, text.encode(), overwrite=overwrite)
+
+    def read_scores(self, path: Path) -> Mapping[str, Mapping[str, float]]:
+        """Read a table of metrics; see ``AuditFiles``.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+        scores: dict[str, dict[str, float]] = {}
+        try:
+            for row in _rows(_content(path)):
+                sample_id = row.pop(SAMPLE_ID)
+                for name, cell in row.items():
+                    if cell:
+                        scores.setdefault(name, {})[sample_id] = _finite(cell)
+        except _BROKEN as error:
+            raise _damaged(path) from error
+        return scores
+
+    def write(self, path: Path, content: bytes, *, overwrite: bool) -> None:
+        """Write an exported table or figure; see ``AuditFiles``."""
+        write_whole(path, content, overwrite=overwrite)
 
     def write_settings(
         self,
@@ -264,6 +286,13 @@ def _weight(text: str | None) -> float:
     if not weight:
         raise ValueError("A weight is 0.")
     return weight
+
+
+def _finite(cell: str) -> float:
+    number = float(cell)
+    if not isfinite(number):
+        raise ValueError(f"{number} is not finite.")
+    return number
 
 
 def _number(value: Any, most: float = float("inf")) -> float:

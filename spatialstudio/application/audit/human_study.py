@@ -1,0 +1,215 @@
+"""The human study of a metric: how well its scores agree with the answers of people.
+
+Rezaei et al. 2025, arXiv:2506.23418, compare PSE and three other metrics with three raters this
+way (Tables 1 and 2). Any metric can be compared: one of the program over recorded runs, the scores
+that stored runs have, or the columns of a table from elsewhere.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialstudio.application.evaluate.metrics import METRICS, choose_metrics, relation_score
+from spatialstudio.application.evaluate.recorded_runs import evaluation_of
+from spatialstudio.domain.audit import AuditItem
+from spatialstudio.domain.audit_figures import BinaryFigures
+from spatialstudio.domain.audit_session import Preference
+from spatialstudio.domain.benchmark import RecordedRun
+from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.statistics.correlation import (
+    Objective,
+    Scores,
+    area_under_roc,
+    best_threshold,
+    kendall_tau_b,
+    pairwise_accuracy,
+    pearson,
+    preference_accuracy,
+    spearman,
+)
+from spatialstudio.science.statistics.intervals import figure_bootstrap
+
+RESAMPLES = 1000
+"""Resamples of a bootstrap."""
+HUMAN_SCORES = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.5, Outcome.FAIL: 0.0}
+"""Verdicts of people as ranks for the correlations."""
+CHECKER = "checker"
+"""The checker as a metric: its confidence, negative for FAIL, 0 for UNDECIDABLE."""
+STORED_SCORES = ("pse", "pos")
+"""Scores that pictures of the library carry into an audit."""
+SIGNS = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.0, Outcome.FAIL: -1.0}
+LEAST_SAMPLES = 2
+
+MetricScores = Mapping[str, float]
+"""Scores of a metric by sample id."""
+Preferences = Sequence[tuple[str, str, Preference]]
+"""First sample, second sample, and which one people prefer."""
+
+
+@frozen
+class HumanAnswers:
+    """The answers of people on the same pictures.
+
+    Attributes:
+        scores: Ratings, or verdicts as ranks, by sample id; higher is better.
+        passes: Whether people say that the picture satisfies the relation; without UNDECIDABLE.
+        preferences: Compared pairs.
+    """
+
+    scores: Mapping[str, float]
+    passes: Mapping[str, bool]
+    preferences: Preferences = ()
+
+
+@frozen
+class MetricReport:
+    """Agreement of one metric with people.
+
+    Attributes:
+        metric: Its name.
+        n: Number of pictures with a score and an answer.
+        kendall: Kendall's tau-b.
+        spearman: Spearman's rho.
+        pearson: Pearson's r.
+        pairwise: Share of pairs of pictures ordered as people do, [0, 1].
+        auc: Area under the ROC curve of PASS against FAIL, [0, 1].
+        best: The threshold with the highest accuracy against PASS and FAIL; None without both.
+        preference: Share of people's preferences that the metric predicts, [0, 1]; None without.
+    """
+
+    metric: str
+    n: int
+    kendall: Interval
+    spearman: Interval
+    pearson: Interval
+    pairwise: Interval
+    auc: Interval
+    best: BinaryFigures | None
+    preference: float | None
+
+
+def answers_from(
+    verdicts: Mapping[str, Outcome],
+    ratings: Sequence[Mapping[str, float]] = (),
+    preferences: Preferences = (),
+) -> HumanAnswers:
+    """Combine the answers of all raters; ratings of several raters are averaged.
+
+    Args:
+        verdicts: Consensus by sample id.
+        ratings: Scores of each rater, by sample id.
+        preferences: Compared pairs.
+    """
+    scores = {each: HUMAN_SCORES[verdict] for each, verdict in verdicts.items()}
+    rated = {each for rater in ratings for each in rater}
+    scores |= {
+        each: float(np.mean([rater[each] for rater in ratings if each in rater])) for each in rated
+    }
+    decided = {each: v is Outcome.PASS for each, v in verdicts.items() if v in DECIDED}
+    return HumanAnswers(scores=scores, passes=decided, preferences=tuple(preferences))
+
+
+DECIDED = (Outcome.PASS, Outcome.FAIL)
+
+
+def compare_metric(metric: str, scores: MetricScores, people: HumanAnswers) -> MetricReport:
+    """Compare a metric with people; figures that are undefined have no value.
+
+    Raises:
+        SettingsError: Fewer than two pictures have a score and an answer.
+    """
+    pairs = [each for each in people.preferences if {each[0], each[1]} <= scores.keys()]
+    common = sorted(scores.keys() & people.scores.keys())
+    if len(common) < LEAST_SAMPLES and not pairs:
+        raise SettingsError(
+            f'"{metric}" has scores of fewer than two pictures with answers.',
+            hint="Ids of scores and answers must be those of the sample.",
+        )
+    own = np.array([scores[each] for each in common])
+    human = np.array([people.scores[each] for each in common])
+    tested = sorted(scores.keys() & people.passes.keys())
+    decided = np.array([scores[each] for each in tested])
+    passes = np.array([people.passes[each] for each in tested], bool)
+    has_both = bool(passes.any() and not passes.all())
+    return MetricReport(
+        metric=metric,
+        n=len(common),
+        kendall=_interval(kendall_tau_b, own, human),
+        spearman=_interval(spearman, own, human),
+        pearson=_interval(pearson, own, human),
+        pairwise=_interval(pairwise_accuracy, own, human),
+        auc=_interval(area_under_roc, decided, passes),
+        best=best_threshold(decided, passes, Objective.ACCURACY) if has_both else None,
+        preference=_preference(scores, pairs),
+    )
+
+
+def _interval(
+    coefficient: Callable[[Scores, npt.NDArray[np.float64]], float | None]
+    | Callable[[Scores, npt.NDArray[np.bool_]], float | None],
+    first: Scores,
+    second: npt.NDArray[np.float64] | npt.NDArray[np.bool_],
+) -> Interval:
+    def figure(drawn: npt.NDArray[np.int64]) -> float | None:
+        return coefficient(first[drawn], second[drawn])  # type: ignore[arg-type]
+
+    return figure_bootstrap(len(first), figure, resamples=RESAMPLES)
+
+
+def _preference(scores: MetricScores, pairs: Preferences) -> float | None:
+    """Return the share of predicted preferences; pairs that people call equal are left out."""
+    decided = [each for each in pairs if each[2] is not Preference.EQUAL]
+    return preference_accuracy(
+        np.array([scores[first] for first, _, _ in decided]),
+        np.array([scores[second] for _, second, _ in decided]),
+        np.array([preferred is Preference.FIRST for _, _, preferred in decided], bool),
+    )
+
+
+def scores_of_items(items: Sequence[AuditItem]) -> Mapping[str, MetricScores]:
+    """Return the scores that the pictures of a sample carry: the checker, and PSE and PoS."""
+    found: dict[str, dict[str, float]] = {
+        CHECKER: {
+            item.candidate.id: SIGNS[item.candidate.stratum.verdict] * item.candidate.confidence
+            for item in items
+        }
+    }
+    for name in STORED_SCORES:
+        own = {item.candidate.id: float(item.fields[name]) for item in items if name in item.fields}
+        if own:
+            found[name] = own
+    return found
+
+
+def scores_of_runs(runs: Sequence[RecordedRun], names: Sequence[str]) -> Mapping[str, MetricScores]:
+    """Compute metrics over recorded detections; relations that a metric omits have no score.
+
+    Args:
+        runs: The runs.
+        names: Names of metrics that score relations.
+
+    Raises:
+        SettingsError: There is no such metric.
+        PluginError: A metric failed.
+    """
+    chosen = [metric for metric in choose_metrics(names).chosen if metric.id in names]
+    if silent := [metric.id for metric in chosen if metric.of_relation is None]:
+        known = ", ".join(each.id for each in METRICS if each.of_relation is not None)
+        raise SettingsError(
+            f'The metric "{silent[0]}" does not score relations.', hint=f"Available: {known}."
+        )
+    found: dict[str, dict[str, float]] = {metric.id: {} for metric in chosen}
+    for run in runs:
+        for sample in run.samples:
+            evaluated = evaluation_of(sample, run.settings)
+            if evaluated is None:
+                continue
+            for metric in chosen:
+                score = relation_score(metric, sample.relation, *evaluated, metric.rules)
+                if score is not None:
+                    found[metric.id][sample.id] = float(score)
+    return found
