@@ -397,7 +397,7 @@ def _draw_curve(
 ) -> ExportFile:
     weights = "weighted to the population" if options.weighted else "unweighted"
     choices = f"{weights}; samples that people call UNDECIDABLE: {options.undecidable}"
-    names = ", ".join(path.stem for path in options.labels)
+    names = f"the labels in {', '.join(path.name for path in options.labels)}"
     samples = len(audits.read_sample(options.sample))
     caption = curve_caption(samples, names, choices)
     return audits.figures.risk_coverage(curve, None, caption, audits.look, ending)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.exports.audit_plot import build as build_audit_figures
 from spatialstudio.adapters.exports.exporter import build as build_exporter
 from spatialstudio.adapters.hub.hub import build as build_hub
-from spatialstudio.adapters.exports.audit_plot import build as build_audit_figures
 from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber

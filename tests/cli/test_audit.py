@@ -197,3 +197,58 @@ def test_a_margin_needs_a_run(terminal, small_audit):
     done = terminal("audit", "calibrate", *small_audit, "--margin", "0.1", "--folds", "2")
     assert done.code == 2
     assert "--run" in done.err
+
+
+def test_metrics_are_compared_with_people(terminal, tmp_path):
+    scores = tmp_path / "scores.csv"
+    humans = rows_of(LABELS)
+    rank = {"PASS": "3", "UNDECIDABLE": "2", "FAIL": "-1"}
+    lines = [f"{row['sample_id']},{rank[row['human_verdict']]}," for row in humans]
+    scores.write_text("sample_id,perfect,empty\n" + "\n".join(lines) + "\n")
+    done = terminal("audit", "correlate", *ANALYSIS, "--scores", scores, "--json")
+    checker, perfect = json.loads(done.out)["metrics"]
+    assert (checker["metric"], checker["n"]) == ("checker", 66)
+    for name in ("kendall", "spearman", "pairwise", "auc"):
+        assert perfect[name]["value"] == pytest.approx(1)
+        assert checker[name]["low"] < checker[name]["value"] < checker[name]["high"] < 1
+    assert perfect["best"]["threshold"] == 3
+    assert perfect["best"]["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [("sample_id,a\nx,nan\n", 3), ("id,a\nx,1\n", 3)], ids=["NaN", "no ids"]
+)
+def test_a_damaged_table_of_scores_is_named(content, code, terminal, tmp_path):
+    scores = tmp_path / "scores.csv"
+    scores.write_text(content)
+    done = terminal("audit", "correlate", *ANALYSIS, "--scores", scores)
+    assert done.code != 0
+    assert "scores.csv" in done.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "tex", "svg", "pdf", "png"])
+def test_the_curve_is_exported_as_table_or_figure(ending, terminal, tmp_path):
+    target = tmp_path / f"curve.{ending}"
+    first = terminal("audit", "risk-coverage", *ANALYSIS, "--export", target)
+    begins = {"csv": b"tau", "tex": rb"\begin{tabular}", "pdf": b"%PDF", "png": b"\x89PNG"}
+    assert target.read_bytes().startswith(begins.get(ending, b"<"))
+    again = terminal("audit", "risk-coverage", *ANALYSIS, "--export", target)
+    assert first.code == 0
+    assert again.code != 0
+
+
+def test_agreement_has_no_figure(terminal, tmp_path):
+    done = terminal("audit", "agreement", *ANALYSIS, "--export", tmp_path / "a.svg")
+    assert ".csv, .tex" in done.err
+
+
+def test_a_calibration_is_saved_as_a_preset_that_judges_runs(terminal, small_audit, tmp_path):
+    run = GOLDEN / "spatialbench_run"
+    search = ("audit", "calibrate", *small_audit, "--run", run, "--folds", "2", "--json")
+    best = json.loads(terminal(*search, "--save", "team").out)["best"]
+    judged = terminal("judge-records", run, "--checker", "team", "--out", tmp_path / "judged")
+    assert judged.code == 0
+    lines = (tmp_path / "judged" / "per_sample.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    decided = [row["conf"] for row in records if row["verdict_raw"] != "UNDECIDABLE"]
+    assert min(decided) >= best["threshold"]

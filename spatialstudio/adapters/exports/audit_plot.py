@@ -108,9 +108,9 @@ def reliability_drawing(
         )
         middle = (left + right) / 2
         count = Text(
-            at=(middle, top - 3),
+            at=(middle, bottom - 4),
             text=str(each.count),
-            colour=colours["muted"],
+            colour=colours["text"],
             size=SMALL,
             anchor=Anchor.MIDDLE,
         )

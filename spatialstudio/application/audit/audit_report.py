@@ -147,12 +147,11 @@ def curve_caption(samples: int, labels: str, choices: str) -> FigureCaption:
 
     Args:
         samples: Number of samples.
-        labels: Who labelled them.
+        labels: Whose labels they have.
         choices: How weights and UNDECIDABLE of people are treated.
     """
     lines = (
-        f"Risk and coverage of the checker on {samples} samples, against labels of {labels}; "
-        f"{choices}.",
+        f"Risk and coverage of the checker on {samples} samples, against {labels}; {choices}.",
         "A verdict is covered if its confidence reaches the threshold; the risk is the share of "
         "covered verdicts that people contradict. Spatial Studio.",
     )
@@ -164,6 +163,6 @@ def reliability_caption(report: CalibrationReport, labels: str) -> FigureCaption
     error = "undefined" if report.error is None else f"{report.error:.3f}"
     lines = (
         f"Confidence of {report.evaluated} verdicts and the share that {labels} confirm; numbers "
-        f"of verdicts above the bars. Expected calibration error {error}. Spatial Studio.",
+        f"of verdicts in the bars. Expected calibration error {error}. Spatial Studio.",
     )
     return FigureCaption(title="Reliability of the confidence", lines=lines)
