@@ -292,7 +292,12 @@ token_spans = st.builds(
 
 
 attention_files = st.builds(
-    AttentionFile, layer=words, name=words, words=tuples_of(words), shape=st.tuples(*[counts] * 5)
+    AttentionFile,
+    layer=words,
+    name=words,
+    words=tuples_of(words),
+    shape=st.tuples(*[counts] * 5),
+    steps_before=tuples_of(counts),
 )
 estimates = st.builds(
     MemoryEstimate,

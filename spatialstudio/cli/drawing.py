@@ -17,9 +17,10 @@ from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, note_absent_models
 from spatialstudio.cli.options import add_judge_options, judge_choice
 from spatialstudio.cli.printing import ProgressBar, show_progress
+from spatialstudio.domain.attention import removed_in_words
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, GenerationStarted
 from spatialstudio.science.guidance.methods import has_work
 
 DEPTH_IS_LEFT_ALONE = (
@@ -113,6 +114,7 @@ def working(studio: Studio) -> Iterator[None]:
 
     studio.bus.subscribe(studio.session.apply_event)
     studio.bus.subscribe(bar.apply_event)
+    studio.bus.subscribe(warn_of_removed)
     studio.start()
     try:
         with at_stop(give_up):
@@ -130,6 +132,12 @@ def store_failure(event: object) -> tuple[ErrorReport, ...]:
         return (event.error,)
     safe = f'The run was saved to "{event.recovered}".' if event.recovered else "The run is lost."
     return (replace(event.error, hint=f"{safe} {event.error.hint}".rstrip()),)
+
+
+def warn_of_removed(event: object) -> None:
+    """Print a note if captured layers of older runs were removed to make room."""
+    if isinstance(event, GenerationStarted) and event.removed_runs:
+        show_progress(removed_in_words(event.removed_runs))
 
 
 def warn_of_unread(event: object) -> None:

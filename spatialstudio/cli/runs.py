@@ -114,7 +114,7 @@ def export_runs(options: argparse.Namespace, studio: Studio) -> int:
 
 def import_bundle(options: argparse.Namespace, studio: Studio) -> int:
     """Import a bundle of runs."""
-    pictures = studio.exports.open_bundle(options.bundle, studio.library.root)
+    pictures = studio.exports.open_bundle(options.bundle, studio.library.root, show_progress)
     studio.library.refresh()
     return _tell_files(options, pictures)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spatialstudio.domain.arrays import FloatMap, freeze
+from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.scene import MentionId
 
@@ -21,6 +22,9 @@ LAYER_DTYPES: Mapping[str, int] = {"float16": 2, "float32": 4}
 
 ATTENTION_FOLDER = "attention"
 """Cache folder with one folder per request, for attention too large to send between processes."""
+
+MOST_CACHE_BYTES = 8 * 1024**3
+"""Size limit of that folder; the oldest runs are removed first."""
 
 
 class AttentionDetail(Enum):
@@ -126,6 +130,35 @@ class AttentionFile:
     def size_bytes(self) -> int:
         """Size of the values in bytes; 0 for a number type that cannot be read."""
         return prod(self.shape) * LAYER_DTYPES[self.dtype] if self.dtype in LAYER_DTYPES else 0
+
+
+@frozen
+class AttentionCacheUse:
+    """How full the cache of captured layers is.
+
+    Attributes:
+        size_bytes: Size of all runs together.
+        limit_bytes: The largest size; the oldest runs are removed first.
+        runs: Number of runs with captured layers.
+    """
+
+    size_bytes: int
+    limit_bytes: int
+    runs: int
+
+    def __str__(self) -> str:
+        used, limit = map(size_in_words, (self.size_bytes, self.limit_bytes))
+        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        return f"captured layers of {runs}, {used} of at most {limit}"
+
+
+def removed_in_words(runs: int) -> str:
+    """Return a sentence on runs whose captured layers were removed; empty if there are none."""
+    if not runs:
+        return ""
+    limit = size_in_words(MOST_CACHE_BYTES)
+    whose = "of the oldest run" if runs == 1 else f"of the {runs} oldest runs"
+    return f"The captured layers {whose} were removed: their cache is limited to {limit}."
 
 
 @frozen(eq=False)

@@ -222,8 +222,15 @@ class Exporter(Protocol):
             StoreError: The folder cannot be written.
         """
 
-    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+    def open_bundle(
+        self, path: Path, root: Path, note: Callable[[str], object]
+    ) -> tuple[Path, ...]:
         """Import the runs of a bundle into a library, and return their image paths.
+
+        Args:
+            path: The bundle.
+            root: The library.
+            note: Receives sentences on captured layers that made room for those of the bundle.
 
         Raises:
             StoreError: The file is not a bundle, is damaged, or the library cannot be written.

@@ -308,6 +308,7 @@ class GenerationStarted:
         text_layers: Cross-attention layers of the denoiser, in execution order.
         is_repeated: Whether the steps that follow have run before: those of the best of several
             pictures.
+        removed_runs: Number of older runs whose captured layers were removed to make room.
     """
 
     request_id: RequestId
@@ -318,6 +319,7 @@ class GenerationStarted:
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
     is_repeated: bool = False
+    removed_runs: int = 0
 
 
 @frozen

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.attention import AttentionFile, LayerValues
+from spatialstudio.domain.attention import AttentionCacheUse, AttentionFile, LayerValues
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationRequest,
@@ -287,6 +287,9 @@ class StateFiles(Protocol):
 
 class AttentionFiles(Protocol):
     """Reads attention stored on disk for a run."""
+
+    def use(self) -> AttentionCacheUse:
+        """Return how full the cache of captured layers is."""
 
     def read(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Open one layer's attention as a memory map.

@@ -21,6 +21,7 @@ from spatialstudio.adapters.storage.records.benchmark_files import (
     build as build_benchmark_files,
 )
 from spatialstudio.adapters.storage.records.spatialbench_uc import build as build_records
+from spatialstudio.adapters.storage.stores.attention_files import build as build_attention_files
 from spatialstudio.adapters.storage.stores.run_files import build as build_store
 from spatialstudio.adapters.storage.stores.state_files import build as build_state
 from spatialstudio.adapters.storage.stores.vote_journal import build as build_vote_journals
@@ -154,6 +155,7 @@ class FakeRegistry(Registry):
             "audit_files": build_audit_files,
             "audit_figures": build_audit_figures,
             "vote_journals": build_vote_journals,
+            "attention_files": build_attention_files,
             "model_catalog": lambda _: self.shelf_made,
             "trainer": lambda _: self.trainer_made,
             "model_hub": build_hub,

@@ -2,19 +2,30 @@
 
 import json
 import os
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
 
-from spatialstudio.adapters.exports.bundle import load_bundled
+from spatialstudio.adapters.exports.bundle import load_bundled, open_bundle, write_bundle
+from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
+from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.export import ExportedRun
 from tests.fakes import png_bytes
 from tests.security.harness import attack, fingerprint
-from tests.security.hostile_archives import BUNDLES, bundle_with, import_bundle, trace_with
+from tests.security.hostile_archives import (
+    BUNDLES,
+    SAMPLE,
+    bundle_with,
+    import_bundle,
+    trace_with,
+)
 from tests.security.hostile_files import fifo, link, sparse, written
 from tests.security.hostile_pictures import read_picture
 
@@ -97,6 +108,76 @@ def test_hostile_names_are_rejected(tmp_path, bystander, fields):
     with pytest.raises(StoreError):
         import_bundle(path)
     assert fingerprint(tmp_path) == before
+
+
+LAYER = AttentionFile(layer="mid", name="mid.npy", words=("a",), shape=(1, 1, 1, 2, 2))
+SOUND = np.ones(LAYER.shape, np.float16)
+
+
+def npy_of(array, **options):
+    content = BytesIO()
+    np.save(content, array, **options)
+    return content.getvalue()
+
+
+def bundle_of_layers(folder, content, name="mid.npy", *, digest="", packed=ZIP_STORED):
+    """A bundle of a run whose record names one layer, with this content."""
+    record, events = RunFiles().load(SAMPLE)
+    record = replace(record, attention_files=(LAYER,))
+    picture = RunFiles().save(record, events, folder / "runs")
+    path = folder / "layers.zip"
+    with path.open("wb") as file:
+        run = ExportedRun(path=picture, record=record, steps=(), image=SOUND)
+        write_bundle([run], file)
+    with ZipFile(path) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    index = json.loads(members["bundle.json"])
+    index["runs"][0]["layers"] = {name: digest or sha256(content).hexdigest()}
+    members["bundle.json"] = json.dumps(index).encode()
+    with ZipFile(path, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+        member = f"layers/{index['runs'][0]['name']}/{name}"
+        archive.writestr(member, content, compress_type=packed)
+    return path, record.request.id
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        pytest.param(npy_of(SOUND), {"name": "other.npy"}, id="not in the record"),
+        pytest.param(npy_of(SOUND), {"name": "../../bystander/keep"}, id="a path"),
+        pytest.param(npy_of(SOUND), {"digest": "0" * 64}, id="another hash"),
+        pytest.param(npy_of(SOUND), {"packed": ZIP_DEFLATED}, id="compressed"),
+        pytest.param(npy_of(SOUND[..., :1]), {}, id="another shape"),
+        pytest.param(npy_of(SOUND.astype(np.float64)), {}, id="another number type"),
+        pytest.param(npy_of(np.array([Path()]), allow_pickle=True), {}, id="a pickle"),
+        pytest.param(npy_of(SOUND)[:-1], {}, id="truncated"),
+        pytest.param(b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65535, {}, id="a nested header"),
+    ],
+)
+def test_hostile_layers_are_rejected_and_write_nothing(tmp_path, bystander, content, options):
+    path, _ = bundle_of_layers(tmp_path, content, **options)
+    before = fingerprint(tmp_path)
+    with pytest.raises(StoreError):
+        open_bundle(path, tmp_path / "library", tmp_path / "cache")
+    assert fingerprint(tmp_path) == before
+
+
+def test_a_bundle_replaces_no_layers_of_the_cache(tmp_path):
+    path, request_id = bundle_of_layers(tmp_path, npy_of(SOUND))
+    own = tmp_path / "cache" / request_id
+    own.mkdir(parents=True)
+    (own / "mid.npy").write_bytes(b"mine")
+    open_bundle(path, tmp_path / "library", tmp_path / "cache")
+    assert (own / "mid.npy").read_bytes() == b"mine"
+
+
+def test_sound_layers_are_imported(tmp_path):
+    path, request_id = bundle_of_layers(tmp_path, npy_of(SOUND))
+    open_bundle(path, tmp_path / "library", tmp_path / "cache")
+    read = AttentionFolders(tmp_path / "cache").read(request_id, LAYER)
+    assert np.array_equal(read, SOUND)
 
 
 def test_a_linked_month_folder_is_not_followed(tmp_path, bystander):

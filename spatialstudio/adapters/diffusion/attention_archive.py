@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from spatialstudio.adapters.attention_cache import make_room
 from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
 from spatialstudio.adapters.diffusion.attention_tap import LayerAttention, tapped
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
@@ -27,7 +28,6 @@ from spatialstudio.domain.attention import (
     Moment,
     TextLayer,
 )
-from spatialstudio.domain.devices import GIBIBYTE
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.scene import MentionId, TokenSpan
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from spatialstudio.domain.arrays import FloatMap
 
 ARRAY_ENDING = ".npy"
-MOST_BYTES = 8 * GIBIBYTE
-"""Size limit of all stored runs together; the oldest are removed first."""
 
 
 def plan_archive(
@@ -127,21 +125,6 @@ def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLaye
         TextLayer(name=layer.name, shape=map_size(*latent_size, layer.level))
         for layer in loaded.text_layers
     )
-
-
-def forget_oldest(archives: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Remove the oldest archives until the total size is within a limit.
-
-    Args:
-        archives: Folder with one subfolder per run; may be missing.
-        most_bytes: Limit on the total size of all runs.
-    """
-    runs = [folder for folder in archives.glob("*") if folder.is_dir()]
-    room = most_bytes
-    for folder in sorted(runs, key=lambda folder: folder.stat().st_mtime, reverse=True):
-        room -= sum(file.stat().st_size for file in folder.glob("*.npy"))
-        if room < 0:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 class StepTap:
@@ -277,6 +260,13 @@ class AttentionArchive(StepTap):
         self._row = 0
         self._rows_before = 0
 
+    def make_room(self) -> int:
+        """Remove the oldest runs of the cache if this one does not fit; return their number."""
+        if not self.files:
+            return 0
+        shutil.rmtree(self._folder, ignore_errors=True)  # of a trial of this run
+        return make_room(self._folder.parent, sum(file.size_bytes for file in self.files))
+
     def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:  # noqa: ARG002
         """Return the sink of a pass; before updates if there are any, then of the ordinary pass."""
         self._open()
@@ -297,7 +287,6 @@ class AttentionArchive(StepTap):
     def _open(self) -> None:
         if self._arrays:
             return
-        forget_oldest(self._folder.parent)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._arrays = [

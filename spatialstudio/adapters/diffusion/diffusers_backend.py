@@ -381,6 +381,7 @@ class _Drawing:
             attention_files=archive.files,
             text_layers=text_layers(loaded, request),
             memory=_estimate(loaded, request, archive, self._loras),
+            removed_runs=archive.make_room(),
         )
         self._report(started)
         scheduler = loaded.pipeline.scheduler

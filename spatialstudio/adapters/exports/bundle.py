@@ -1,22 +1,32 @@
 """Runs in a zip archive for another installation.
 
 bundle.json   {"format": "spatialstudio-bundle", "version": 1,
-"runs": [{"name": ..., "month": "2026/11", "files": {".png": sha256, ...}}]}
+"runs": [{"name": ..., "month": "2026/11", "files": {".png": sha256, ...},
+"layers": {"<file>.npy": sha256, ...}}]}
 runs/<name>.png, .strace, .json
+layers/<name>/<file>.npy   by choice: captured layers, stored without compression
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, is_zipfile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo, is_zipfile
 
+import numpy as np
+
+from spatialstudio.adapters.attention_cache import (
+    LONGEST_HEADER_BYTES,
+    holds_layer,
+    make_room,
+    written_run,
+)
 from spatialstudio.adapters.durable_files import explained_writing, write_whole
+from spatialstudio.adapters.exports.data_files import npy_parts
 from spatialstudio.adapters.images import PNG_ALONE, decode
 from spatialstudio.adapters.storage.stores.atomic_write import (
     ENDINGS,
@@ -34,11 +44,13 @@ from spatialstudio.adapters.zip_archive import (
     ArchiveTooLarge,
     open_archive,
 )
+from spatialstudio.domain.attention import removed_in_words
 from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.export import ExportedRun
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent
 from spatialstudio.domain.library import RunRecord
+from spatialstudio.domain.run_data import LAYER_BEFORE_PREFIX, LAYER_PREFIX
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
@@ -60,10 +72,12 @@ LARGEST_BYTES: Mapping[str, int] = {
 }
 """Size limits of a run's files."""
 LARGEST_BUNDLE_BYTES = 8 * 1024 * MEBIBYTE
-"""Size limit of a bundle, which an export builds in memory."""
+"""Size limit of a bundle, and of each of its captured layers."""
 LARGEST_RATIO = 50
 """Maximum ratio of unpacked to packed size; pictures and traces are already compressed."""
 MOST_RUNS = 10_000
+MOST_LAYERS = 100_000
+"""Maximum number of captured layers of all runs."""
 MOST_NAMES = 10
 """Names of runs that a message lists."""
 
@@ -71,16 +85,22 @@ _MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
 
 _Files = Mapping[str, bytes]
 
+_COPY = "Copy the bundle again."
 _FOREIGN = StoreError(
     "The file is not a bundle of runs.", hint=("Choose a .zip file that was exported as a bundle.")
 )
 
 
-def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return the bytes of a bundle; the runs' files are included unchanged."""
-    buffer = BytesIO()
+def write_bundle(runs: Iterable[ExportedRun], file: BinaryIO, *, with_layers: bool = False) -> None:
+    """Write a bundle; the runs' files are included unchanged.
+
+    Args:
+        runs: The runs, read with their arrays if ``with_layers``.
+        file: Open for writing.
+        with_layers: Whether to include their captured layers.
+    """
     listed: list[Mapping[str, Any]] = []
-    with ZipFile(buffer, "w") as archive:
+    with ZipFile(file, "w") as archive:
         for number, run in enumerate(runs):
             name = f"{number:04}_{run.path.stem}"
             files = {e: p.read_bytes() for e in ENDINGS if (p := run.path.with_suffix(e)).exists()}
@@ -89,17 +109,52 @@ def bundle_bytes(runs: Iterable[ExportedRun]) -> bytes:
                 archive.writestr(f"runs/{name}{ending}", content, compress_type=method)
             hashes = {ending: sha256(content).hexdigest() for ending, content in files.items()}
             month = f"{run.record.created:%Y/%m}"
-            listed.append({"name": name, "stem": run.path.stem, "month": month, "files": hashes})
+            entry = {"name": name, "stem": run.path.stem, "month": month, "files": hashes}
+            if with_layers:
+                entry["layers"] = _write_layers(archive, name, run)
+            listed.append(entry)
         index = {"format": FORMAT, "version": VERSION, "runs": listed}
         archive.writestr(INDEX, json.dumps(index, ensure_ascii=False, indent=1))
-    return buffer.getvalue()
 
 
-def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
+def _write_layers(archive: ZipFile, name: str, run: ExportedRun) -> Mapping[str, str]:
+    """Write the captured layers of a run that can be read; return their hashes by file name."""
+    arrays = {each.name: each for each in (run.data.arrays if run.data else ())}
+    hashes = {}
+    for file in run.record.attention_files:
+        prefix = LAYER_BEFORE_PREFIX if file.steps_before else LAYER_PREFIX
+        array = arrays.get(f"{prefix}{file.layer}")
+        if array is None:
+            continue
+        digest = sha256()
+        with archive.open(ZipInfo(_layer_member(name, file.name)), "w", force_zip64=True) as member:
+            for part in npy_parts(array.shape, np.dtype(array.dtype), array.blocks()):
+                digest.update(part)
+                member.write(part)
+        hashes[file.name] = digest.hexdigest()
+    return hashes
+
+
+def _layer_member(run: str, file: str) -> str:
+    return f"layers/{run}/{file}"
+
+
+def open_bundle(
+    path: Path,
+    root: Path,
+    layers: Path | None = None,
+    note: Callable[[str], object] = lambda _sentence: None,
+) -> tuple[Path, ...]:
     """Import the runs of a bundle into a library, and return their pictures.
 
     A run whose picture already exists keeps its verdicts and marks; missing files are added, and
     its trace is repaired. All runs are checked before the first is written.
+
+    Args:
+        path: The bundle.
+        root: The library.
+        layers: Cache of captured layers; None to leave them out.
+        note: Receives sentences on captured layers that were left out or made room.
 
     Raises:
         StoreError: It is not a bundle, damaged, or the library cannot be written.
@@ -108,6 +163,9 @@ def open_bundle(path: Path, root: Path) -> tuple[Path, ...]:
         runs = _listed(archive)
         for run in runs:
             _check(archive, run)
+        if layers is not None:
+            for run in runs:
+                _put_layers(archive, run, layers, note)
         return tuple(_put(root, run, _files(archive, run)) for run in runs)
 
 
@@ -124,7 +182,10 @@ def load_bundled(path: Path, name: str = "") -> tuple[RunRecord, tuple[Generatio
     with _archive(path) as archive:
         run = _named(_listed(archive), path, name)
         _check(archive, run)
-        files = _files(archive, run)
+        return _load(run, _files(archive, run))
+
+
+def _load(run: "_ListedRun", files: _Files) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
     with TemporaryDirectory(prefix="spatialstudio-") as folder:
         for ending, content in files.items():
             (Path(folder) / f"{run.stem}{ending}").write_bytes(content)
@@ -174,12 +235,14 @@ class _ListedRun:
         stem: Stem of its file names.
         month: Folder of the library, "2026/11".
         hashes: SHA-256 of its members, by extension.
+        layers: SHA-256 of its captured layers, by file name.
     """
 
     name: str
     stem: str
     month: str
     hashes: Mapping[str, str]
+    layers: Mapping[str, str]
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -217,8 +280,8 @@ def _too_large(path: Path) -> StoreError:
 def _limits(path: Path) -> ArchiveLimits:
     size = path.stat().st_size
     return ArchiveLimits(
-        members=MOST_RUNS * len(ENDINGS) + 1,
-        member_bytes=max(LARGEST_BYTES.values()),
+        members=MOST_RUNS * len(ENDINGS) + MOST_LAYERS + 1,
+        member_bytes=LARGEST_BUNDLE_BYTES,
         total_bytes=size * LARGEST_RATIO + LARGEST_BYTES[PICTURE_ENDING],
     )
 
@@ -229,6 +292,45 @@ def _check(archive: ZipFile, run: _ListedRun) -> None:
         content = _checked(archive, run, ending)
         if ending == PICTURE_ENDING:
             _check_picture(f"{run.stem}{ending}", content)
+    if run.layers:
+        _check_layers(archive, run)
+
+
+def _check_layers(archive: ZipFile, run: _ListedRun) -> None:
+    """Check that the layers are those of the run's record, with their sizes and hashes."""
+    record, _ = _load(run, _files(archive, run))
+    known = {file.name: file for file in record.attention_files}
+    for name, digest in run.layers.items():
+        info = archive.getinfo(_layer_member(run.name, name))
+        is_named = name in known and all(map(is_path_component, (name, record.request.id)))
+        if not is_named or info.compress_type != ZIP_STORED:
+            raise _FOREIGN
+        with archive.open(info) as member:
+            start = member.read(LONGEST_HEADER_BYTES)
+            hashed = sha256(start)
+            while block := member.read(MEBIBYTE):
+                hashed.update(block)
+        if not holds_layer(start, info.file_size, known[name]) or hashed.hexdigest() != digest:
+            raise StoreError(f'The layer "{name}" in the bundle is damaged.', hint=_COPY)
+
+
+def _put_layers(
+    archive: ZipFile, run: _ListedRun, cache: Path, note: Callable[[str], object]
+) -> None:
+    """Write the captured layers of a run, unless the cache has some of it already."""
+    if not run.layers:
+        return
+    request_id = _load(run, _files(archive, run))[0].request.id
+    if (cache / request_id).exists():
+        return
+    members = {name: _layer_member(run.name, name) for name in run.layers}
+    needed = sum(archive.getinfo(member).file_size for member in members.values())
+    if removed := make_room(cache, needed):
+        note(removed_in_words(removed))
+    with explained_writing(cache), written_run(cache, request_id) as write:
+        for name, member in members.items():
+            with archive.open(member) as source:
+                write(name, source)
 
 
 def _check_picture(name: str, content: bytes) -> None:
@@ -291,7 +393,11 @@ def _listed_run(plain: object) -> _ListedRun:
         raise _FOREIGN
     if not is_path_component(f"{stem}{TRACE_ENDING}") or not stem or stem.startswith("."):
         raise _FOREIGN
-    return _ListedRun(name=name, stem=stem, month=_month(plain.get("month")), hashes=hashes)
+    layers = plain.get("layers", {})
+    if not isinstance(layers, dict) or not all(isinstance(each, str) for each in layers.values()):
+        raise _FOREIGN
+    month = _month(plain.get("month"))
+    return _ListedRun(name=name, stem=stem, month=month, hashes=hashes, layers=layers)
 
 
 def _checked(archive: ZipFile, run: _ListedRun, ending: str) -> bytes:
@@ -300,7 +406,7 @@ def _checked(archive: ZipFile, run: _ListedRun, ending: str) -> bytes:
         raise StoreError(f'"{name}" in the bundle is too large to open safely.')
     content = archive.read(name)
     if sha256(content).hexdigest() != run.hashes[ending]:
-        raise StoreError(f'"{name}" in the bundle is damaged.', hint="Copy the bundle again.")
+        raise StoreError(f'"{name}" in the bundle is damaged.', hint=_COPY)
     return content
 
 

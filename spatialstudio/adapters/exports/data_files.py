@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import islice
 from typing import IO, Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -56,11 +57,22 @@ def _write_member(
 ) -> None:
     info = ZipInfo(f"{name}.npy", _EARLIEST)
     info.compress_type = ZIP_DEFLATED
-    header = {"descr": kind.str, "fortran_order": False, "shape": shape}
     with archive.open(info, "w", force_zip64=True) as member:
-        np.lib.format.write_array_header_1_0(member, header)
-        for block in blocks:
-            member.write(np.ascontiguousarray(block, kind).tobytes())
+        for part in npy_parts(shape, kind, blocks):
+            member.write(part)
+
+
+def npy_parts(
+    shape: tuple[int, ...], kind: np.dtype[Any], blocks: Iterable[np.ndarray[Any, Any]]
+) -> Iterator[bytes]:
+    """Yield the bytes of a .npy file, the header and then block by block."""
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": kind.str, "fortran_order": False, "shape": shape}
+    )
+    yield header.getvalue()
+    for block in blocks:
+        yield np.ascontiguousarray(block, kind).tobytes()
 
 
 def write_hdf5(data: RunData, file: BinaryIO) -> None:

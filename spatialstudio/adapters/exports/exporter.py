@@ -1,9 +1,10 @@
 """Export of stored runs to files, and import of bundles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from spatialstudio.adapters.durable_files import written_together
+from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.export import (
     BoardFrame,
     ExportedRun,
@@ -18,7 +19,8 @@ from spatialstudio.domain.ports import Surroundings
 
 def build(surroundings: Surroundings) -> "FileExporter":
     """Create the exporter."""
-    return FileExporter(surroundings.resources)
+    cache = surroundings.cache
+    return FileExporter(surroundings.resources, None if cache is None else cache / ATTENTION_FOLDER)
 
 
 class FileExporter:
@@ -26,12 +28,14 @@ class FileExporter:
 
     Args:
         resources: The folder of shipped data.
+        layers: Cache of captured layers; None to import none.
     """
 
     id = "files"
 
-    def __init__(self, resources: Path) -> None:
+    def __init__(self, resources: Path, layers: Path | None = None) -> None:
         self._resources = resources
+        self._layers = layers
 
     @property
     def fonts(self) -> tuple[str, ...]:
@@ -92,15 +96,22 @@ class FileExporter:
             for name, file in files:
                 write(name, file.stream or file.content)
 
-    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+    def open_bundle(
+        self, path: Path, root: Path, note: Callable[[str], object]
+    ) -> tuple[Path, ...]:
         """Import the runs of a bundle into a library, and return their pictures.
+
+        Args:
+            path: The bundle.
+            root: The library.
+            note: Receives sentences on captured layers that made room for those of the bundle.
 
         Raises:
             StoreError: It is not a bundle, damaged, or the library cannot be written.
         """
         from spatialstudio.adapters.exports.bundle import open_bundle
 
-        return open_bundle(path, root)
+        return open_bundle(path, root, self._layers, note)
 
     def load_bundled(
         self, path: Path, name: str = ""

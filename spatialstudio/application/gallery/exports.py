@@ -247,13 +247,20 @@ class Exports:
         _note_missing(made, target, order)
         return target
 
-    def open_bundle(self, path: Path, root: Path) -> tuple[Path, ...]:
+    def open_bundle(
+        self, path: Path, root: Path, note: Callable[[str], object] = lambda _sentence: None
+    ) -> tuple[Path, ...]:
         """Import the runs of a bundle into a library, and return their image files.
+
+        Args:
+            path: The bundle.
+            root: The library.
+            note: Receives sentences on captured layers that made room for those of the bundle.
 
         Raises:
             StoreError: The file is not a bundle or is damaged, or the library is not writable.
         """
-        return self.exporter.open_bundle(path, root)
+        return self.exporter.open_bundle(path, root, note)
 
     def load(self, path: Path, name: str = "") -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
         """Load a run from any of its files, from a folder, or from a bundle.

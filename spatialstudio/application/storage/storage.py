@@ -25,7 +25,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.application.storage.picture_settings import tell_form
 from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
-from spatialstudio.domain.attention import AttentionFile, LayerValues
+from spatialstudio.domain.attention import AttentionCacheUse, AttentionFile, LayerValues
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
     ModelNotFound,
@@ -248,6 +248,10 @@ class Storage:
         from spatialstudio.application.inspect.layer_table import LayerTables
 
         return LayerTables(lambda: self._registry.attention_files(FILES), self._publish)
+
+    def layer_cache(self) -> AttentionCacheUse:
+        """Return how full the cache of captured layers is."""
+        return self._registry.attention_files(FILES).use()
 
     def read_layer(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Open a captured layer of a run; see ``AttentionFiles``.

@@ -294,15 +294,19 @@ class RunExporting(QObject):
         title, kinds = tr("Import a bundle"), f"{tr('Bundles')} (*.zip)"
         file, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if file:
-            work = partial(self._take_in, Path(file))
-            self._background_jobs.run(tr("Importing a bundle"), work, self._tell_import)
+            notes: list[str] = []
+            work = partial(self._take_in, Path(file), notes)
+            tell = partial(self._tell_import, notes)
+            self._background_jobs.run(tr("Importing a bundle"), work, tell)
 
-    def _tell_import(self, files: Sequence[Path]) -> None:
+    def _tell_import(self, notes: Sequence[str], files: Sequence[Path]) -> None:
+        for note in notes:
+            self._context.toasts.tell(note)
         message = tr("Imported {runs}.").format(runs=runs_in_words(len(files)))
         self._context.toasts.tell(message)
 
-    def _take_in(self, bundle: Path, _: Progress) -> tuple[Path, ...]:
+    def _take_in(self, bundle: Path, notes: list[str], _: Progress) -> tuple[Path, ...]:
         library = self._context.studio.library
-        pictures = self._exports.open_bundle(bundle, library.root)
+        pictures = self._exports.open_bundle(bundle, library.root, notes.append)
         library.refresh()
         return pictures

@@ -17,6 +17,7 @@ from spatialstudio.domain.attention import (
     ModelLayers,
     TextLayer,
 )
+from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.ui.framework.bridge import FrameClock, VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -57,6 +58,11 @@ TO_COME = "Select blocks for the next picture. This records the maps of every la
 CAPTURE = "Record all layers"
 CAPTURE_TIP = "Record the maps of every layer and word to disk for the next picture"
 KEPT = "Click a block to include or exclude it; double-click to show only that block."
+CACHE = "Captured layers on this computer: {} of at most {}."
+CACHE_TIP = (
+    "The oldest runs lose their captured layers when a new one does not fit. Export runs as "
+    '"Bundle with layers" to keep them.'
+)
 ALL_HEADS = "Mean over heads"
 RUNNING = "Individual layers can be selected when the picture is finished."
 WILL_BE_KEPT = "The next picture will record the maps of every layer and word."
@@ -85,6 +91,9 @@ class BlocksPanel(Panel):
         self._picks.setLayout(self._flow)
         self._shapes: tuple[tuple[int, int], ...] = ()
         self._note = TextLabel(tone=Tone.MUTED, small=True)
+        self._cache = TextLabel(tone=Tone.MUTED, small=True)
+        self._cache.setToolTip(tr(CACHE_TIP))
+        self._cache.hide()
         tip = tr(CAPTURE_TIP)
         self._capture = push_button(tr(CAPTURE), self._ask_for_more, name=tip, tip=tip)
         self._clock = VisibleFrameClock(self._draw, self)
@@ -93,7 +102,7 @@ class BlocksPanel(Panel):
         for signal in (context.window_signals.model_picked, context.window_signals.capture_asked):
             signal.connect(self._clock.request)
         foot = row(self._capture, SPACE)
-        parts = (self._picker, self._picks, self._heads, self._note, foot)
+        parts = (self._picker, self._picks, self._heads, self._note, self._cache, foot)
         column(*parts, within=self, gap=0.5)
         self._draw()
 
@@ -195,6 +204,14 @@ class BlocksPanel(Panel):
             self._show_note(failure, offers_more=False)
         else:
             self._show_note(tr(KEPT if run.is_over else RUNNING), offers_more=False)
+        self._show_cache(run)
+
+    def _show_cache(self, run: OpenRun) -> None:
+        """Show how full the cache is, if the run has layers in it."""
+        self._cache.setVisible(bool(run.attention_files))
+        use = self._context.studio.storage.layer_cache()
+        sizes = map(size_in_words, (use.size_bytes, use.limit_bytes))
+        self._cache.setText(tr(CACHE).format(*sizes))
 
     def _show_note(self, text: str, *, offers_more: bool) -> None:
         self._note.setText(text)

@@ -36,9 +36,10 @@ from spatialstudio.application.session import (
     SceneChanged,
 )
 from spatialstudio.application.storage.picture_settings import with_fields
-from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.attention import AttentionDetail, removed_in_words
 from spatialstudio.domain.devices import MemoryFix, size_in_words
 from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.generation import GenerationStarted
 from spatialstudio.domain.ports import LoraCard
 from spatialstudio.domain.run_settings import (
     Preset,
@@ -185,6 +186,8 @@ class GenerationPanel(Panel):
                 self._estimate()
             case DevicesListed():
                 self._show_devices()
+            case GenerationStarted(removed_runs=count) if count:
+                self._context.toasts.tell(removed_in_words(count))
 
     def use_density(self, density: Density) -> None:
         """Show every setting, or only how firmly the layout is held."""

@@ -13,8 +13,9 @@ import pytest
 
 import spatialstudio
 from spatialstudio.adapters.exports.exporter import FileExporter
+from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
-from spatialstudio.application.gallery.exports import Exports
+from spatialstudio.application.gallery.exports import ExportOrder, Exports
 from spatialstudio.application.inspect.layer_maps import LayerMaps, peak_of_averages
 from spatialstudio.application.inspect.map_reading import (
     map_in_words,
@@ -182,18 +183,58 @@ def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_an_imported_bundle_gives_the_same_view(stored, tmp_path):
-    resources = resources_folder()
-    exporter = FileExporter(resources)
-    exports = Exports(store=RunFiles(), exporter=exporter, themes=resources / "themes")
-    (bundle,) = exports.export([stored.path], EXPORT_KINDS["bundle"], tmp_path / "out.zip")
-    second = tmp_path / "second"
-    (imported,) = exports.open_bundle(bundle, second / "library")
+def exports_at(home):
+    """The exports of an installation with its own cache of captured layers."""
+    resources, cache = resources_folder(), home / "cache" / ATTENTION_FOLDER
+    return Exports(
+        store=RunFiles(),
+        exporter=FileExporter(resources, cache),
+        themes=resources / "themes",
+        read_layer=AttentionFolders(cache).read,
+    )
+
+
+@pytest.fixture
+def bring(stored, tmp_path):
+    """Exports the run as a bundle, and imports it on a second installation."""
+
+    def bring_(kind):
+        notes = []
+        order = ExportOrder(note=notes.append)
+        target = tmp_path / "out.zip"
+        (bundle,) = exports_at(tmp_path).export(
+            [stored.path], EXPORT_KINDS[kind], target, None, order
+        )
+        second = tmp_path / "second"
+        (imported,) = exports_at(second).open_bundle(bundle, second / "library")
+        return second, imported, notes
+
+    return bring_
+
+
+@pytest.mark.parametrize("choice", [None, LayerChoice(layers=frozenset({"mid"}), head=0)])
+def test_an_imported_bundle_gives_the_same_view_and_exports(stored, tmp_path, bring, choice):
+    second, imported, notes = bring("bundle-layers")
     here, there = (
-        view_script(replace(stored, path=path), ["m1", "m2"], 1, MapScale.SHARED)
+        view_script(replace(stored, path=path), ["m1", "m2"], 1, MapScale.SHARED, choice)
         for path in (stored.path, imported)
     )
     assert shown(there, second) == shown(here, tmp_path)
+    assert notes == []
+    for kind in ("arrays", "numbers", "settings"):
+        files = [
+            exports_at(home).export([path], EXPORT_KINDS[kind], home)[0]
+            for home, path in ((tmp_path, stored.path), (second, imported))
+        ]
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_bundle_without_layers_says_so(stored, tmp_path, bring):
+    second, imported, notes = bring("bundle")
+    assert notes == ['Captured layers are left out; "Bundle with layers" contains them.']
+    choice = LayerChoice(layers=frozenset({"mid"}))
+    script = view_script(replace(stored, path=imported), ["m1"], 1, MapScale.SHARED, choice)
+    assert "import a bundle that contains them" in run_script(script, second).stderr
 
 
 def test_the_script_imports_only_open_run_and_numpy(stored):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QSpinBox,
 )
 
-from spatialstudio.domain.generation import GenerationCancelled
+from spatialstudio.domain.generation import GenerationCancelled, GenerationStarted
 from spatialstudio.domain.run_settings import SeedMode
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.framework.window_settings import Density
@@ -253,3 +253,13 @@ def test_layers_chosen_elsewhere_guide_the_next_picture(panel, window, engine):
     asked.emit(frozenset({"up", "mid"}))
     panel.generate()
     assert engine.jobs[0].request.sampling.guidance.layers == ("mid", "up")
+
+
+def test_a_notice_says_that_older_runs_lost_their_layers(window):
+    started = GenerationStarted(
+        request_id="a", total_steps=1, token_spans=(), device="cpu", removed_runs=2
+    )
+    window.panel(GenerationPanel).handle(started)
+    assert window.context.toasts.earlier[-1].message == (
+        "The captured layers of the 2 oldest runs were removed: their cache is limited to 8.6 GB."
+    )

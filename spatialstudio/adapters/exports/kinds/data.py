@@ -77,9 +77,20 @@ def _missing(data: RunData) -> tuple[str, ...]:
 def _write_bundle(
     runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
 ) -> ExportFile:
-    from spatialstudio.adapters.exports.bundle import bundle_bytes
+    from spatialstudio.adapters.exports.bundle import write_bundle
 
-    return ExportFile(content=bundle_bytes(runs))
+    has_layers = any(run.record.attention_files for run in runs)
+    notes = (LAYERS_LEFT_OUT,) if has_layers else ()
+    return ExportFile(stream=partial(write_bundle, runs), notes=notes)
+
+
+def _write_bundle_with_layers(
+    runs: Sequence[ExportedRun], _look: ExportLook, _ending: str, _resources: Path
+) -> ExportFile:
+    from spatialstudio.adapters.exports.bundle import write_bundle
+
+    notes = tuple(note for data in _data_of(runs) for note in _missing(data))
+    return ExportFile(stream=partial(write_bundle, runs, with_layers=True), notes=notes)
 
 
 def _write_report(
@@ -89,6 +100,8 @@ def _write_report(
 
     return ExportFile(content=report_bytes(runs, look, resources))
 
+
+LAYERS_LEFT_OUT = 'Captured layers are left out; "Bundle with layers" contains them.'
 
 KINDS = (
     ExportKind(
@@ -150,6 +163,15 @@ KINDS = (
         formats=("zip",),
         write=_write_bundle,
         order=120,
+        is_of_many=True,
+    ),
+    ExportKind(
+        id="bundle-layers",
+        label="Bundle with layers",
+        help="A bundle that also contains the captured layers of the runs.",
+        formats=("zip",),
+        write=_write_bundle_with_layers,
+        order=122,
         is_of_many=True,
     ),
     ExportKind(

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
+from spatialstudio.adapters.attention_cache import cache_use
 from spatialstudio.domain.attention import (
     ATTENTION_FOLDER,
     LAYER_DTYPES,
+    MOST_CACHE_BYTES,
+    AttentionCacheUse,
     AttentionFile,
     LayerValues,
 )
@@ -15,7 +18,7 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import is_path_component, is_regular
 
-_HINT = "Generate the picture again with the attention of every word."
+_HINT = "Generate the picture again with all layers, or import a bundle that contains them."
 
 
 def build(surroundings: Surroundings) -> "AttentionFolders":
@@ -33,6 +36,12 @@ class AttentionFolders:
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
+
+    def use(self) -> AttentionCacheUse:
+        """Return how full the cache is."""
+        if self._root is None:
+            return AttentionCacheUse(size_bytes=0, limit_bytes=MOST_CACHE_BYTES, runs=0)
+        return cache_use(self._root)
 
     def read(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Map one layer's attention into memory; see ``AttentionFiles``.
@@ -56,4 +65,4 @@ class AttentionFolders:
 
 
 def _gone() -> StoreError:
-    return StoreError("This run's attention to every word is no longer available.", hint=_HINT)
+    return StoreError("This run's captured layers are no longer available.", hint=_HINT)
