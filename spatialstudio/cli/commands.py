@@ -40,6 +40,7 @@ from spatialstudio.cli.judging import (
     open_to_evaluate,
     sweep_records,
 )
+from spatialstudio.cli.metrics import compare_metrics
 from spatialstudio.cli.models import models
 from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.parser import read_arguments
@@ -242,6 +243,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "corruption-study": corruption_study,
     "sweep": sweep,
     "study": study,
+    "metrics": compare_metrics,
     "questions": questions,
     "runs": runs,
     "figure": figure,

@@ -13,6 +13,7 @@ from spatialstudio.cli.benchmark import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.drawing import add_drawing_options, add_extractor
 from spatialstudio.cli.figures import add_figure_options
+from spatialstudio.cli.metrics import add_metrics_options
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
     add_command,
@@ -92,6 +93,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_sweep_options(add("sweep", "generate pictures of prompts over strengths, seeds, settings"))
     add_study_options(add("study", "compare stored runs in a table with intervals"))
     add_figure_options(add("figure", "compose a figure for a paper from stored runs"))
+    metrics = add_command(commands, "metrics", "compare metrics with each other")
+    add_metrics_options(metrics, shared)
     asked = add_command(commands, "questions", "ask multiple-choice questions and report")
     add_questions_options(asked, shared)
     runs = add_command(commands, "runs", "find, export, verify and reproduce runs")

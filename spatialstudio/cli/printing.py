@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -22,6 +22,8 @@ from spatialstudio.domain.hub import DownloadProgress
 from spatialstudio.domain.write_gate import ANSWER_GATE
 
 BAR_WIDTH = 30
+GAP = "  "
+"""Between the columns of a table."""
 CLEAR_LINE = "\r\033[K"
 LABELS = {
     Phase.LOADING: "Loading the model",
@@ -36,6 +38,18 @@ LABELS = {
 def show_lines(lines: Iterable[str]) -> None:
     """Print a result as text."""
     _answer("".join(f"{_printable(shown(line), sys.stdout)}\n" for line in lines))
+
+
+def aligned(rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield rows as lines with columns of equal width; floats with three digits."""
+    texts = [[_short(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
+        yield GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def show_table(rows: Iterable[Sequence[object]]) -> None:

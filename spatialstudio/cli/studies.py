@@ -12,7 +12,7 @@ from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import complain, show_json, show_lines, show_table
+from spatialstudio.cli.printing import aligned, complain, show_json, show_lines, show_table
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.generation import StepEvent
@@ -29,7 +29,6 @@ from spatialstudio.science.statistics.study import (
     study_run,
 )
 
-GAP = "  "
 FIGURE_COLUMNS = (
     *("number", "value", "low", "high", "n", "missing", "interval", "level", "bootstrap_seed"),
     *("difference", "difference_low", "difference_high", "pairs", "incomplete_pairs"),
@@ -104,7 +103,7 @@ def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Print a table of stored runs with intervals."""
     studio = open_studio(options.library)
     try:
-        paths = [*_found(studio, options.runs), *_filtered(studio, options.filter)]
+        paths = [*_found(studio, options.runs), *runs_matching(studio, options.filter)]
         return show_study(studio, tuple(dict.fromkeys(paths)), options)
     finally:
         studio.close()
@@ -135,7 +134,7 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     elif options.csv:
         show_table(run_rows(made) if options.each_run else figure_rows(made))
     else:
-        show_lines(_aligned(run_rows(made)) if options.each_run else study_lines(made))
+        show_lines(aligned(run_rows(made)) if options.each_run else study_lines(made))
     return EXIT_FAILURE if failures else 0
 
 
@@ -159,7 +158,8 @@ def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:
         yield from studio.storage.store.runs_in(path) or (path,)
 
 
-def _filtered(studio: Studio, line: str | None) -> Iterator[Path]:
+def runs_matching(studio: Studio, line: str | None) -> Iterator[Path]:
+    """Yield the runs of the library that match a filter line; none without a line."""
     if line is not None:
         studio.library.refresh()
         entries = studio.library.entries(studio.library.list(line))
@@ -186,7 +186,7 @@ def study_answer(made: Study) -> Mapping[str, Any]:
             {
                 "run": run.run,
                 "settings": {name: run.settings.get(name) for name in made.varied},
-                "numbers": {name: _plain(run.value(name)) for name in made.measures},
+                "numbers": {name: known_number(run.value(name)) for name in made.measures},
             }
             for run in made.runs
         ],
@@ -196,9 +196,9 @@ def study_answer(made: Study) -> Mapping[str, Any]:
 def _intervals(figures: Mapping[str, Interval]) -> Mapping[str, Any]:
     return {
         name: {
-            "value": _plain(each.value),
-            "low": _plain(each.low),
-            "high": _plain(each.high),
+            "value": known_number(each.value),
+            "low": known_number(each.low),
+            "high": known_number(each.high),
             "n": each.n,
             "missing": each.missing,
             "interval": each.method.value,
@@ -209,7 +209,8 @@ def _intervals(figures: Mapping[str, Interval]) -> Mapping[str, Any]:
     }
 
 
-def _plain(value: float) -> float | None:
+def known_number(value: float) -> float | None:
+    """Return a number; None for NaN."""
     return None if isnan(value) else value
 
 
@@ -223,7 +224,7 @@ def figure_rows(made: Study) -> Iterator[Sequence[object]]:
 
 
 def _figure_cells(figure: Interval) -> Iterator[object]:
-    yield from (_cell(_plain(value)) for value in (figure.value, figure.low, figure.high))
+    yield from (_cell(known_number(value)) for value in (figure.value, figure.low, figure.high))
     yield from (figure.n, figure.missing, figure.method.value, figure.level, _cell(figure.seed))
 
 
@@ -232,7 +233,7 @@ def _difference_cells(group: StudyGroup, name: str) -> Iterator[object]:
     if found is None:
         yield from ("",) * 5
     else:
-        yield from (_cell(_plain(value)) for value in (found.value, found.low, found.high))
+        yield from (_cell(known_number(value)) for value in (found.value, found.low, found.high))
         yield from (found.n, found.missing)
     tested = name == PASSES
     yield from (_cell(p) if tested else "" for p in (group.exact_p, group.holm_p))
@@ -247,7 +248,11 @@ def run_rows(made: Study) -> Iterator[Sequence[object]]:
     yield ("run", *made.varied, *made.measures)
     for run in made.runs:
         settings = (_cell(run.settings.get(name)) for name in made.varied)
-        yield (run.run, *settings, *(_cell(_plain(run.value(name))) for name in made.measures))
+        yield (
+            run.run,
+            *settings,
+            *(_cell(known_number(run.value(name))) for name in made.measures),
+        )
 
 
 def study_lines(made: Study) -> Iterator[str]:
@@ -260,7 +265,7 @@ def study_lines(made: Study) -> Iterator[str]:
     yield f"{len(made.runs)} runs; settings that differ: {', '.join(made.varied) or 'none'}"
     yield f"95 % intervals: {', '.join(methods)}"
     head = [*made.by, "runs", *made.measures]
-    yield from _aligned(
+    yield from aligned(
         [
             head,
             *(
@@ -285,7 +290,7 @@ def study_lines(made: Study) -> Iterator[str]:
         ]
         for group in others
     )
-    yield from _aligned(chain([[*made.by, *made.measures, *tested]], rows))
+    yield from aligned(chain([[*made.by, *made.measures, *tested]], rows))
 
 
 def _names(made: Study, group: StudyGroup) -> list[str]:
@@ -299,15 +304,3 @@ def _with_missing(figure: Interval) -> str:
 def _with_pairs(figure: Interval) -> str:
     missing = f", {figure.missing} missing" if figure.missing else ""
     return f"{figure.text} (n={figure.n}{missing})"
-
-
-def _aligned(rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield rows with columns of equal width."""
-    texts = [[_short(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    for row in texts:
-        yield GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

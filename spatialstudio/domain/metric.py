@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from math import isfinite
 from statistics import mean
 from typing import Any, TypeAlias
 
@@ -51,6 +52,8 @@ class Metric:
             False, or a number in [0, 1]; None if the metric does not cover the relation.
         of_picture: Returns items for the whole image under the rules, merged into the row; their
             names differ from those of all other values. Values are JSON values or numpy arrays.
+        score_row: Returns the score of a whole image from its row, higher is better, or None if it
+            does not cover the image; None for the mean of ``of_relation``.
         add_up: Returns figures over many images by name under the rules; empty figures are not
             shown. By default the mean of ``of_relation``, 0 for an image without evaluation.
         is_yes_no: Whether ``of_relation`` returns True or False instead of a number.
@@ -64,11 +67,20 @@ class Metric:
     help: str
     of_relation: Callable[[Relation, SceneGraph, Evaluation, Any], RelationAnswer] | None = None
     of_picture: Callable[[SceneGraph, Evaluation, Any], Mapping[str, Any]] | None = None
+    score_row: Callable[[Row], float | bool | None] | None = None
     add_up: Callable[[Sequence[Row], Any], Mapping[str, Figures]] | None = None
     is_yes_no: bool = False
     rules: Any = None
     corrected: Any = None
     order: int = LAST
+
+    def score_of(self, row: Row) -> float | None:
+        """Return its score of an image, higher is better; None if it does not cover the image."""
+        if self.score_row is not None:
+            return _number(self.score_row(row))
+        values = (_number(each.get(self.id)) for each in row.get("verdicts") or ())
+        known = [value for value in values if value is not None]
+        return mean(known) if known else None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -87,6 +99,12 @@ class Metric:
         if self.is_yes_no:
             return {self.id: {"share": sum(known) / len(known)} if known else {}}
         return {self.id: {"mean": mean(known)} if known else {}}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool | int | float) and isfinite(value):
+        return float(value)
+    return None
 
 
 def relation_values(rows: Sequence[Row], name: str, of_errors: object) -> list[Any]:

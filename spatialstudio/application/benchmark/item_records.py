@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spatialstudio.application.evaluate.metrics import ChosenMetrics, metric_values
+from spatialstudio.application.evaluate.metrics import ChosenMetrics, metric_row
 from spatialstudio.domain.benchmark import BenchmarkItem, JudgedSample, RecordedSample
 from spatialstudio.domain.benchmark_plan import PlannedItem
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles, Record
@@ -126,26 +126,17 @@ def _detector(perception: Perception, names: Mapping[Any, str]) -> Mapping[str, 
 
 
 def _row(scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics) -> Mapping[str, Any]:
-    scores, values = metric_values(metrics, scene, evaluation)
-    return {
-        "prompt": scene.prompt.text,
-        "error": None,
-        "relations": len(scene.relations),
-        "objects": len(scene.mentions),
-        **values,
-        "verdicts": [
-            {
-                "relation_id": verdict.relation_id,
-                "outcome": verdict.outcome.value,
-                "confidence": float(verdict.confidence),
-                "found": ends_found(_relation(scene, verdict), evaluation.perception),
-                "pse": float(pse_of(_relation(scene, verdict), evaluation)),
-                **{name: own[verdict.relation_id] for name, own in scores.items()},
-            }
-            for verdict in evaluation.verdicts
-        ],
-        "outcome": evaluation.outcome.value if evaluation.outcome else None,
-    }
+    row = metric_row(scene, evaluation, metrics)
+    relations = (_relation(scene, verdict) for verdict in evaluation.verdicts)
+    verdicts = [
+        {
+            "found": ends_found(relation, evaluation.perception),
+            "pse": float(pse_of(relation, evaluation)),
+            **known,
+        }
+        for relation, known in zip(relations, row["verdicts"], strict=True)
+    ]
+    return {**row, "verdicts": verdicts}
 
 
 def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: BenchmarkItem) -> Record:

@@ -145,6 +145,34 @@ def metric_values(
     return scores, values
 
 
+def metric_row(
+    scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
+) -> Mapping[str, Any]:
+    """Return the row of an evaluated image.
+
+    Raises:
+        PluginError: A metric failed.
+    """
+    scores, values = metric_values(metrics, scene, evaluation)
+    return {
+        "prompt": scene.prompt.text,
+        "error": None,
+        "relations": len(scene.relations),
+        "objects": len(scene.mentions),
+        **values,
+        "verdicts": [
+            {
+                "relation_id": verdict.relation_id,
+                "outcome": verdict.outcome.value,
+                "confidence": float(verdict.confidence),
+                **{name: own[verdict.relation_id] for name, own in scores.items()},
+            }
+            for verdict in evaluation.verdicts
+        ],
+        "outcome": evaluation.outcome.value if evaluation.outcome else None,
+    }
+
+
 def picture_values(
     metric: Metric, scene: SceneGraph, evaluation: Evaluation, rules: object
 ) -> Mapping[str, Any]:

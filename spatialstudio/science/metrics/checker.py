@@ -29,10 +29,18 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
     }
 
 
+def _score(row: Row) -> float | None:
+    """Return the share of relations that pass, without UNDECIDABLE ones; None if all are."""
+    outcomes = [each.get("outcome") for each in row.get("verdicts") or ()]
+    passes, fails = (outcomes.count(each.value) for each in (Outcome.PASS, Outcome.FAIL))
+    return passes / (passes + fails) if passes + fails else None
+
+
 METRIC = Metric(
     id=CHECKER,
     label="SpatialBench-UC",
     help="Fraction of relations with the verdict PASS; always computed.",
+    score_row=_score,
     add_up=_figures,
     order=10,
 )

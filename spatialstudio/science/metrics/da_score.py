@@ -61,6 +61,7 @@ METRIC = Metric(
         "Degree to which the picture shows the prompt's assertions, by visual question answering."
     ),
     of_picture=_of_picture,
+    score_row=lambda row: row.get("da_score"),
     add_up=_figures,
     order=30,
 )

@@ -53,6 +53,7 @@ METRIC = Metric(
     label="PSE",
     help="How clearly the masks satisfy each relation, max(0, 2 PoS - 1).",
     of_picture=_of_picture,
+    score_row=lambda row: row.get("mean_pse"),
     add_up=_figures,
     order=20,
 )

@@ -88,6 +88,7 @@ METRIC = Metric(
         "1 - edit distance between the graphs of prompt and picture, over that of an empty picture."
     ),
     of_picture=_of_picture,
+    score_row=lambda row: row.get("scene_graph_score"),
     add_up=_figures,
     rules=GraphSettings(),
     order=35,

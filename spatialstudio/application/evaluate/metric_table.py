@@ -1,0 +1,158 @@
+"""Metric against metric over stored runs, results of ``evaluate`` and benchmark folders."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spatialstudio.application.evaluate.metrics import ChosenMetrics, metric_row
+from spatialstudio.application.jobs.background_jobs import Progress
+from spatialstudio.domain.errors import SettingsError, StoreError
+from spatialstudio.domain.metric import Row
+from spatialstudio.domain.metric_table import Disagreement, MetricTable, PictureScores
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
+    is_inside,
+    is_regular,
+    open_regular,
+    parse_limited,
+    read_regular,
+)
+from spatialstudio.science.statistics.metric_agreement import between, compare_metrics
+
+JUDGED, ITEMS = "judged", "items"
+"""Folders of a benchmark; see ``application/benchmark/result_store.py``."""
+ANSWERS = "answers.jsonl"
+LARGEST_RECORD_BYTES = 4 * MEBIBYTE
+FEWEST = 3
+"""Fewest pictures that are compared."""
+
+Source = Callable[[ChosenMetrics], PictureScores | None]
+"""Reads the scores of one picture; returns None for one that is not judged."""
+
+
+def compare_pictures(
+    paths: Sequence[Path],
+    store: RunStore,
+    metrics: ChosenMetrics,
+    progress: Progress = lambda _done, _total: None,
+) -> MetricTable:
+    """Compare metrics over pictures.
+
+    Args:
+        paths: Each a run file, a folder of runs, a benchmark, or the results of ``evaluate``.
+        store: Reads stored runs; their metrics are computed from the stored perception.
+        metrics: The metrics; results of others are not read.
+        progress: Receives the number of pictures read and in total; may raise ``Cancelled``.
+
+    Raises:
+        SettingsError: There are fewer than three judged pictures, or fewer than two metrics.
+        StoreError: A file is damaged.
+    """
+    sources = [source for path in paths for source in _sources(path, store)]
+    found: list[PictureScores] = []
+    for done, source in enumerate(sources):
+        progress(done, len(sources))
+        if (scores := source(metrics)) is not None:
+            found.append(scores)
+    if len(found) < FEWEST:
+        raise SettingsError(
+            f"Only {len(found)} of {len(sources)} pictures are judged.",
+            hint=f"Choose at least {FEWEST} judged pictures.",
+        )
+    table = compare_metrics(found, {each.id: each.label for each in metrics.chosen})
+    if not table.pairs:
+        raise SettingsError(
+            "Fewer than two metrics score these pictures.", hint="Choose other metrics."
+        )
+    left_out = len(sources) - len(found)
+    notes = (f"{left_out} of {len(sources)} pictures are not judged.",) if left_out else ()
+    return MetricTable(
+        columns=table.columns, pairs=table.pairs, disagreements=table.disagreements, notes=notes
+    )
+
+
+def disagreements(table: MetricTable, pair: tuple[str, str] | None) -> tuple[Disagreement, ...]:
+    """Return the pictures that two metrics, or any, rank differently, the largest spread first."""
+    return table.disagreements if pair is None else between(table, *pair)
+
+
+def row_scores(row: Row, metrics: ChosenMetrics) -> Mapping[str, float]:
+    """Return the scores of a picture by metric id; metrics that do not cover it are left out."""
+    scores = ((metric.id, metric.score_of(row)) for metric in metrics.chosen)
+    return {name: score for name, score in scores if score is not None}
+
+
+def _sources(path: Path, store: RunStore) -> Iterator[Source]:
+    """Yield what reads each picture of a path, in order."""
+    if (path / JUDGED).is_dir():
+        for file in sorted((path / JUDGED).glob("*.json")):
+            yield partial(_of_benchmark, path, file)
+        return
+    answers = path / ANSWERS if path.is_dir() else path
+    if answers.suffix == ".jsonl" and is_regular(answers):
+        for row in _lines_of(answers):
+            yield partial(_of_row, row, _named(row))
+        return
+    for run in store.runs_in(path) or (path,):
+        yield partial(_of_run, run, store)
+
+
+def _of_run(path: Path, store: RunStore, metrics: ChosenMetrics) -> PictureScores | None:
+    record, _ = store.load(path)
+    if record.evaluation is None:
+        return None
+    scene = record.request.scene
+    row = metric_row(scene, record.evaluation, metrics)
+    return _of_row(row, store.picture_of(path), metrics)
+
+
+def _of_benchmark(folder: Path, file: Path, metrics: ChosenMetrics) -> PictureScores | None:
+    key = file.name.partition(".")[0]
+    item = _record_of(folder / ITEMS / f"{key}.json")
+    picture = folder / str(item.get("picture") or "")
+    known = picture if item.get("picture") and is_inside(picture, folder) else None
+    return _of_row(_record_of(file).get("row") or {}, known, metrics, key)
+
+
+def _of_row(
+    row: Row, picture: Path | None, metrics: ChosenMetrics, name: str = ""
+) -> PictureScores | None:
+    if row.get("error") or not isinstance(row.get("verdicts"), list):
+        return None
+    try:
+        scores = row_scores(row, metrics)
+    except (AttributeError, TypeError) as error:
+        raise StoreError("A row of the results is damaged.", hint="Judge again.") from error
+    return PictureScores(
+        name=picture.stem if picture is not None else name,
+        prompt=str(row.get("prompt") or ""),
+        scores=scores,
+        path=picture,
+    )
+
+
+def _named(row: Row) -> Path | None:
+    """Return the run of a row, else its picture."""
+    name = row.get("run") or row.get("picture")
+    return Path(str(name)) if name else None
+
+
+def _record_of(path: Path) -> Mapping[str, Any]:
+    try:
+        record = parse_limited(read_regular(path, LARGEST_RECORD_BYTES))
+    except (OSError, ValueError) as error:
+        raise StoreError(f'The file "{path.name}" is damaged or missing.') from error
+    return record if isinstance(record, dict) else {}
+
+
+def _lines_of(path: Path) -> Iterator[Row]:
+    try:
+        with open_regular(path) as file:
+            for line in iter(lambda: file.readline(LARGEST_RECORD_BYTES), b""):
+                row = parse_limited(line)
+                if isinstance(row, dict):
+                    yield row
+    except (OSError, ValueError) as error:
+        raise StoreError(f'The file "{path.name}" is damaged.') from error

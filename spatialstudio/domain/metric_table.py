@@ -1,0 +1,95 @@
+"""Scores of many pictures by several metrics, their rank correlations and disagreements.
+
+Created by ``science.statistics.metric_agreement``; immutable, may cross threads.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.interval import Interval
+
+
+@frozen
+class PictureScores:
+    """The scores of one picture.
+
+    Attributes:
+        name: Name of the picture.
+        prompt: Its prompt.
+        scores: Score by metric id, higher is better; metrics that do not cover it are left out.
+        path: File of the picture, for its evidence; None if unknown.
+    """
+
+    name: str
+    prompt: str
+    scores: Mapping[str, float]
+    path: Path | None = None
+
+
+@frozen
+class MetricColumn:
+    """One metric over the pictures.
+
+    Attributes:
+        id: Its id.
+        label: Its name.
+        pictures: Number of pictures that it scores.
+        mean: Its mean over them.
+    """
+
+    id: str
+    label: str
+    pictures: int
+    mean: float
+
+
+@frozen
+class MetricPair:
+    """The rank correlation of two metrics over the pictures that both score.
+
+    Attributes:
+        first: Id of a metric.
+        second: Id of another.
+        spearman: Spearman's correlation, [-1, 1], with an interval over prompts; NaN where one of
+            the metrics does not vary.
+        kendall: Kendall's tau-b, [-1, 1]; None where undefined.
+    """
+
+    first: str
+    second: str
+    spearman: Interval
+    kendall: float | None
+
+
+@frozen
+class Disagreement:
+    """A picture that metrics rank differently.
+
+    Attributes:
+        picture: Its scores.
+        ranks: Its rank by metric id among the pictures of that metric, 0 lowest to 1 highest; ties
+            have their mean rank.
+        spread: Difference of the highest and the lowest rank, [0, 1].
+    """
+
+    picture: PictureScores
+    ranks: Mapping[str, float]
+    spread: float
+
+
+@frozen
+class MetricTable:
+    """Metrics compared over a set of pictures.
+
+    Attributes:
+        columns: The metrics.
+        pairs: Every two metrics.
+        disagreements: Every picture with two scores or more, the largest spread first.
+        notes: What was left out, one sentence each.
+    """
+
+    columns: tuple[MetricColumn, ...]
+    pairs: tuple[MetricPair, ...]
+    disagreements: tuple[Disagreement, ...]
+    notes: tuple[str, ...] = ()
