@@ -48,6 +48,7 @@ nav:
   - Terminal: guide/terminal.md
   - Figures for papers: guide/figures.md
   - Benchmarks: guide/benchmarks.md
+  - Benchmarks on several machines: guide/cluster.md
   - Python API: guide/api.md
   - API reference: guide/reference.md
   - File formats: guide/formats.md

@@ -16,6 +16,7 @@ from spatialstudio.domain.audit import AuditFiles
 from spatialstudio.domain.audit_figures import AuditFigures
 from spatialstudio.domain.audit_session import VoteJournals
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
+from spatialstudio.domain.cluster import Cluster
 from spatialstudio.domain.errors import (
     DetectorError,
     PluginError,
@@ -212,6 +213,10 @@ class Registry:
     def benchmark_files(self, adapter_id: str) -> BenchmarkFiles:
         """Return a writer of a benchmark's files."""
         return cast("BenchmarkFiles", self._get("benchmark_files", adapter_id))
+
+    def cluster(self, adapter_id: str) -> Cluster:
+        """Return a cluster that runs jobs."""
+        return cast("Cluster", self._get("cluster", adapter_id))
 
     def audit_files(self, adapter_id: str) -> AuditFiles:
         """Return a reader and writer of audits."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
 from spatialstudio.application.benchmark.choose_method import choose_method
+from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
 from spatialstudio.application.benchmark.gather import write_results
-from spatialstudio.application.benchmark.item_worker import ItemWorker
 from spatialstudio.application.benchmark.plan_file import write_plan
 from spatialstudio.application.benchmark.report import (
     MethodReport,
@@ -33,14 +33,15 @@ from spatialstudio.application.benchmark.runner import (
     PAUSE,
     BenchmarkProgress,
     BenchmarkRunner,
+    EngineProgress,
     ItemFiles,
     failures_of,
 )
-from spatialstudio.application.engine.process_engine import open_engine
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.evaluate.judging import RECORDS_ID
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.studio import Studio
+from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, figures_in_words
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
@@ -53,6 +54,8 @@ from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 FILES_ID = "files"
+CLOSING_S = 5.0
+"""Time that a cluster on this machine takes to end."""
 REPORT_SUFFIXES = (".csv", ".tex", ".html")
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
@@ -139,7 +142,23 @@ def _add_folder(parser: argparse.ArgumentParser) -> None:
 
 def _add_engines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="engine processes (default: 1)"
+        "--executor",
+        choices=[each.value for each in Executor],
+        default=Executor.LOCAL.value,
+        help="where engines run: this machine, or a Ray cluster (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--address",
+        default="",
+        help='address of the Ray cluster, as "auto" or "host:6379" (default: a Ray on this machine '
+        "that ends with the run)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of engines (default: 1; with Ray one per GPU, or per machine without GPUs)",
     )
     parser.add_argument(
         "--devices",
@@ -405,31 +424,39 @@ def _items(options: argparse.Namespace, studio: Studio) -> ItemFiles:
     return ItemFiles(benchmarks.open_folder(store), store, benchmarks.drawing)
 
 
-def _workers(options: argparse.Namespace, studio: Studio) -> list[ItemWorker]:
-    """Return one engine in this process, or several engine processes."""
-    devices = [each.strip() for each in options.devices.split(",") if each.strip()]
-    names = devices or [""] * max(options.workers, 1)
-    if len(names) == 1:
-        return [ItemWorker(studio.engine, names[0])]
-    plugins = tuple(each.name for each in studio.plugins.loaded)
-    return [
-        ItemWorker(
-            open_engine("process", studio.paths.surroundings, plugins),
-            device,
-            device or f"engine {number}",
-        )
-        for number, device in enumerate(names, 1)
-    ]
+def _engines(options: argparse.Namespace, items: ItemFiles) -> EnginePlan:
+    """Return the engines that are asked for.
+
+    Raises:
+        SettingsError: The options exclude each other.
+    """
+    devices = tuple(each.strip() for each in options.devices.split(",") if each.strip())
+    executor = Executor(options.executor)
+    if options.workers < 0 or (devices and options.workers not in {0, len(devices)}):
+        raise SettingsError("--workers does not fit.", hint="Pass --devices or --workers.")
+    if executor is Executor.LOCAL and options.address:
+        raise SettingsError("--address needs a cluster.", hint="Pass --executor ray.")
+    if executor is Executor.RAY and devices:
+        raise SettingsError("A cluster chooses its devices.", hint="Leave out --devices.")
+    return EnginePlan(
+        executor=executor,
+        workers=options.workers,
+        devices=devices,
+        address=options.address,
+        threads=items.opened.plan.threads,
+    )
 
 
 def _work(
     options: argparse.Namespace, studio: Studio, items: ItemFiles, retry: Sequence[str]
 ) -> int:
-    runner = BenchmarkRunner(
-        items, studio.storage.store, _workers(options, studio), _show_progress_of
-    )
     is_smoke = getattr(options, "smoke", False)
-    progress = runner.run(retry=retry, only_smoke=is_smoke)
+    with (
+        open_workers(studio, _engines(options, items), studio.engine) as workers,
+        at_stop(workers.close, CLOSING_S),
+    ):
+        runner = BenchmarkRunner(items, studio.storage.store, workers.all, _show_progress_of)
+        progress = runner.run(retry=retry, only_smoke=is_smoke)
     names = write_results(items)
     failures = failures_of(items)
     if options.json:
@@ -446,9 +473,15 @@ def _show_progress_of(progress: BenchmarkProgress) -> None:
     rest = "" if left is None else f", {duration_in_words(left)} left"
     state = " (paused)" if progress.is_paused else ""
     failed = f", {progress.failed} failed" if progress.failed else ""
-    each = ", ".join(f"{name}: {count}" for name, count in progress.by_device.items())
-    devices = f" [{each}]" if len(progress.by_device) > 1 else ""
+    engines = ", ".join(_engine_words(*each) for each in progress.engines.items())
+    devices = f" [{engines}]" if len(progress.engines) > 1 else ""
     show_progress(f"{progress.done}/{progress.total}{failed}{pace}{rest}{devices}{state}")
+
+
+def _engine_words(name: str, engine: EngineProgress) -> str:
+    pace = "" if engine.per_hour is None else f" ({engine.per_hour:.0f}/h)"
+    lost = f", lost {engine.lost}" if engine.lost else ""
+    return f"{name}: {engine.items}{pace}{lost}"
 
 
 def _status_lines(items: ItemFiles, done: int, failures: Sequence[Failure]) -> Iterator[str]:

@@ -22,7 +22,7 @@ GRACE_S = 0.5
 """Time limit of the final output, which an unread pipe would block."""
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-_last_actions: list[Callable[[], object]] = []
+_last_actions: list[tuple[Callable[[], object], float]] = []
 
 
 def end_on_signals() -> None:
@@ -50,16 +50,22 @@ def ignore_signals() -> None:
 
 
 @contextmanager
-def at_stop(action: Callable[[], object]) -> Iterator[None]:
-    """Call ``action``, from any thread, if the user interrupts the command within the block."""
-    _last_actions.append(action)
+def at_stop(action: Callable[[], object], seconds: float = 0.0) -> Iterator[None]:
+    """Call ``action``, from any thread, if the user interrupts the command within the block.
+
+    Args:
+        action: The last thing to do; its errors are ignored.
+        seconds: Time that it may take, in addition to ``GRACE_S``.
+    """
+    last = (action, seconds)
+    _last_actions.append(last)
     try:
         yield
     except KeyboardInterrupt:  # without the signal thread, as in tests
         action()
         raise
     finally:
-        _last_actions.remove(action)
+        _last_actions.remove(last)
 
 
 class _SecondSignal:
@@ -86,11 +92,12 @@ def _fill_standard_streams() -> None:
 def _end_at_signal(reader: int) -> None:
     code = ENDED_BY_SIGNAL + os.read(reader, 1)[0]
     FILE_GATE.close()
-    deadline = threading.Timer(GRACE_S, os._exit, [code])
+    grace = GRACE_S + sum(seconds for _, seconds in _last_actions)
+    deadline = threading.Timer(grace, os._exit, [code])
     deadline.daemon = True
     deadline.start()
     ANSWER_GATE.close()
-    for action in reversed(_last_actions):
+    for action, _ in reversed(_last_actions):
         with suppress(Exception):
             action()
     with suppress(OSError, ValueError, AttributeError):

@@ -162,6 +162,7 @@ class BenchmarkPlan:
         judges: Judge sets, in order; the first judges while the model is loaded.
         metrics: Names of the metrics; empty for all.
         checker: Preset of the checker, or a settings file.
+        threads: Processor threads of each engine; on a processor, pictures depend on it.
         text: The plan file as read.
     """
 
@@ -172,6 +173,7 @@ class BenchmarkPlan:
     judges: tuple[JudgePlan, ...] = (JudgePlan(),)
     metrics: tuple[str, ...] = ()
     checker: str = REPRODUCE.preset
+    threads: int = 1
     text: str = ""
 
 

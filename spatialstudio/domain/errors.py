@@ -112,6 +112,10 @@ class TargetExists(ExportError):  # noqa: N818 - the name states the fault
         return type(self), (self.targets,)
 
 
+class ClusterError(StudioError):
+    """A cluster cannot be reached, or cannot run the processes asked for."""
+
+
 class PluginError(StudioError):
     """A plugin cannot be loaded or violates the plugin interface."""
 

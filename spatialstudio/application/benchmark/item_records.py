@@ -17,6 +17,8 @@ from spatialstudio.science.checker.measurement import candidates_of
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
 
+COSTS = ("seconds", "judging_seconds", "passes", "device")
+
 
 def passes_of(request: GenerationRequest, events: Sequence[object]) -> int:
     """Return the denoiser passes of a picture, each over one latent image.
@@ -169,7 +171,7 @@ def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: Benchm
         "object_b": stated.object,
         "timestamp_utc": record["created"],
         "code_version": record["versions"],
-        "cost": {name: record[name] for name in ("seconds", "passes", "device")},
+        "cost": {name: record[name] for name in COSTS if name in record},
     }
 
 

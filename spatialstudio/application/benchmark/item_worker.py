@@ -36,12 +36,16 @@ class ItemResult:
     Attributes:
         events: All events of the drawing, those of trials and candidates included.
         evaluation: None if it was not judged.
+        judging_seconds: Time that the evaluation took.
         error: Why it was not drawn or not judged; None without a failure.
+        is_lost: Whether the engine ended during the item.
     """
 
     events: tuple[GenerationEvent, ...] = ()
     evaluation: Evaluation | None = None
+    judging_seconds: float = 0.0
     error: ErrorReport | None = None
+    is_lost: bool = False
 
     @property
     def last_call(self) -> tuple[GenerationEvent, ...]:
@@ -63,13 +67,21 @@ class ItemWorker:
         engine: An engine that is not started.
         device: Where to draw; empty for the fastest device.
         name: Name in progress.
+        is_ready: Returns True if the engine takes a job; raises ``StudioError`` if it never will.
     """
 
-    def __init__(self, engine: Engine, device: str = "", name: str = "") -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        device: str = "",
+        name: str = "",
+        is_ready: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._engine = engine
         self._reports: SimpleQueue[object] = SimpleQueue()
         self.device = device
         self.name = name or device or "engine"
+        self.is_ready = is_ready
 
     def start(self) -> None:
         """Start the engine."""
@@ -111,14 +123,15 @@ def _end_of(job: Job, report: object, events: list[GenerationEvent]) -> ItemResu
             is_last = isinstance(job, GenerateJob) and not job.judge
             if isinstance(report, GenerationFinished) and is_last:
                 return ItemResult(events=tuple(events))
-        case PictureJudged(request_id=job.job_id, evaluation=evaluation):
-            return ItemResult(events=tuple(events), evaluation=evaluation)
+        case PictureJudged(request_id=job.job_id, evaluation=evaluation, seconds=seconds):
+            return ItemResult(events=tuple(events), evaluation=evaluation, judging_seconds=seconds)
         case (
             JobFailed(request_id=job.job_id, error=error)
             | GenerationFailed(request_id=job.job_id, error=error)
-            | EngineStopped(error=error, lost=job.job_id | None)
         ):
             return ItemResult(events=tuple(events), error=error)
+        case EngineStopped(error=error, lost=job.job_id | None):
+            return ItemResult(error=error, is_lost=True)
         case GenerationCancelled(request_id=job.job_id):
             raise Cancelled
     return None

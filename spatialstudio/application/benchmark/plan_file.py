@@ -130,7 +130,7 @@ class _Reader:
 
     def plan(self, tables: Mapping[str, Any]) -> BenchmarkPlan:
         top = _Place()
-        known = {"name", "seeds", "metrics", "checker", "prompts", "methods", "judges"}
+        known = {"name", "seeds", "metrics", "checker", "threads", "prompts", "methods", "judges"}
         self._check_names(tables, known, top)
         methods = self._list(tables, "methods", self._method)
         judges = self._list(tables, "judges", self._judges, is_required=False)
@@ -144,6 +144,7 @@ class _Reader:
             judges=judges or (JudgePlan(),),
             metrics=self._metrics(tables),
             checker=self._value(tables, "checker", str, top, REPRODUCE.preset),
+            threads=self._number(tables, "threads", top, least=1) or 1,
             text=self._text,
         )
 

@@ -128,7 +128,8 @@ def _items_by(
                 )
             else:
                 request = with_values(made, seed=seed)
-                request = replace(request, id=RequestId(_key_of_request(request, model)))
+                key = _key_of_request(request, model, plan.threads)
+                request = replace(request, id=RequestId(key))
                 yield PlannedItem(
                     key=request.id, prompt=prompt, method=method, seed=seed, request=request
                 )
@@ -148,10 +149,11 @@ def _request_or_error(
     return request
 
 
-def _key_of_request(request: GenerationRequest, model: ModelCard) -> str:
+def _key_of_request(request: GenerationRequest, model: ModelCard, threads: int) -> str:
     """Return the key of a request; the place where it is drawn is no part of it."""
     plain = with_values(request, id=RequestId(""), device="")
-    return key_of([plain, model.revision, model.size_bytes])
+    several = [threads] if threads > 1 else []
+    return key_of([plain, model.revision, model.size_bytes, *several])
 
 
 def key_of(value: object) -> str:

@@ -6,14 +6,14 @@ in the order of the plan.
 """
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Event, Lock, Thread
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan
+from spatialstudio.application.benchmark.item_queue import ItemQueue
 from spatialstudio.application.benchmark.item_records import (
     judged_record,
     passes_of,
@@ -32,7 +32,7 @@ from spatialstudio.application.evaluate.metrics import (
     all_metrics,
     choose_metrics,
 )
-from spatialstudio.application.jobs.messages import GenerateJob
+from spatialstudio.application.jobs.messages import GenerateJob, Job
 from spatialstudio.application.storage.run_writer import environment_on, record_of
 from spatialstudio.domain.benchmark_plan import JudgePlan, PlannedItem
 from spatialstudio.domain.benchmark_ports import Record
@@ -54,6 +54,26 @@ PAUSE, DRAIN = "pause", "drain"
 
 
 @frozen
+class EngineProgress:
+    """What an engine has done in this process.
+
+    Attributes:
+        items: Number of its items.
+        seconds: Time that it spent on them.
+        lost: Number of items during which it ended.
+    """
+
+    items: int = 0
+    seconds: float = 0.0
+    lost: int = 0
+
+    @property
+    def per_hour(self) -> float | None:
+        """Items per hour; None before the first."""
+        return 3600 * self.items / self.seconds if self.items and self.seconds > 0 else None
+
+
+@frozen
 class BenchmarkProgress:
     """The state of a benchmark. Reported after each item, on the thread of its engine.
 
@@ -61,19 +81,24 @@ class BenchmarkProgress:
         total: Number of pictures of the plan that can be drawn.
         done: Drawn and judged.
         failed: Failed in this run or an earlier one.
-        drawn: Drawn or judged in this process.
         seconds: Since this process began to draw.
-        by_device: Items of this process by engine.
+        engines: Progress by engine.
+        item: Key of the item that has ended; empty in other reports.
         is_paused: Whether it waits.
     """
 
     total: int
     done: int
     failed: int
-    drawn: int
     seconds: float
-    by_device: Mapping[str, int]
+    engines: Mapping[str, EngineProgress]
+    item: str = ""
     is_paused: bool = False
+
+    @property
+    def drawn(self) -> int:
+        """Items drawn or judged in this process."""
+        return sum(each.items for each in self.engines.values())
 
     @property
     def per_hour(self) -> float | None:
@@ -162,10 +187,10 @@ class BenchmarkRunner:
         self._runs = runs
         self._workers = workers
         self._report = report
-        self._changed = Condition()
+        self._lock = Lock()
         self._stop = Event()
         self._fault: BaseException | None = None
-        self._counts: Counter[str] = Counter()
+        self._engines = {each.name: EngineProgress() for each in workers}
         self._done = self._failed = self._total = 0
         self._began = 0.0
 
@@ -218,7 +243,7 @@ class BenchmarkRunner:
         return [item for item in open_items if item.key not in failed]
 
     def _work_through(self, items: Sequence[PlannedItem]) -> None:
-        waiting = iter(items)
+        waiting = ItemQueue(items)
         if len(self._workers) == 1:
             self._serve(self._workers[0], waiting)
         else:
@@ -233,38 +258,59 @@ class BenchmarkRunner:
         if self._fault is not None:
             raise self._fault
 
-    def _serve(self, worker: ItemWorker, waiting: Iterator[PlannedItem]) -> None:
+    def _serve(self, worker: ItemWorker, waiting: ItemQueue) -> None:
         try:
-            while (item := self._next(waiting)) is not None:
-                self._do(item, worker)
+            while not self._is_over(waiting):
+                item = waiting.take() if worker.is_ready() else None
+                if item is None:
+                    waiting.wait(POLL_S)
+                else:
+                    self._do(item, worker, waiting)
         except (StudioError, Cancelled) as error:
-            with self._changed:
+            with self._lock:
                 self._fault = self._fault or error
             self._stop.set()
 
-    def _next(self, waiting: Iterator[PlannedItem]) -> PlannedItem | None:
-        """Return the next item; wait while the benchmark is paused; None at its end."""
+    def _is_over(self, waiting: ItemQueue) -> bool:
+        """Wait while the benchmark is paused; return True at its end."""
         while (held := self._store.held) == PAUSE and not self._stop.is_set():
             self._report(replace(self._progress(), is_paused=True))
             self._stop.wait(POLL_S)
-        if self._stop.is_set() or held == DRAIN:
-            return None
-        with self._changed:
-            return next(waiting, None)
+        return self._stop.is_set() or held == DRAIN or waiting.is_over
 
-    def _do(self, item: PlannedItem, worker: ItemWorker) -> None:
-        error = self._error_of(item, worker)
+    def _do(self, item: PlannedItem, worker: ItemWorker, waiting: ItemQueue) -> None:
+        began = time.monotonic()
+        try:
+            error = self._error_of(item, worker)
+        except EngineLost as lost:
+            error = lost.report
+            self._count(worker, EngineProgress(lost=1))
+            if waiting.put_back(item):
+                return
         if error is not None:
             self._store.add_failure(item.key, error)
-        with self._changed:
+        with self._lock:
             self._done += error is None
             self._failed += error is not None
-            self._counts[worker.name] += 1
-            progress = self._progress()
-        self._report(progress)
+        self._count(worker, EngineProgress(items=1, seconds=time.monotonic() - began))
+        waiting.end()
+        self._report(replace(self._progress(), item=item.key))
+
+    def _count(self, worker: ItemWorker, more: EngineProgress) -> None:
+        with self._lock:
+            known = self._engines[worker.name]
+            self._engines[worker.name] = EngineProgress(
+                items=known.items + more.items,
+                seconds=known.seconds + more.seconds,
+                lost=known.lost + more.lost,
+            )
 
     def _error_of(self, item: PlannedItem, worker: ItemWorker) -> ErrorReport | None:
-        """Draw and judge what is missing of an item; return why it failed, or None."""
+        """Draw and judge what is missing of an item; return why it failed, or None.
+
+        Raises:
+            EngineLost: The engine ended during the item.
+        """
         try:
             image = self._stored_picture(item)
             for judges in self._items.missing(item) or self._items.opened.plan.judges[:1]:
@@ -294,7 +340,7 @@ class BenchmarkRunner:
     def _drawn(self, item: PlannedItem, job: GenerateJob, worker: ItemWorker) -> ItemResult:
         """Draw an item, judge it, and store the run, its verdicts and its item."""
         request = with_values(job.request, device=worker.device)
-        result = worker.do(replace(job, request=request), self._check)
+        result = self._result(worker, replace(job, request=request))
         if result.finished is not None:
             evaluation = result.evaluation and self._under_checker(request, result.evaluation)
             record = record_of(request, result.last_call, evaluation)
@@ -310,9 +356,21 @@ class BenchmarkRunner:
         """Judge a stored picture by the judge set of a job, and store the verdicts."""
         if not job.judge:
             return ItemResult()
-        result = worker.do(evaluation_job(job, image), self._check)
+        result = self._result(worker, evaluation_job(job, image))
         if result.evaluation is not None:
             self._add_judged(item, job, self._under_checker(job.request, result.evaluation))
+        return result
+
+    def _result(self, worker: ItemWorker, job: Job) -> ItemResult:
+        """Do a job.
+
+        Raises:
+            EngineLost: The engine ended during the job.
+            Cancelled: The benchmark is cancelled.
+        """
+        result = worker.do(job, self._check)
+        if result.is_lost and result.error is not None:
+            raise EngineLost(result.error)
         return result
 
     def _item_record(
@@ -331,6 +389,7 @@ class BenchmarkRunner:
             "created": created.isoformat(),
             "versions": dict(environment_on(device, finished.setup).libraries),
             "seconds": finished.seconds,
+            "judging_seconds": result.judging_seconds,
             "passes": passes_of(job.request, result.events),
             "device": device,
         }
@@ -346,14 +405,26 @@ class BenchmarkRunner:
         )
 
     def _progress(self) -> BenchmarkProgress:
-        return BenchmarkProgress(
-            total=self._total,
-            done=self._done,
-            failed=self._failed,
-            drawn=sum(self._counts.values()),
-            seconds=time.monotonic() - self._began if self._began else 0.0,
-            by_device=dict(self._counts),
-        )
+        with self._lock:
+            return BenchmarkProgress(
+                total=self._total,
+                done=self._done,
+                failed=self._failed,
+                seconds=time.monotonic() - self._began if self._began else 0.0,
+                engines=dict(self._engines),
+            )
+
+
+class EngineLost(Exception):  # noqa: N818 - what happened, as ``Cancelled``
+    """The engine ended during an item.
+
+    Args:
+        report: What is known about the cause.
+    """
+
+    def __init__(self, report: ErrorReport) -> None:
+        super().__init__(report.message)
+        self.report = report
 
 
 def failures_of(items: ItemFiles) -> tuple[Failure, ...]:

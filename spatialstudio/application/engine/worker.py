@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
@@ -157,6 +158,7 @@ class Worker:
 
     def _judge(self, job: EvaluateJob, token: CancelToken, steps_ended: int = 0) -> None:
         self._enter(job.job_id, Phase.LOOKING)
+        began = time.monotonic()
         image, scene, choice = job.image, job.scene, job.judges
         try:
             registry = self._ready_registry()
@@ -183,7 +185,10 @@ class Worker:
             failure = self._failure(error, "Judging the picture")
             self._report(JobFailed(request_id=job.job_id, error=failure))
         else:
-            self._report(PictureJudged(request_id=job.job_id, evaluation=evaluation))
+            seconds = time.monotonic() - began
+            self._report(
+                PictureJudged(request_id=job.job_id, evaluation=evaluation, seconds=seconds)
+            )
 
     def _enter(self, job_id: RequestId, phase: Phase, parts: tuple[int, int] | None = None) -> None:
         self._report(PhaseChanged(request_id=job_id, phase=phase, parts=parts))

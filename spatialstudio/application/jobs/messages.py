@@ -193,10 +193,17 @@ class LayersListed:
 
 @frozen(eq=False)
 class PictureJudged:
-    """Evaluation of an image, the last report of its job. May cross threads."""
+    """Evaluation of an image, the last report of its job. May cross threads.
+
+    Attributes:
+        request_id: The job.
+        evaluation: What the judge set found.
+        seconds: Time that it took, model loading included.
+    """
 
     request_id: RequestId
     evaluation: Evaluation
+    seconds: float = 0.0
 
 
 @frozen

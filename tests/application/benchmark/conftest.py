@@ -121,7 +121,10 @@ class Bench:
         registries = [self.registry() for _ in range(workers)]
         engines = [InlineEngine(lambda own=own: own) for own in registries]
         made = [ItemWorker(engine, name=f"w{n}") for n, engine in enumerate(engines)]
-        return BenchmarkRunner(items, self.studio.storage.store, made, self.reports.append)
+        return self.runner_of(items, made)
+
+    def runner_of(self, items, workers):
+        return BenchmarkRunner(items, self.studio.storage.store, workers, self.reports.append)
 
     def drawn(self):
         return self.notes.read_text().split() if self.notes.exists() else []
