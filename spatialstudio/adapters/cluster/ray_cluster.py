@@ -213,13 +213,18 @@ def usual_count(nodes: Sequence[Mapping[str, float]]) -> int:
     Args:
         nodes: Resources of each machine by name.
     """
-    return int(sum(each.get("GPU", 0) for each in nodes)) or len(nodes)
+    return sum(_amount(each, "GPU") for each in nodes) or len(nodes)
 
 
 def room(nodes: Iterable[Mapping[str, float]], threads: int, *, has_gpus: bool) -> int:
     """Return the number of processes that fit, each with its cores, and a GPU if there are any."""
-    by_cores = [(int(each.get("CPU", 0)) // threads, int(each.get("GPU", 0))) for each in nodes]
-    return sum(min(pair) if has_gpus else pair[0] for pair in by_cores)
+    pairs = [(_amount(each, "CPU") // threads, _amount(each, "GPU")) for each in nodes]
+    return sum(min(pair) if has_gpus else pair[0] for pair in pairs)
+
+
+def _amount(node: Mapping[str, float], resource: str) -> int:
+    """Return the amount of a resource; a machine without it does not name it."""
+    return int(node[resource]) if resource in node else 0
 
 
 def _check_room(

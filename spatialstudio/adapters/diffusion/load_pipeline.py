@@ -4,7 +4,9 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import diffusers
@@ -408,6 +410,8 @@ def _import_pipeline(family: Family) -> Any:
         logging: Any = library
         logging.set_verbosity(logging.CRITICAL)  # failures are raised as our own errors
         logging.disable_progress_bar()
+    # NOTE: the usual lock is a semaphore of the system, which a killed process leaves behind
+    import_module("tqdm").tqdm.set_lock(RLock())
     return import_pipeline(family.pipeline_class)
 
 

@@ -1,10 +1,12 @@
 import json
 import shutil
 from dataclasses import replace
+from threading import RLock
 
 import pytest
 import torch
 from diffusers import EulerDiscreteScheduler, FluxTransformer2DModel
+from tqdm.auto import tqdm
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.load_pipeline import load_pipeline, load_streams
@@ -49,6 +51,13 @@ def bare(whole, tmp_path):
 
 def cards_of(*roots, caches=()):
     return ModelFolders(roots, caches).cards()
+
+
+def test_progress_bars_of_libraries_leave_no_semaphore_behind_when_the_process_is_killed(whole):
+    (card,) = cards_of(whole.parent)
+    loaded = load_pipeline(card, CPU)
+    loaded.pipeline.progress_bar(total=1).close()
+    assert isinstance(tqdm.get_lock(), type(RLock()))
 
 
 def test_a_single_file_is_completed_by_the_folder_beside_it(pipeline, bare, tmp_path):
