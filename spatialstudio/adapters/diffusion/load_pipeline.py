@@ -411,7 +411,7 @@ def _import_pipeline(family: Family) -> Any:
         logging.set_verbosity(logging.CRITICAL)  # failures are raised as our own errors
         logging.disable_progress_bar()
     # NOTE: the usual lock is a semaphore of the system, which a killed process leaves behind
-    import_module("tqdm").tqdm.set_lock(RLock())
+    import_module("tqdm.auto").tqdm.set_lock(RLock())
     return import_pipeline(family.pipeline_class)
 
 
