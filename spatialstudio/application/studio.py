@@ -42,6 +42,7 @@ from spatialstudio.application.run.choose_settings import (
     with_recommended_steering,
 )
 from spatialstudio.application.run.estimates import RunEstimates
+from spatialstudio.application.run.fixing import Fixing
 from spatialstudio.application.run.live_preview import LivePreview
 from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
@@ -132,8 +133,7 @@ class Studio:
             (self.parse_prompt, self.parse_for_model),
             self.judge_defaults,
         )
-        self.registry = self._registry = registry
-        self.engine = self._engine = engine
+        self.registry, self.engine = registry, engine
         self._second_reader = SecondReader(
             lambda: registry.cancellable_extractor(LANGUAGE_MODEL_ID), self.bus.publish
         )
@@ -152,6 +152,7 @@ class Studio:
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter)
         self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)
+        self.fixing = Fixing(self.queue, lambda: self.storage.fixes, self.model, self.bus.publish)
 
     @classmethod
     def open(
@@ -187,12 +188,11 @@ class Studio:
         """Evaluation of image files and of recorded benchmark runs."""
         from spatialstudio.application.evaluate.judging import Judging
 
-        is_sticker_picture = self.pictures.shows_stickers
         return Judging(
-            self._registry,
+            self.registry,
             self.parse_prompt,
             self.parse_for_model,
-            is_sticker_picture,
+            self.pictures.shows_stickers,
             self.judge_defaults,
             self.storage.checker_presets,
         )
@@ -200,7 +200,7 @@ class Studio:
     @property
     def hub(self) -> ModelHub:
         """Models on the hub and on this machine."""
-        return self._registry.model_hub(HUB_ID)
+        return self.registry.model_hub(HUB_ID)
 
     @property
     def plugins(self) -> Plugins:
@@ -225,7 +225,7 @@ class Studio:
     @property
     def trainer(self) -> Trainer:
         """Trainer of the embedded models."""
-        return self._registry.trainer(TRAINER_ID)
+        return self.registry.trainer(TRAINER_ID)
 
     @property
     def perception_models(self) -> tuple[PerceptionCard, ...]:
@@ -235,7 +235,7 @@ class Studio:
     @property
     def damaged_perception_models(self) -> Mapping[str, ModelNotFound]:
         """Errors of unusable perception models, by folder name."""
-        return self._registry.perception_catalog(CATALOG_ID).damaged()
+        return self.registry.perception_catalog(CATALOG_ID).damaged()
 
     def model(self, model_id: str | None = None) -> ModelCard:
         """Return a model's card; None for the first model.
@@ -248,7 +248,7 @@ class Studio:
     def start(self) -> None:
         """Start the engine; called when the window is shown."""
         self.estimates.read(self.paths.cache / PACES)
-        self._engine.start(self._on_report)
+        self.engine.start(self._on_report)
         self.layers.ask_again()
 
     def close(self) -> None:
@@ -257,19 +257,19 @@ class Studio:
         self.language_model.cancel()
         self.downloads.close()
         self.storage.note_closing()
-        self._engine.close()
+        self.engine.close()
         self.estimates.write(self.paths.cache / PACES)
         self.storage.close()
 
     @property
     def object_names(self) -> tuple[str, ...]:
         """Common object names for prompts, most likely first, independent of the model."""
-        return self._registry.object_names(EXTRACTOR_ID)
+        return self.registry.object_names(EXTRACTOR_ID)
 
     @property
     def loras(self) -> tuple[LoraCard, ...]:
         """The LoRAs in the model folders, by name; reads their headers."""
-        return self._registry.lora_catalog(CATALOG_ID).cards()
+        return self.registry.lora_catalog(CATALOG_ID).cards()
 
     def parse_prompt(self, text: str, extractor_id: str | None = None) -> SceneGraph:
         """Read a prompt without restricting its objects.
@@ -297,7 +297,7 @@ class Studio:
         self, text: str, known_objects: Mapping[str, str] | None, extractor_id: str
     ) -> SceneGraph:
         """Read a prompt, of each choice its first alternative."""
-        extractor = self._registry.extractor(extractor_id)
+        extractor = self.registry.extractor(extractor_id)
         if not has_choices(text):
             return read_prompt(text, extractor, known_objects or None)
         plain = self._wildcards.resolved(text, None)
@@ -311,7 +311,7 @@ class Studio:
             PromptError: The text does not name one object, or the model cannot generate it.
         """
         known = self.model_list.known_objects(model_id)
-        return read_thing(name, self._registry.extractor(EXTRACTOR_ID), known or None)
+        return read_thing(name, self.registry.extractor(EXTRACTOR_ID), known or None)
 
     def token_spans(self, scene: SceneGraph, model_id: str | None = None) -> tuple[TokenSpan, ...]:
         """Return the positions of a scene's mentions in the sequences of a model's text encoders.
@@ -321,7 +321,7 @@ class Studio:
             PromptError: A mention lies beyond the text encoder's limit.
         """
         model = self.model(model_id)
-        return self._registry.backend(model.backend_id).token_spans(scene, model)
+        return self.registry.backend(model.backend_id).token_spans(scene, model)
 
     def use_prompt(self, text: str, model_id: str | None = None) -> None:
         """Read a prompt and make its scene the current one; publish the error if that fails."""
@@ -402,7 +402,7 @@ class Studio:
         """
         judges = self._job_of(request).judges
         if judges.detector_id is not None:
-            make_judge_set(self._registry, judges)
+            make_judge_set(self.registry, judges)
 
     def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
         """Create requests for the current scene, one per seed.
@@ -502,6 +502,7 @@ class Studio:
         changes = self.session.apply_event(event)
         self.queue.apply_event(event)
         self.estimates.apply_event(event)
+        self.fixing.apply_event(event)
         return (event, *changes)
 
     def present(self) -> tuple[object, ...]:
@@ -538,12 +539,11 @@ class Studio:
         evaluation = judge_run(
             run,
             (choice, self.checker),
-            lambda job: judge_in_engine(self._engine, self.bus.subscribe, job, check),
+            lambda job: judge_in_engine(self.engine, self.bus.subscribe, job, check),
         )
-        if evaluation is run.evaluation:
-            return evaluation
-        self.storage.store.judge(path, evaluation)
-        self.library.add(path)
+        if evaluation is not run.evaluation:
+            self.storage.store.judge(path, evaluation)
+            self.library.add(path)
         return evaluation
 
     def _evaluate(self, run: OpenRun, judges: JudgeSetChoice) -> None:
@@ -552,7 +552,7 @@ class Studio:
             self.storage.expect_evaluation(run)
             from spatialstudio.application.evaluate.judge_stored import evaluate_job
 
-            self._engine.submit(evaluate_job(run, (judges, self.checker), run.id))
+            self.engine.submit(evaluate_job(run, (judges, self.checker), run.id))
 
     def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""
@@ -570,7 +570,7 @@ class Studio:
         return replace(chosen, prompt=replace(chosen.prompt, template=template))
 
     def _perception_catalog(self) -> PerceptionCatalog:
-        return self._registry.perception_catalog(CATALOG_ID)
+        return self.registry.perception_catalog(CATALOG_ID)
 
     def _repositories(self) -> Mapping[str, str]:
         """Return the repositories of recommended models by their short names."""

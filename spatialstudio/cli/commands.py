@@ -31,6 +31,7 @@ from spatialstudio.cli.drawing import (
     working,
 )
 from spatialstudio.cli.figures import figure
+from spatialstudio.cli.fix import fix
 from spatialstudio.cli.interrupts import STOPPED
 from spatialstudio.cli.judging import (
     OpenStudio,
@@ -233,6 +234,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "parse": parse,
     "generate": generate,
     "refine": refine,
+    "fix": fix,
     "evaluate": evaluate,
     "judge-again": judge_again,
     "judge-records": judge_records,

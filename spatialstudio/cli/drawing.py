@@ -10,7 +10,7 @@ from spatialstudio.application.compose.token_counter import unread_text
 from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.run.choose_settings import with_recommended_steering
-from spatialstudio.application.session import StoreFailed
+from spatialstudio.application.session import OpenRun, RunState, StoreFailed
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
 from spatialstudio.cli.guidance_options import add_guidance_options, with_guidance
 from spatialstudio.cli.interrupts import at_stop
@@ -19,7 +19,7 @@ from spatialstudio.cli.options import add_judge_options, judge_choice
 from spatialstudio.cli.printing import ProgressBar, show_progress
 from spatialstudio.domain.attention import removed_in_words
 from spatialstudio.domain.derived_requests import is_search
-from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.errors import Cancelled, ErrorReport
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, GenerationStarted
 from spatialstudio.science.guidance.methods import has_work
 
@@ -122,6 +122,20 @@ def working(studio: Studio) -> Iterator[None]:
     finally:
         bar.clear()
         studio.close()
+
+
+def draw_in_session(studio: Studio, request: GenerationRequest) -> OpenRun:
+    """Generate, evaluate and store a picture; return its run in its final state.
+
+    Raises:
+        Cancelled: The run was cancelled.
+        StudioError: The picture cannot be requested.
+    """
+    studio.generate(request)
+    run = studio.session.run
+    if run is None or run.state is RunState.CANCELLED:
+        raise Cancelled
+    return run
 
 
 def store_failure(event: object) -> tuple[ErrorReport, ...]:

@@ -13,6 +13,7 @@ from spatialstudio.cli.benchmark import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.drawing import add_drawing_options, add_extractor
 from spatialstudio.cli.figures import add_figure_options
+from spatialstudio.cli.fix import add_fix_options
 from spatialstudio.cli.metrics import add_metrics_options
 from spatialstudio.cli.models import add_models_options
 from spatialstudio.cli.options import (
@@ -80,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_parse(add("parse", "parse a prompt"))
     _add_generate(add("generate", "generate and judge a picture"))
     _add_refine(add("refine", "redraw a picture until it shows what the prompt asserts"))
+    add_fix_options(add("fix", "draw a picture again with remedies until its verdict passes"))
     _add_evaluate(add("evaluate", "judge pictures"))
     _add_judge_again(add("judge-again", "judge stored runs with other settings"))
     _add_judge_records(add("judge-records", "judge a recorded SpatialBench-UC run again"))

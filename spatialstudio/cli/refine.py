@@ -14,14 +14,14 @@ from spatialstudio.application.refine.refine_loop import (
     new_refinement,
     run_loop,
 )
-from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.drawing import open_to_draw, store_failure, working
+from spatialstudio.cli.drawing import draw_in_session, open_to_draw, store_failure, working
 from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_json, show_lines, show_progress
 from spatialstudio.domain.assertion import DA_RECOMMENDED, Assertions, DaScore
-from spatialstudio.domain.errors import Cancelled, ErrorReport, StoreError
+from spatialstudio.domain.errors import ErrorReport, StoreError
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.refinement import (
     REFINE_PUBLISHED,
@@ -108,11 +108,7 @@ def _draw(options: argparse.Namespace, studio: Studio, loop: RefineLoop) -> None
 
     def draw(request: GenerationRequest, assertions: Assertions) -> OpenRun:
         studio.assertions = assertions
-        studio.generate(request)
-        run = studio.session.run
-        if run is None or run.state is RunState.CANCELLED:
-            raise Cancelled
-        return run
+        return draw_in_session(studio, request)
 
     def report(attempt: RefineAttempt) -> None:
         number = len(loop.refinement.attempts)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.attention import AttentionCacheUse, AttentionFile, LayerValues
+from spatialstudio.domain.fix import Fix
 from spatialstudio.domain.generation import (
     GenerationEvent,
     GenerationRequest,
@@ -250,9 +251,9 @@ class StateFiles(Protocol):
         """Open this process's journal in a folder shared by all processes of a user."""
 
     def write(
-        self, path: Path, state: Draft | RunSettings | Refinement | Mapping[str, str]
+        self, path: Path, state: Draft | RunSettings | Refinement | Fix | Mapping[str, str]
     ) -> None:
-        """Write a draft, run settings, a refinement or texts by name atomically.
+        """Write a draft, run settings, a refinement, a fix or texts by name atomically.
 
         Raises:
             StoreError: The folder cannot be written or is full.
@@ -270,6 +271,9 @@ class StateFiles(Protocol):
 
     def read_refinement(self, path: Path) -> Refinement | None:
         """Return a stored refinement; None when there is none, or it cannot be read."""
+
+    def read_fix(self, path: Path) -> Fix | None:
+        """Return a stored fix; None when there is none, or it cannot be read."""
 
     def read_texts(self, path: Path) -> dict[str, str]:
         """Return texts by name; empty when they cannot be read."""

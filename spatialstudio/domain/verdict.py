@@ -520,5 +520,10 @@ class Evaluation:
     @property
     def outcome(self) -> Outcome | None:
         """FAIL if a relation, count or colour fails, else UNDECIDABLE if one is, else PASS."""
-        relations = [verdict.outcome for verdict in self.verdicts]
-        return joint_outcome([*relations, *(each.outcome for each in self.mention_verdicts)])
+        return joint_outcome(self.outcomes)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the relations, then of counts and colours."""
+        relations = (verdict.outcome for verdict in self.verdicts)
+        return (*relations, *(verdict.outcome for verdict in self.mention_verdicts))

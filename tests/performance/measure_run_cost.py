@@ -155,7 +155,7 @@ def passes_of_run(studio: Studio, text: str, seed: int, published: GuidanceSetti
                 token.cancel()
 
     with suppress(Cancelled):
-        studio._registry.backend(card.backend_id).generate(request, card, token, count)
+        studio.registry.backend(card.backend_id).generate(request, card, token, count)
     return passes
 
 

@@ -89,7 +89,7 @@ class Bench:
     def __init__(self) -> None:
         self.studio = Studio.open("inline")
         self.card = self.studio.model()
-        registry = self.studio._registry
+        registry = self.studio.registry
         self._backend = registry.backend(self.card.backend_id)
         self._judges = replace(make_judge_set(registry, STICKER_JUDGES), store=None)
 

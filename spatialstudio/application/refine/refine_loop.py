@@ -145,7 +145,7 @@ class RefineLoop:
             id=new_request_id(),
             scene=scene,
             guidance=guidance,
-            parent_run_id=_run_name(attempts[0]) if attempts else base.parent_run_id,
+            parent_run_id=run_name(attempts[0].picture) if attempts else base.parent_run_id,
         )
         return request, weights
 
@@ -155,7 +155,7 @@ class RefineLoop:
         Raises:
             StoreError: The state cannot be written.
         """
-        score = _score_of(run, self.refinement.assertions)
+        score = score_of(run, self.refinement.assertions)
         failure = run.failure.message if run.failure else NO_EVALUATION
         self._add(
             RefineAttempt(
@@ -212,7 +212,7 @@ def begun_with(refinement: Refinement, run: OpenRun, answerer_id: str | None) ->
         run: The stored run.
         answerer_id: The chosen question answerer; None for answers from the perception.
     """
-    score = _score_of(run, refinement.assertions)
+    score = score_of(run, refinement.assertions)
     if score is None or run.path is None or refinement.rules.joins_parts:
         return refinement
     if answerer_id is not None and score.source_id == PERCEPTION_ID:
@@ -226,8 +226,16 @@ def begun_with(refinement: Refinement, run: OpenRun, answerer_id: str | None) ->
     return replace(refinement, attempts=(attempt,))
 
 
-def _score_of(run: OpenRun, assertions: Assertions) -> DaScore | None:
-    """Return the DA-score of these assertions; from the perception if there is no other."""
+def score_of(run: OpenRun, assertions: Assertions) -> DaScore | None:
+    """Return the DA-score of these assertions; from the perception if there is no other.
+
+    Args:
+        run: A run in its final state.
+        assertions: Assertions of its prompt.
+
+    Returns:
+        None if the picture was not judged or cannot be scored.
+    """
     evaluation = run.evaluation
     if evaluation is None:
         return None
@@ -247,5 +255,6 @@ def _score_of(run: OpenRun, assertions: Assertions) -> DaScore | None:
         return None
 
 
-def _run_name(attempt: RefineAttempt) -> str:
-    return Path(attempt.picture).stem if attempt.picture else ""
+def run_name(picture: str) -> str:
+    """Return the name of the run of a stored picture; empty if it was not stored."""
+    return Path(picture).stem if picture else ""

@@ -1,10 +1,15 @@
-"""Refinements on disk, one file each, written after every attempt."""
+"""Refinements and fixes on disk, one file each, written after every attempt."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
+from spatialstudio.domain.fix import Fix
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_ports import StateFiles
+
+Stored = TypeVar("Stored")
 
 ENDING = ".json"
 MOST_SEARCHED = 500
@@ -33,17 +38,48 @@ class Refinements:
 
     def of_run(self, request_id: RequestId) -> Refinement | None:
         """Return the newest refinement with a run among its attempts; None if there is none."""
-        for path in self._newest_first()[:MOST_SEARCHED]:
-            found = self._state.read_refinement(path)
-            if found is None or not _is_whole(found):
-                continue
-            if any(each.request_id == request_id for each in found.attempts):
+        for found in _newest_first(self._folder, self._state.read_refinement):
+            if _is_whole(found) and any(each.request_id == request_id for each in found.attempts):
                 return found
         return None
 
-    def _newest_first(self) -> list[Path]:
-        paths = [(path.stat().st_mtime_ns, path) for path in self._folder.glob(f"*{ENDING}")]
-        return [path for _, path in sorted(paths, reverse=True)]
+
+class Fixes:
+    """Stores fixes, so that they continue after any end of the program.
+
+    Args:
+        state: Reads and writes the files.
+        folder: Folder of the files, created on first write.
+    """
+
+    def __init__(self, state: StateFiles, folder: Path) -> None:
+        self._state = state
+        self._folder = folder
+
+    def save(self, fix: Fix) -> None:
+        """Write a fix; an earlier state of it is replaced.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        self._state.write(self._folder / f"{fix.id}{ENDING}", fix)
+
+    def of_run(self, request_id: RequestId) -> Fix | None:
+        """Return the newest fix of a run, or with it among its attempts; None if there is none."""
+        for found in _newest_first(self._folder, self._state.read_fix):
+            pictures = (found.start, *found.attempts)
+            is_whole = len(found.attempts) <= len(found.steps)
+            if is_whole and any(each.request_id == request_id for each in pictures):
+                return found
+        return None
+
+
+def _newest_first(folder: Path, read: Callable[[Path], Stored | None]) -> Iterator[Stored]:
+    """Yield the newest files of a folder that can be read."""
+    paths = [(path.stat().st_mtime_ns, path) for path in folder.glob(f"*{ENDING}")]
+    for _, path in sorted(paths, reverse=True)[:MOST_SEARCHED]:
+        if (found := read(path)) is not None:
+            yield found
 
 
 def _is_whole(refinement: Refinement) -> bool:

@@ -15,7 +15,7 @@ from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_r
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
 from spatialstudio.application.paths import StudioPaths
-from spatialstudio.application.refine.stored_refinements import Refinements
+from spatialstudio.application.refine.stored_refinements import Fixes, Refinements
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import (
     OpenRun,
@@ -77,6 +77,7 @@ JOURNALS = "queue"
 DRAFT = "draft.json"
 FIGURES = "figures"
 REFINEMENTS = "refinements"
+FIXES = "fixes"
 SEARCHES = "searches.json"
 CHECKERS = "checkers"
 OWN_JUDGE_SETS = "judge_sets.json"
@@ -222,6 +223,11 @@ class Storage:
     def refinements(self) -> Refinements:
         """Refinements and their attempts, of this and earlier sessions."""
         return Refinements(self._state, self._paths.settings / REFINEMENTS)
+
+    @cached_property
+    def fixes(self) -> Fixes:
+        """Fixes and their attempts, of this and earlier sessions."""
+        return Fixes(self._state, self._paths.settings / FIXES)
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":

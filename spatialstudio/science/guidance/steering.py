@@ -248,7 +248,7 @@ def recommended_steering(scene: SceneGraph, sampling: SamplingSettings) -> Steer
     if not any(each.type.needs_depth and not each.is_muted for each in scene.relations):
         return ONE_PARTICLE
     steps, passes = sampling.steps, planned_passes(scene, sampling)
-    choices = _late_choices(steps) if guides_depth(sampling.guidance) else _large_choices()
+    choices = _late_choices(steps) if guides_depth(sampling.guidance) else large_choices()
     for steering in choices:
         counts = particle_counts(steering, steps)
         cost = sum(count * each for count, each in zip(counts, passes, strict=True))
@@ -257,7 +257,7 @@ def recommended_steering(scene: SceneGraph, sampling: SamplingSettings) -> Steer
     return ONE_PARTICLE
 
 
-def _large_choices() -> Iterator[Steering]:
+def large_choices() -> Iterator[Steering]:
     """Yield the steering of depth with fewer and fewer particles."""
     for count in range(DEPTH_STEERING.particles, 1, -1):
         yield replace(DEPTH_STEERING, particles=count)

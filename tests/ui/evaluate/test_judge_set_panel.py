@@ -47,7 +47,7 @@ class Shelf:
 @pytest.fixture
 def shelf(monkeypatch, studio):
     shelf = Shelf()
-    monkeypatch.setattr(studio._registry, "perception_catalog", lambda _id: shelf)
+    monkeypatch.setattr(studio.registry, "perception_catalog", lambda _id: shelf)
     return shelf
 
 

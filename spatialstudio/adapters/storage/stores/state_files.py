@@ -31,6 +31,7 @@ from spatialstudio.adapters.storage.stores.json_codec import (
     read_json,
 )
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.fix import Fix
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
@@ -68,7 +69,7 @@ class PlainStateFiles:
         return FileJournal(folder)
 
     def write(
-        self, path: Path, state: Draft | RunSettings | Refinement | Mapping[str, str]
+        self, path: Path, state: Draft | RunSettings | Refinement | Fix | Mapping[str, str]
     ) -> None:
         """Write state atomically.
 
@@ -90,6 +91,13 @@ class PlainStateFiles:
         """Return a stored refinement; None if there is none or it cannot be read."""
         try:
             return decode(Refinement, read_json(path), {})
+        except (OSError, StoreError):
+            return None
+
+    def read_fix(self, path: Path) -> Fix | None:
+        """Return a stored fix; None if there is none or it cannot be read."""
+        try:
+            return decode(Fix, read_json(path), {})
         except (OSError, StoreError):
             return None
 

@@ -1,0 +1,233 @@
+"""Fix it: the plan for a picture that is not right, and its attempts one after another.
+
+The reason of the verdict decides which remedies are tried, and ``resources/refine/remedies.toml``
+in which order: that in which they repaired most pictures of development prompts. Each attempt is a
+run whose parent is the picture to be fixed. The state is saved after each attempt, so that a fix
+that ended for any reason is continued. It stops at the first picture that passes; the best one is
+never worse than the start, which stays stored.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import chain, cycle, islice
+from uuid import uuid4
+
+from spatialstudio.application.models.model_lists import choose_guidance
+from spatialstudio.application.refine.refine_loop import NO_EVALUATION, run_name, score_of
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.errors import RequestError
+from spatialstudio.domain.fix import (
+    BUDGET,
+    MOST_BUDGET,
+    Fix,
+    FixAttempt,
+    FixReason,
+    FixStep,
+    Remedy,
+)
+from spatialstudio.domain.generation import LAYOUT, GenerationRequest, new_request_id
+from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.resources import resources_folder
+from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.questions.da_score import assertions_of
+from spatialstudio.science.refine.fix_reasons import FoundReason, reasons_of
+from spatialstudio.science.refine.prompt_parts import in_prompt_order
+from spatialstudio.science.refine.remedies import CANDIDATES, remedied, sketch_for
+
+ORDER_FILE = "refine/remedies.toml"
+
+RemedyOrder = Mapping[FixReason, tuple[FixStep, ...]]
+"""Measured remedies of each reason, in the order in which they are tried."""
+
+DrawAttempt = Callable[[GenerationRequest], OpenRun]
+"""Generates, evaluates and stores a picture; returns its run in its final state."""
+
+
+@cache
+def measured_order() -> RemedyOrder:
+    """Read the measured order of remedies."""
+    text = (resources_folder() / ORDER_FILE).read_text(encoding="utf-8")
+    return {
+        FixReason(reason): tuple(
+            FixStep(
+                remedy=Remedy(row["remedy"]),
+                other_noise=row["other_noise"],
+                tried=row["tried"],
+                repaired=row["repaired"],
+            )
+            for row in rows
+        )
+        for reason, rows in tomllib.loads(text).items()
+    }
+
+
+def planned_steps(reason: FixReason, order: RemedyOrder, budget: int) -> tuple[FixStep, ...]:
+    """Return the attempts for a reason, most promising first.
+
+    After the measured ones, those with other noise are repeated, each time with another seed. A
+    reason without measurements takes its remedies with the same noise, then with other noise.
+
+    Args:
+        reason: Why the picture is not right.
+        order: The measured remedies.
+        budget: Most attempts, >= 1.
+    """
+    if reason is FixReason.STYLE:
+        return (FixStep(remedy=Remedy.WEAKER),) * budget
+    known = order.get(reason) or tuple(_unmeasured(reason))
+    again = [step for step in known if step.other_noise]
+    return tuple(islice(chain(known, cycle(again)), budget))
+
+
+def _unmeasured(reason: FixReason) -> Iterator[FixStep]:
+    for other_noise in (False, True):
+        for remedy in CANDIDATES[reason]:
+            if other_noise or remedy is not Remedy.NOISE:
+                yield FixStep(remedy=remedy, other_noise=other_noise)
+
+
+def reason_to_fix(run: OpenRun) -> FoundReason | None:
+    """Return why a judged run is not right; None if it passes, was not judged or was imported."""
+    if run.evaluation is None or run.request is None:
+        return None
+    return next(iter(reasons_of(run.scene, run.evaluation)), None)
+
+
+def plan_fix(
+    run: OpenRun,
+    model: ModelCard,
+    *,
+    budget: int = BUDGET,
+    reason: FixReason | None = None,
+    order: RemedyOrder | None = None,
+) -> Fix:
+    """Plan the attempts for a judged, stored run; nothing is drawn.
+
+    Args:
+        run: The picture to be fixed.
+        model: Its model.
+        budget: Most pictures, 1 to ``MOST_BUDGET``.
+        reason: Why it is not right, as the user says; None to take it from the verdicts.
+        order: The measured remedies; None for the shipped ones.
+
+    Raises:
+        RequestError: The picture passes, was not judged or was imported, or the budget is out of
+            range.
+    """
+    if not 1 <= budget <= MOST_BUDGET:
+        raise RequestError(
+            "The number of pictures is out of range.", hint=f"Choose 1 to {MOST_BUDGET}."
+        )
+    request, evaluation = _judged(run)
+    found = reason_to_fix(run)
+    if reason is not None and (found is None or found.reason is not reason):
+        found = FoundReason(reason=reason, about=())
+    if found is None:
+        raise RequestError(
+            "There is nothing to fix: the picture passes, or its verdict needs a model that is "
+            "not installed.",
+            hint="Choose a picture with a failed or undecidable verdict.",
+        )
+    if found.reason is FixReason.STYLE and not request.sampling.guidance.is_on:
+        raise RequestError(
+            "The picture was drawn without guidance.", hint="Only a guided picture can lose style."
+        )
+    return Fix(
+        id=uuid4().hex,
+        start=attempt_of(run, None),
+        request=replace(request, sweep=None),
+        reason=found.reason,
+        about=found.about,
+        steps=planned_steps(found.reason, order or measured_order(), budget),
+        layout=choose_guidance(LAYOUT, model, request.sampling.steps),
+        places=sketch_for(request.scene, evaluation.perception),
+    )
+
+
+def _judged(run: OpenRun) -> tuple[GenerationRequest, Evaluation]:
+    if run.request is None or run.path is None:
+        raise RequestError(
+            "Only a generated picture that is stored can be fixed.", hint="Generate one first."
+        )
+    if run.evaluation is None:
+        raise RequestError("The picture was not judged.", hint="Evaluate it first.")
+    return run.request, run.evaluation
+
+
+def attempt_of(run: OpenRun, step: FixStep | None) -> FixAttempt:
+    """Return the attempt that a run in its final state is."""
+    evaluation, failure = run.evaluation, run.failure
+    problem = "" if evaluation else failure.message if failure else NO_EVALUATION
+    return FixAttempt(
+        request_id=run.id,
+        step=step,
+        outcomes=evaluation.outcomes if evaluation else (),
+        score=score_of(run, in_prompt_order(assertions_of(run.scene), run.scene)),
+        picture="" if run.path is None else str(run.path.resolve()),
+        problem=problem,
+    )
+
+
+class FixRun:
+    """Continues a fix, one picture at a time.
+
+    Args:
+        fix: The fix; attempts that were not judged are tried again.
+        save: Stores the fix after each attempt.
+    """
+
+    def __init__(self, fix: Fix, save: Callable[[Fix], None]) -> None:
+        judged = tuple(each for each in fix.attempts if each.outcomes)
+        self.fix = replace(fix, attempts=judged)
+        self._save = save
+
+    @property
+    def is_over(self) -> bool:
+        """Whether an attempt passes, or the budget is spent."""
+        return self.fix.is_over
+
+    def next_request(self) -> GenerationRequest:
+        """Return the request of the next attempt, with a new id; the start is its parent."""
+        return self._request(len(self.fix.attempts))
+
+    def remaining_requests(self) -> tuple[GenerationRequest, ...]:
+        """Return the requests of all attempts that may still be drawn, for an estimate."""
+        first = len(self.fix.attempts)
+        return tuple(self._request(place) for place in range(first, len(self.fix.steps)))
+
+    def _request(self, place: int) -> GenerationRequest:
+        parent = run_name(self.fix.start.picture)
+        request = remedied(self.fix, place)
+        return with_values(request, id=new_request_id(), parent_run_id=parent)
+
+    def take(self, run: OpenRun) -> FixAttempt:
+        """Add the picture of the next attempt, and save the fix.
+
+        Raises:
+            StoreError: The state cannot be written.
+        """
+        attempt = attempt_of(run, self.fix.steps[len(self.fix.attempts)])
+        self.fix = replace(self.fix, attempts=(*self.fix.attempts, attempt))
+        self._save(self.fix)
+        return attempt
+
+
+def run_fix(fix_run: FixRun, draw: DrawAttempt, report: Callable[[FixAttempt], None]) -> None:
+    """Draw attempts until one passes, the budget is spent or a picture fails; attempts are kept.
+
+    Args:
+        fix_run: The fix.
+        draw: Draws an attempt.
+        report: Receives each attempt once it is saved.
+
+    Raises:
+        StudioError: A picture cannot be requested, or the state cannot be written.
+    """
+    while not fix_run.is_over:
+        attempt = fix_run.take(draw(fix_run.next_request()))
+        report(attempt)
+        if not attempt.outcomes:
+            return

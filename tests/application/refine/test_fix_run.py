@@ -1,0 +1,39 @@
+"""The plan of Fix it."""
+
+import pytest
+
+from spatialstudio.application.refine.fix_run import measured_order, planned_steps
+from spatialstudio.domain.fix import FixReason, FixStep, Remedy
+from spatialstudio.science.refine.remedies import CANDIDATES
+
+SKETCH = FixStep(remedy=Remedy.SKETCH, tried=30, repaired=20)
+OTHER = FixStep(remedy=Remedy.HOLD, other_noise=True, tried=30, repaired=10)
+NOISE = FixStep(remedy=Remedy.NOISE, other_noise=True, tried=30, repaired=5)
+
+
+def test_measured_remedies_come_in_their_order_and_other_noise_fills_the_budget():
+    order = {FixReason.PLACE: (SKETCH, OTHER, NOISE)}
+
+    steps = planned_steps(FixReason.PLACE, order, 6)
+
+    assert steps == (SKETCH, OTHER, NOISE, OTHER, NOISE, OTHER)
+
+
+def test_a_small_budget_takes_the_first():
+    assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (SKETCH, OTHER)}, 1) == (SKETCH,)
+
+
+@pytest.mark.parametrize("reason", [each for each in FixReason if each is not FixReason.STYLE])
+def test_reasons_without_measurements_take_their_remedies_with_and_without_other_noise(reason):
+    steps = planned_steps(reason, {}, 6)
+
+    assert len(steps) == 6
+    assert {each.remedy for each in steps} == {*CANDIDATES[reason]}
+    assert all(each.tried == 0 for each in steps)
+
+
+def test_the_shipped_order_names_remedies_that_suit_their_reason():
+    for reason, steps in measured_order().items():
+        assert {each.remedy for each in steps} <= {*CANDIDATES[reason], Remedy.NOISE}
+        assert all(0 <= each.repaired <= each.tried for each in steps)
+        assert any(each.other_noise for each in steps)
