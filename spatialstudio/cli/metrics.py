@@ -1,7 +1,6 @@
 """The command that compares metrics with each other over a set of pictures."""
 
 import argparse
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
@@ -15,7 +14,7 @@ from spatialstudio.cli.printing import aligned, show_json, show_lines, show_tabl
 from spatialstudio.cli.studies import known_number, runs_matching
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
+from spatialstudio.domain.metric_table import Disagreement, MetricTable
 
 SHOWN = 10
 
@@ -146,7 +145,7 @@ def _lines(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[str]:
     yield ""
     yield "Spearman's rank correlation with 95 % bootstrap intervals over prompts; Kendall's tau-b"
     pairs = [("metrics", "spearman", "tau-b", "pictures")]
-    for each in sorted(table.pairs, key=_order):
+    for each in table.weakest_first:
         tau = "-" if each.kendall is None else f"{each.kendall:.2f}"
         name = f"{each.first}, {each.second}"
         pairs.append((name, _in_words(each.spearman), tau, str(each.spearman.n)))
@@ -160,11 +159,6 @@ def _lines(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[str]:
         )
         yield f"{found.spread:.2f} {found.picture.name}: {found.picture.prompt}"
         yield f"     {ranks}"
-
-
-def _order(pair: MetricPair) -> float:
-    """Return the key that lists the weakest correlations first, undefined ones last."""
-    return math.inf if isnan(pair.spearman.value) else pair.spearman.value
 
 
 def _in_words(interval: Interval) -> str:

@@ -4,6 +4,7 @@ Created by ``science.statistics.metric_agreement``; immutable, may cross threads
 """
 
 from collections.abc import Mapping
+from math import inf, isnan
 from pathlib import Path
 
 from spatialstudio.domain.frozen import frozen
@@ -93,3 +94,13 @@ class MetricTable:
     pairs: tuple[MetricPair, ...]
     disagreements: tuple[Disagreement, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def weakest_first(self) -> tuple[MetricPair, ...]:
+        """The pairs in ascending order of Spearman's correlation, undefined ones last."""
+        return tuple(
+            sorted(
+                self.pairs,
+                key=lambda each: inf if isnan(each.spearman.value) else each.spearman.value,
+            )
+        )

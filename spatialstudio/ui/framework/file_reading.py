@@ -29,6 +29,7 @@ class Subject(Enum):
     SETTINGS = "settings"
     LORAS = "loras"
     FIGURE = "figure"
+    METRICS = "metrics"
 
 
 @frozen(eq=False)

@@ -9,6 +9,7 @@ from spatialstudio.ui.framework.commands import (
 )
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.workspace import (
+    BOTTOM,
     LEFT,
     RIGHT,
     DockPlan,
@@ -49,6 +50,13 @@ def make_details(context: WindowContext) -> QWidget:
     return details
 
 
+def make_metric_table(context: WindowContext) -> QWidget:
+    """Build the dock that compares metrics."""
+    from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
+
+    return DockRoom(MetricTablePanel(context))
+
+
 def make_grid(context: WindowContext) -> Panel:
     """Build the gallery's main panel."""
     from spatialstudio.ui.gallery.gallery_panel import GalleryPanel
@@ -64,10 +72,20 @@ SEARCHES = DockPlan(
 DETAILS = DockPlan(id="chosen_run", title="Run", area=RIGHT, size_em=17, make=make_details)
 
 
+METRIC_TABLE = DockPlan(
+    id="metric_table",
+    title="Metric against metric",
+    area=BOTTOM,
+    size_em=16,
+    make=make_metric_table,
+    in_simple=False,
+)
+
+
 GALLERY = Workspace(
     id="gallery",
     command=GALLERY_WORKSPACE,
-    docks=(SEARCHES, DETAILS),
+    docks=(SEARCHES, DETAILS, METRIC_TABLE),
     tools=(COMPARE, EXPORT),
     make_centre=make_grid,
     prepare=(*map(attrgetter, FILES), load_grid),

@@ -28,7 +28,7 @@ from spatialstudio.ui.framework.workspace import (
     DockPlan,
     Workspace,
 )
-from spatialstudio.ui.gallery.workspace import GALLERY
+from spatialstudio.ui.gallery.workspace import GALLERY, METRIC_TABLE
 from spatialstudio.ui.inspect.workspace import (
     ATTENTION,
     BOARD,
@@ -73,7 +73,13 @@ EVALUATE = Workspace(
     shows_ending=True,
 )
 
-WORKSPACES = (GENERATE, INSPECT, EVALUATE, BENCHMARK, GALLERY)
+WORKSPACES = (
+    GENERATE,
+    INSPECT,
+    EVALUATE,
+    replace(BENCHMARK, docks=(*BENCHMARK.docks, METRIC_TABLE)),
+    GALLERY,
+)
 
 AREAS = {"left": LEFT, "right": RIGHT, "bottom": BOTTOM}
 

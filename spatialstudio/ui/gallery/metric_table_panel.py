@@ -1,0 +1,185 @@
+"""The dock that compares metrics with each other over a set of pictures."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import isnan
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
+from spatialstudio.application.evaluate.metrics import all_metrics
+from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
+from spatialstudio.ui.framework.file_reading import Subject
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
+from spatialstudio.ui.widgets.row_table import RowTable
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+
+EVALUATE = "evaluate"
+MOST_LISTED = 200
+
+
+class MetricTablePanel(Panel):
+    """Shows rank correlations of metrics, and the pictures that they rank differently.
+
+    A pair of metrics lists its disagreements; a picture opens with its evidence.
+    """
+
+    title = "Metric against metric"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._table: MetricTable | None = None
+        self._pairs: tuple[MetricPair, ...] = ()
+        self._listed: tuple[Disagreement, ...] = ()
+        self._selected = push_button(
+            tr("Selected runs"), self.compare_selected, tip=tr("Compare over the selected runs")
+        )
+        self._benchmark = push_button(
+            tr("Benchmark"), self._compare_benchmark, tip=tr("Compare over the open benchmark")
+        )
+        folder = push_button(
+            tr("Folder…"),
+            self._ask_folder,
+            tip=tr("Compare over a folder of runs, a benchmark, or results of evaluate"),
+        )
+        self._state = TextLabel(
+            tr("Compares metrics over at least three judged pictures."), Tone.MUTED
+        )
+        self._columns = RowTable(tr("Metrics"), (tr("Metric"), tr("Pictures"), tr("Mean")))
+        self._correlations = RowTable(
+            tr("Rank correlations, weakest first"),
+            (tr("Metrics"), tr("Spearman"), tr("Tau-b"), tr("Pictures")),
+        )
+        self._correlations.row_picked.connect(self._list)
+        self._pictures = RowTable(tr("Disagreements, largest first"), ())
+        self._pictures.row_opened.connect(self._open)
+        self._content = QWidget()
+        row(
+            grow(self._columns, 2),
+            grow(self._correlations, 4),
+            grow(self._pictures, 6),
+            within=self._content,
+            gap=0.6,
+        )
+        tools = flow(self._selected, self._benchmark, folder, gap=0.4)
+        parts = tools, self._state, grow(self._content)
+        column(*parts, within=self, gap=0.4, edges=(0.9, 0.3, 0.9, 0.5))
+        self._content.hide()
+        context.gallery.chosen_changed.connect(self._offer)
+        self._offer()
+
+    def showEvent(self, event: object) -> None:  # noqa: ARG002 - Qt's signature
+        self._offer()
+
+    def compare_selected(self) -> None:
+        """Compare over the selected runs of the gallery."""
+        entries = self._context.studio.library.entries(self._context.gallery.ids)
+        self.compare([entry.path for entry in entries if not entry.is_missing])
+
+    def compare(self, paths: Sequence[Path]) -> None:
+        """Read pictures in the background, and show the comparison."""
+        self._state.setText(tr("Comparing…"))
+        store = self._context.studio.storage.store
+        self._context.reading.read(
+            Subject.METRICS,
+            tr("Comparing metrics"),
+            partial(compare_pictures, tuple(paths), store, all_metrics()),
+            self._show,
+            self._fail,
+        )
+
+    def _compare_benchmark(self) -> None:
+        self.compare([Path(self._context.settings.benchmark)])
+
+    def _ask_folder(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, tr("Compare metrics over a folder"))
+        if chosen:
+            self.compare([Path(chosen)])
+
+    def _offer(self) -> None:
+        self._selected.setEnabled(bool(self._context.gallery.ids))
+        self._benchmark.setEnabled(bool(self._context.settings.benchmark))
+
+    def _fail(self, report: ErrorReport) -> None:
+        self._state.setText(f"{report.message} {report.hint}".rstrip())
+
+    def _show(self, table: MetricTable) -> None:
+        self._table = table
+        self._pairs = table.weakest_first
+        self._columns.show_rows(
+            [(each.label, str(each.pictures), f"{each.mean:.3f}") for each in table.columns]
+        )
+        labels = {each.id: each.label for each in table.columns}
+        rows = [(tr("all metrics"), "", "", "")]
+        rows += [_pair_row(each, labels) for each in self._pairs]
+        self._correlations.show_rows(rows, picked=0)
+        self._content.show()
+        self._list(0)
+
+    def _list(self, number: int) -> None:
+        """List the pictures that the picked pair, or all metrics, rank differently."""
+        table = self._table
+        if table is None:
+            return
+        pair = self._pairs[number - 1] if number else None
+        names = (pair.first, pair.second) if pair else None
+        shown = [each for each in table.columns if names is None or each.id in names]
+        found = disagreements(table, names)
+        self._listed = found[:MOST_LISTED]
+        titles = (tr("Difference"), tr("Prompt"), *(each.label for each in shown))
+        self._pictures.show_titles(titles)
+        self._pictures.show_rows(
+            [
+                (
+                    f"{each.spread:.2f}",
+                    each.picture.prompt,
+                    *(_score(each, column.id) for column in shown),
+                )
+                for each in self._listed
+            ]
+        )
+        self._state.setText(_state(table, len(self._listed), len(found)))
+
+    def _open(self, number: int) -> None:
+        path = self._listed[number].picture.path
+        if path is None:
+            self._context.toasts.tell(tr("The file of this picture is not known."))
+            return
+        self._context.reading.read(
+            Subject.STAGE,
+            tr("Opening the run"),
+            partial(self._context.studio.read_run, path),
+            self._show_run,
+            self.problem_met.emit,
+        )
+
+    def _show_run(self, run: OpenRun) -> None:
+        self._context.studio.show_run(run)
+        self._context.window_signals.workspace_asked.emit(EVALUATE)
+
+
+def _pair_row(pair: MetricPair, labels: dict[str, str]) -> tuple[str, str, str, str]:
+    interval = pair.spearman
+    words = tr("undefined")
+    if not isnan(interval.value):
+        words = f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+    tau = "" if pair.kendall is None else f"{pair.kendall:.2f}"
+    return f"{labels[pair.first]}, {labels[pair.second]}", words, tau, str(interval.n)
+
+
+def _score(found: Disagreement, name: str) -> str:
+    """Return a score with its rank: "0.67 (0.08)"; empty if the metric does not cover it."""
+    if name not in found.ranks:
+        return ""
+    return f"{found.picture.scores[name]:.2f} ({found.ranks[name]:.2f})"
+
+
+def _state(table: MetricTable, listed: int, found: int) -> str:
+    words = tr("{listed} of {found} pictures, with score and rank from 0 to 1 by each metric.")
+    said = words.format(listed=listed, found=found)
+    return " ".join((said, tr("Double-click one to see its evidence."), *table.notes))

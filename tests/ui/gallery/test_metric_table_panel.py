@@ -1,0 +1,93 @@
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.ui.framework.bridge import Bridge
+from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
+from spatialstudio.ui.widgets.row_table import RowTable
+from tests.application.evaluate.test_metric_table import ROWS
+
+
+@pytest.fixture
+def panel(qtbot, context):
+    panel = MetricTablePanel(context)
+    bridge = Bridge(context.studio.bus, context.studio, context.reading)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 300)
+    panel.show()
+    yield panel
+    bridge.close()
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Results of evaluate over three pictures."""
+    rows = [{**row, "picture": f"/p/{n}.png"} for n, row in enumerate(ROWS)]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+@pytest.fixture
+def compared(qtbot, panel, results):
+    panel.compare([results])
+    qtbot.waitUntil(lambda: table(panel, "Metrics").isVisible())
+    return panel
+
+
+def table(panel, name):
+    return next(each for each in panel.findChildren(RowTable) if each.accessibleName() == name)
+
+
+def rows(shown):
+    places = range(shown.columnCount())
+    return [[shown.item(row, place).text() for place in places] for row in range(shown.rowCount())]
+
+
+def test_metrics_pairs_and_disagreements_are_listed(compared):
+    assert rows(table(compared, "Metrics")) == [
+        ["SpatialBench-UC", "2", "0.500"],
+        ["Scene graph", "3", "0.633"],
+        ["VISOR", "3", "0.667"],
+    ]
+    pairs = rows(table(compared, "Rank correlations, weakest first"))
+    assert pairs[0][0] == "all metrics"
+    assert pairs[1][0] == "Scene graph, VISOR"
+    first = rows(table(compared, "Disagreements, largest first"))[0]
+    assert first == ["0.75", "a dog to the left of a car", "", "0.20 (0.00)", "1.00 (0.75)"]
+
+
+def test_a_pair_lists_the_pictures_that_it_ranks_differently(qtbot, compared):
+    pairs = table(compared, "Rank correlations, weakest first")
+    qtbot.keyClick(pairs, Qt.Key.Key_Down)
+    shown = table(compared, "Disagreements, largest first")
+    assert [shown.horizontalHeaderItem(n).text() for n in range(4)] == [
+        "Difference",
+        "Prompt",
+        "Scene graph",
+        "VISOR",
+    ]
+    assert rows(shown)[0][0] == "0.75"
+
+
+def test_a_picture_is_opened_or_the_error_reported(qtbot, compared):
+    shown = table(compared, "Disagreements, largest first")
+    with qtbot.waitSignal(compared.problem_met) as met:
+        shown.row_opened.emit(0)  # /p/2.png does not exist
+    assert isinstance(met.args[0], ErrorReport)
+
+
+def test_too_few_pictures_are_explained(qtbot, panel, tmp_path):
+    (tmp_path / "empty").mkdir()
+    panel.compare([tmp_path / "empty"])
+    qtbot.waitUntil(lambda: "Comparing" not in panel._state.text())
+    assert panel._state.text() != "Compares metrics over at least three judged pictures."
+
+
+def test_buttons_need_a_selection_or_a_benchmark(panel):
+    buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
+    assert not buttons["Selected runs"].isEnabled()
+    assert not buttons["Benchmark"].isEnabled()
+    assert buttons["Folder…"].isEnabled()
