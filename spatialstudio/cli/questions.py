@@ -1,6 +1,7 @@
 """The command ``questions``: multiple-choice questions of SpatialGenEval and of the same form."""
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from spatialstudio.application.questions.question_report import (
 from spatialstudio.application.questions.question_run import RunProgress
 from spatialstudio.application.questions.questions import questions_of
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.options import add_command, add_judge_options
+from spatialstudio.cli.options import add_command, add_judge_options, add_overwrite, judge_choice
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.multiple_choice import (
@@ -34,6 +35,7 @@ from spatialstudio.domain.multiple_choice import (
 
 NAME_WIDTH = 16
 MOST_ATTEMPTS = 1000
+MOST_SCENES = 100_000
 ROLLOUTS, VOTES, ATTEMPTS_PER_ROLLOUT = 5, 4, 5
 DATA_HELP = "your copy of the JSON lines of SpatialGenEval, or generated questions"
 PUBLISHED_HELP = (
@@ -56,6 +58,13 @@ def add_questions_options(parser: argparse.ArgumentParser, shared: argparse.Argu
     report.add_argument("--published", action="store_true", help=PUBLISHED_HELP)
     _add_defects(report)
     _add_ask(add("ask", "ask an answerer about pictures, or continue an interrupted run"))
+    generate = add("generate", "render scenes of known content, and questions on them")
+    generate.add_argument("count", type=int, metavar="COUNT", help="number of scenes")
+    generate.add_argument(
+        "--out", type=Path, metavar="DIR", required=True, help="folder of pictures and questions"
+    )
+    generate.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    add_overwrite(generate)
     show = add("show", "show accuracies, biases and cost of a run")
     show.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
     compare = add("compare", "compare the accuracies of several runs, best first")
@@ -114,6 +123,8 @@ def questions(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     match options.questions_command:
         case "ask":
             return _ask(options, open_studio)
+        case "generate":
+            return _generate(options, open_studio)
         case "show":
             plan, run = open_run(options.folder)
             _print(options, run_report(plan, run), _run_lines)
@@ -128,17 +139,12 @@ def questions(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     asking = questions_of(open_studio(None))
-    if options.answerer is None:
-        raise SettingsError(
-            "No question answerer is chosen.",
-            hint='Choose one with --answerer: "vision-model" for a server, or a model folder.',
-        )
-    answerer = asking.answerer(options.answerer)
+    answerer = asking.answerer(judge_choice(options))
     price = _price(options)
     plan = AskPlan(
         data=options.data,
         pictures=options.pictures,
-        answerer_id=options.answerer,
+        answerer_id=answerer.id,
         model_key=answerer.model_key,
         settings=_settings(options),
         method=options.method,
@@ -156,6 +162,27 @@ def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     asking.finish(options.out)
     _print(options, run_report(plan, run), _run_lines)
     return EXIT_FAILURE if failed else 0
+
+
+def _generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    if not 0 < options.count <= MOST_SCENES or options.seed < 0:
+        raise SettingsError(
+            "The number of scenes or the seed is out of range.",
+            hint=f"Render 1 to {MOST_SCENES} scenes, with a seed of 0 or more.",
+        )
+    sets = questions_of(open_studio(None)).generate(
+        options.out, options.count, options.seed, overwrite=options.overwrite
+    )
+    types = Counter(name for each in sets for name in each.types)
+    report = {"folder": str(options.out), "scenes": len(sets), "questions": dict(types)}
+    _print(options, report, _generated_lines)
+    return 0
+
+
+def _generated_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Wrote {report['scenes']} scenes and their questions to {report['folder']}"
+    for name, count in report["questions"].items():
+        yield f"  {name:{NAME_WIDTH}}{count}"
 
 
 def _asked(progress: Iterator[RunProgress], price: Price | None) -> bool:
@@ -225,7 +252,9 @@ def _print(
 
 def _cost_in_words(cost: AnswerCost, price: Price | None) -> str:
     """Return a cost: "5 replies, 6,000 + 400 tokens, 12 s, 0.02 USD"."""
-    parts = [f"{cost.replies} replies", f"{cost.tokens_in:,} + {cost.tokens_out:,} tokens"]
+    parts = [f"{cost.replies} {'reply' if cost.replies == 1 else 'replies'}"]
+    if cost.tokens_in or cost.tokens_out:
+        parts.append(f"{cost.tokens_in:,} + {cost.tokens_out:,} tokens")
     if cost.seconds:
         parts.append(f"{cost.seconds:.0f} s")
     if price is not None:
@@ -291,6 +320,8 @@ def _run_lines(report: Mapping[str, Any]) -> Iterator[str]:
     if biases["agreement"] is not None:
         yield f"agreement between rollouts: {biases['agreement']:.1%}"
     yield f"answered None: {biases['abstained']:.1%}"
+    if biases["right_chosen"] is not None:
+        yield f"right where another option was chosen: {biases['right_chosen']:.1%}"
 
 
 def _leaderboard_lines(report: Mapping[str, Any]) -> Iterator[str]:

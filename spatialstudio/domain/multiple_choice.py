@@ -161,6 +161,7 @@ class AnswerBiases:
         longest: Share of the answers other than None that are a longest option; None without.
         longest_keys: The same of their keys.
         abstained: Share of answers None, [0, 1].
+        right_chosen: Share of right answers among those other than None, [0, 1]; None without.
         agreement: Share of pairs of rollouts with the same answer, [0, 1]; None without pairs.
     """
 
@@ -172,6 +173,7 @@ class AnswerBiases:
     longest: float | None
     longest_keys: float | None
     abstained: float
+    right_chosen: float | None
     agreement: float | None
 
 

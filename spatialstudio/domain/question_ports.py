@@ -1,9 +1,11 @@
-"""Protocols of adapters that answer or write multiple-choice questions."""
+"""Protocols of adapters that answer multiple-choice questions, or render scenes for them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.known_scene import KnownScene
 from spatialstudio.domain.multiple_choice import ChoiceQuestion, ChoiceReply, Sampling
 from spatialstudio.domain.ports import CancelToken
 
@@ -35,4 +37,24 @@ class ChoiceAnswerer(Protocol):
         Raises:
             DetectorError: The model is damaged or missing, or the server fails.
             Cancelled: The token was cancelled.
+        """
+
+
+class SceneRenderer(Protocol):
+    """Renders random scenes whose content is known."""
+
+    id: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all objects that it can draw."""
+
+    def render(self, seed: int) -> KnownScene:
+        """Return a scene; equal seeds give equal scenes."""
+
+    def write(self, scene: KnownScene, path: Path) -> None:
+        """Write the picture of a scene as PNG.
+
+        Raises:
+            StoreError: The folder cannot be written.
         """

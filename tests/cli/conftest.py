@@ -14,6 +14,7 @@ from spatialstudio.adapters.perception.perception_cache import NullPerceptionSto
 from spatialstudio.adapters.perturbations import build as build_perturber
 from spatialstudio.adapters.prompts.grammar import build as build_extractor
 from spatialstudio.adapters.questions.vision_model import build as build_vision_model
+from spatialstudio.adapters.stickers.rendered_scenes import build as build_scenes
 from spatialstudio.adapters.storage.library.run_library import build as build_libraries
 from spatialstudio.adapters.storage.metadata.reader import build as build_metadata
 from spatialstudio.adapters.storage.records.audit_files import build as build_audit_files
@@ -145,6 +146,7 @@ class FakeRegistry(Registry):
             "metadata": build_metadata,
             "backend": lambda _: self.backend_made,
             "answerer": build_vision_model,
+            "scene_renderer": build_scenes,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,

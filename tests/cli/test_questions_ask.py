@@ -144,3 +144,32 @@ def test_changed_questions_are_not_reported_on(ask, terminal, tmp_path, data):
 def test_a_folder_without_a_run_is_named(terminal, tmp_path):
     done = terminal("questions", "show", tmp_path)
     assert (done.code, "contains no answers" in done.err) == (1, True)
+
+
+def test_scenes_are_generated_with_questions_in_the_form_of_the_data(terminal, tmp_path):
+    scenes = tmp_path / "scenes"
+    done = terminal("questions", "generate", "3", "--out", scenes, "--json")
+    assert json.loads(done.out)["questions"]["Object"] == 3
+    reported = terminal("questions", "report", scenes / "questions.jsonl")
+    assert reported.out.startswith("3 pictures")
+    assert sorted(path.name for path in scenes.glob("*.png"))[0] == "000001.png"
+    again = terminal("questions", "generate", "3", "--out", scenes)
+    assert (again.code, "questions.jsonl" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "999999999"])
+def test_a_number_of_scenes_out_of_range_is_refused(terminal, tmp_path, count):
+    done = terminal("questions", "generate", "--out", tmp_path / "scenes", "--", count)
+    assert (done.code, "out of range" in done.err) == (2, True)
+    assert not (tmp_path / "scenes").exists()
+
+
+def test_the_judge_set_answers_what_it_can_tell(terminal, tmp_path):
+    scenes = tmp_path / "scenes"
+    terminal("questions", "generate", "2", "--out", scenes)
+    given = ("--votes", "1/1", "--judge-set", "stickers", "--out", tmp_path / "run", "--json")
+    done = terminal("questions", "ask", scenes / "questions.jsonl", scenes, *given)
+    assert done.code == 0
+    report = json.loads(done.out)
+    assert (report["answerer"], report["cost"]["tokens_in"]) == ("perception", 0)
+    assert report["answered"]["unanswered"] == 0

@@ -21,6 +21,7 @@ from spatialstudio.domain.errors import SettingsError, StoreError, TargetExists
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import DOMAINS, AskSettings, Price, VoteRules
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
+from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
 from spatialstudio.science.questions.spatialgeneval import (
     letter_orders,
     listed_lines,
@@ -128,6 +129,7 @@ def _opened(folder: Path, plan: AskPlan) -> QuestionRun:
         pictures_by_id(plan.pictures),
         plan.settings,
         plan.model_key,
+        has_tokens=plan.answerer_id != PERCEPTION_ID,
     )
 
 

@@ -96,6 +96,7 @@ class QuestionRun:
         pictures: The pictures by id of their questions; missing ones are not asked about.
         settings: How pictures are asked.
         model_key: Identifies the answerer's model.
+        has_tokens: Whether the answerer reads and writes tokens.
     """
 
     def __init__(
@@ -105,12 +106,15 @@ class QuestionRun:
         pictures: Mapping[str, Path],
         settings: AskSettings,
         model_key: str,
+        *,
+        has_tokens: bool = True,
     ) -> None:
         self.journal = journal
         self.sets = tuple(sets)
         self.pictures = dict(pictures)
         self.settings = settings
         self._model_key = model_key
+        self._has_tokens = has_tokens
         self._left = {each.id: self._missing(each) for each in self.sets if each.id in pictures}
 
     @property
@@ -344,6 +348,8 @@ class QuestionRun:
                 tokens_out=round(cost.tokens_out * share),
                 seconds=cost.seconds * share,
             )
+        if not self._has_tokens:
+            return AnswerCost(replies=left)
         seen = 0 if self.settings.is_blind else pixels // PIXELS_PER_TOKEN
         lines = 1 if self.settings.is_single else len(self.sets[0].questions)
         shown = len(instruction(lines)) + len(message(self.sets[0].questions[:lines]))

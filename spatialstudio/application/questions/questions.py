@@ -1,10 +1,17 @@
 """Use cases of multiple-choice questions: answerers, runs, and the cache of replies."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+
+from spatialstudio.application.evaluate.evaluate_image import JudgeSet
+from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, make_judge_set
+from spatialstudio.application.questions.perception_answerer import PerceptionAnswerer, scene_of
 from spatialstudio.application.questions.question_folder import (
     AskPlan,
     begin_run,
@@ -16,12 +23,21 @@ from spatialstudio.application.questions.question_run import QuestionRun, RunPro
 from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.studio import IMAGES_ID, Studio
-from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.errors import StoreError, TargetExists
+from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.multiple_choice import QuestionSet
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
+from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
+from spatialstudio.science.questions.rendered_questions import questions_of_scene
+from spatialstudio.science.questions.spatialgeneval import set_row
 
 FILES_ID = "files"
+RENDERER_ID = "stickers"
 CACHE_FOLDER = "answers"
+QUESTIONS_FILE = "questions.jsonl"
+SEEDS = 1_000_000
+"""Scenes of one seed have numbers below it."""
 
 
 class Questions:
@@ -29,21 +45,65 @@ class Questions:
 
     Args:
         registry: Registry of adapters.
+        judges: Judge sets by the origin of an image.
         cache: The cache folder; None to cache nothing.
     """
 
-    def __init__(self, registry: Registry, cache: Path | None) -> None:
+    def __init__(self, registry: Registry, judges: JudgeDefaults, cache: Path | None) -> None:
         self._registry = registry
+        self._judges = judges
         self._cache = cache
 
-    def answerer(self, answerer_id: str) -> ChoiceAnswerer:
+    def answerer(self, choice: JudgeSetChoice) -> ChoiceAnswerer:
         """Return an answerer of multiple-choice questions.
+
+        Args:
+            choice: Its ``answerer_id`` is a model; without one the judge set itself answers what it
+                can tell.
 
         Raises:
             DetectorError: It is missing, or answers yes-no questions only.
             ModelNotFound: The model is not installed.
         """
-        return self._registry.choice_answerer(answerer_id)
+        if choice.answerer_id not in {None, PERCEPTION_ID}:
+            return self._registry.choice_answerer(choice.answerer_id)
+        looking = replace(choice, answerer_id=None)
+
+        def judges(names: Sequence[str]) -> JudgeSet:
+            known = self._judges.judges_for(looking, scene_of(names), is_sticker_picture=False)
+            return make_judge_set(self._registry, known)
+
+        return PerceptionAnswerer(judges, f"{PERCEPTION_ID} {looking}")
+
+    def generate(
+        self, folder: Path, count: int, seed: int, *, overwrite: bool = False
+    ) -> Sequence[QuestionSet]:
+        """Render scenes whose content is known, and write questions on them with their keys.
+
+        Args:
+            folder: Gets a picture per scene, and ``questions.jsonl``.
+            count: Number of scenes.
+            seed: Seed of scenes and questions.
+            overwrite: Whether to replace existing questions.
+
+        Raises:
+            TargetExists: The folder holds questions, and ``overwrite`` is False.
+            StoreError: The folder cannot be written.
+        """
+        path = folder / QUESTIONS_FILE
+        if path.exists() and not overwrite:
+            raise TargetExists([path])
+        renderer = self._registry.scene_renderer(RENDERER_ID)
+        sets = []
+        for number in range(1, count + 1):
+            set_id, own_seed = f"{number:06}", seed * SEEDS + number
+            scene = renderer.render(own_seed)
+            rng = np.random.default_rng(own_seed)
+            sets.append(questions_of_scene(scene, set_id, renderer.names, rng))
+            renderer.write(scene, folder / f"{set_id}.png")
+        lines = [json.dumps(set_row(each)) + "\n" for each in sets]
+        self._write(path, "".join(lines).encode())
+        return sets
 
     def begin(self, folder: Path, plan: AskPlan) -> QuestionRun:
         """Start a run of questions, or continue the one in the folder; see ``begin_run``."""
@@ -94,4 +154,4 @@ class Questions:
 
 def questions_of(studio: Studio) -> Questions:
     """Return the use cases of multiple-choice questions of a studio."""
-    return Questions(studio.registry, studio.paths.surroundings.cache)
+    return Questions(studio.registry, studio.judge_defaults, studio.paths.surroundings.cache)

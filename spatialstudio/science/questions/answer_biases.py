@@ -51,6 +51,7 @@ def answer_biases(asked: Sequence[AskedQuestion]) -> AnswerBiases:
         longest=_share([_is_longest(each.question, each.letter) for each in decided]),
         longest_keys=_share([_is_longest(each.question, each.question.key) for each in decided]),
         abstained=letters[NONE_LETTER] / total,
+        right_chosen=_share([each.letter == each.question.key for each in decided]),
         agreement=_agreement(asked),
     )
 

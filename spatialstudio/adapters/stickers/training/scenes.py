@@ -75,6 +75,7 @@ class Placement:
         y: Centre as a share of the side; grows down.
         size: Longer side as a share of the picture's side.
         depth: [0, 1]; larger is farther, the background is 1.
+        is_mirrored: Whether left and right are swapped; never in training.
     """
 
     number: int
@@ -82,6 +83,12 @@ class Placement:
     y: float
     size: float
     depth: float
+    is_mirrored: bool = False
+
+    def sticker(self, side: int) -> NDArray[np.float32]:
+        """Return its pixels in a picture of a given side; see ``sprites.sticker``."""
+        pixels = sticker(self.number, round(self.size * side))
+        return pixels[:, ::-1] if self.is_mirrored else pixels
 
 
 @frozen
@@ -227,7 +234,7 @@ def paint(scene: Scene, side: int, behind: Painter = draw_background) -> Painted
     depth = _background_depth(scene.backdrop.horizon, side)
     masks = np.zeros((len(scene.placements), side, side), dtype=np.bool_)
     for index, placement in enumerate(scene.placements):
-        pixels = sticker(placement.number, round(placement.size * side))
+        pixels = placement.sticker(side)
         rows, columns = _window(placement, pixels.shape[0], pixels.shape[1], side)
         alpha = pixels[..., 3:]
         canvas[rows, columns] += (pixels[..., :3] - canvas[rows, columns]) * alpha
@@ -238,6 +245,16 @@ def paint(scene: Scene, side: int, behind: Painter = draw_background) -> Painted
     return PaintedScene(
         pixels=(canvas + 0.5).astype(np.uint8), masks=masks, depth=depth, scene=scene
     )
+
+
+def whole_masks(scene: Scene, side: int) -> NDArray[np.bool_]:
+    """Return the (objects, side, side) masks of all placements, hidden parts included."""
+    masks = np.zeros((len(scene.placements), side, side), dtype=np.bool_)
+    for mask, placement in zip(masks, scene.placements, strict=True):
+        alpha = placement.sticker(side)[..., 3]
+        height, width = alpha.shape
+        mask[_window(placement, height, width, side)] = alpha > SOLID_ALPHA
+    return masks
 
 
 class SceneReserve:
