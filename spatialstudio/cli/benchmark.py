@@ -9,14 +9,17 @@ from statistics import mean
 from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
-from spatialstudio.application.benchmark.choose_method import choose_method
+from spatialstudio.application.benchmark.choose_method import check_error, choose_method
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
 from spatialstudio.application.benchmark.gather import write_results
+from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
 from spatialstudio.application.benchmark.plan_file import write_plan
 from spatialstudio.application.benchmark.report import (
     MethodReport,
+    MethodResults,
     compare_methods,
     read_methods,
+    read_pictures,
     relative_links,
     report_on_method,
 )
@@ -39,6 +42,7 @@ from spatialstudio.application.benchmark.runner import (
 )
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.evaluate.judging import RECORDS_ID
+from spatialstudio.application.evaluate.recorded_runs import StudiedPicture
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.interrupts import at_stop
@@ -107,19 +111,16 @@ def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> N
         metavar="FILE",
         help=f"write the report as {', '.join(REPORT_SUFFIXES)}; may be repeated",
     )
+    report.add_argument(
+        "--corrupt-masks",
+        action="store_true",
+        help="measure PSE on corrupted masks of the stored pictures, too",
+    )
     add_overwrite(report)
     _add_folders(add("compare", "compare every two methods on the same prompts and seeds"))
     choose = add("choose", "choose the best method from stored scores, with few of them (OPSE)")
     _add_folders(choose)
-    choose.add_argument(
-        "--value", choices=("pse", "pass", "visor"), default="pass", help="score of a picture"
-    )
-    choose.add_argument(
-        "--error",
-        type=float,
-        default=ERROR,
-        help="largest probability of dropping the best method (default: %(default)s)",
-    )
+    _add_value(choose, "--value", "pass", "score of a picture")
     choose.add_argument("--seed", type=int, default=0, help="order of prompts (default: 0)")
     choose.add_argument(
         "--published", action="store_true", help="replay the published procedure instead"
@@ -140,7 +141,20 @@ def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the benchmark")
 
 
+def _add_value(parser: argparse.ArgumentParser, option: str, default: str, text: str) -> None:
+    parser.add_argument(option, choices=("pse", "pass", "visor"), default=default, help=text)
+    parser.add_argument(
+        "--error",
+        type=float,
+        default=ERROR,
+        help="largest probability of dropping the best method (default: %(default)s)",
+    )
+
+
 def _add_engines(parser: argparse.ArgumentParser) -> None:
+    _add_value(
+        parser, "--choose", "", "draw only until the best method by this score is certain (OPSE)"
+    )
     parser.add_argument(
         "--executor",
         choices=[each.value for each in Executor],
@@ -321,7 +335,7 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
         )
     check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
     methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
-    reports = [report_on_method(each) for each in methods]
+    reports = [report_on_method(each, _pictures(each, options, studio)) for each in methods]
     comparisons = compare_methods(methods) if len(methods) > 1 else ()
     files = studio.registry.benchmark_files(FILES_ID)
     for path in options.out:
@@ -338,6 +352,14 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
         show_lines(_comparison_lines(comparisons))
         show_lines(f"Wrote {path}" for path in options.out)
     return 0
+
+
+def _pictures(
+    method: MethodResults, options: argparse.Namespace, studio: Studio
+) -> Sequence[StudiedPicture]:
+    if not options.corrupt_masks:
+        return ()
+    return read_pictures(method, options.folders, studio.read_run)
 
 
 def compare(options: argparse.Namespace, studio: Studio) -> int:
@@ -394,6 +416,11 @@ def _report_lines(report: MethodReport) -> Iterator[str]:
         yield f"  order bias {report.order.difference.text}, p {report.order.test.exact_p:.3g}"
     for name, own in report.by_relation.items():
         yield f"  {name}: {own.pass_all.text}"
+    for name, curve in report.scaling.items():
+        best = ", ".join(f"{n}: {interval.value:.3f}" for n, interval in curve.items())
+        yield f"  best of N by {name}: {best}"
+    for row in report.robustness:
+        yield f"  PSE on masks ({row.name} {row.level:g}): {row.mean_pse:.3f}"
     for name, figures in report.metrics.items():
         yield f"  {name}: {figures_in_words(figures)}"
     reasons = ", ".join(f"{reason} {count}" for reason, count in report.reasons.items())
@@ -451,20 +478,44 @@ def _work(
     options: argparse.Namespace, studio: Studio, items: ItemFiles, retry: Sequence[str]
 ) -> int:
     is_smoke = getattr(options, "smoke", False)
+    race = _race(options, items) if options.choose else None
     with (
         open_workers(studio, _engines(options, items), studio.engine) as workers,
         at_stop(workers.close, CLOSING_S),
     ):
         runner = BenchmarkRunner(items, studio.storage.store, workers.all, _show_progress_of)
-        progress = runner.run(retry=retry, only_smoke=is_smoke)
+        progress = runner.run(retry=retry, only_smoke=is_smoke, race=race)
     names = write_results(items)
     failures = failures_of(items)
     if options.json:
-        show_json({"done": progress.done, "failed": progress.failed, "total": progress.total})
+        answer = {"done": progress.done, "failed": progress.failed, "total": progress.total}
+        show_json({**answer, **(_race_answer(race) if race else {})})
     else:
         show_lines(_status_lines(items, progress.done, failures))
+        show_lines(_race_lines(race) if race else ())
         show_lines(f"Wrote {items.store.results(name)}" for name in names)
     return EXIT_FAILURE if failures else 0
+
+
+def _race(options: argparse.Namespace, items: ItemFiles) -> MethodRace:
+    check_error(options.error)
+    return MethodRace(items.opened.items, score_reader(items, options.choose), options.error)
+
+
+def _race_answer(race: MethodRace) -> Mapping[str, Any]:
+    return {
+        "best": race.names[race.race.best],
+        "is_certain": race.race.is_decided,
+        "pulls": dict(zip(race.names, map(int, race.race.pulls), strict=True)),
+    }
+
+
+def _race_lines(race: MethodRace) -> Iterator[str]:
+    answer = _race_answer(race)
+    yield f"Best: {answer['best']}"
+    yield from (f"  {name}: {count} pictures compared" for name, count in answer["pulls"].items())
+    if not answer["is_certain"]:
+        yield "  The pictures do not decide with this error."
 
 
 def _show_progress_of(progress: BenchmarkProgress) -> None:

@@ -111,7 +111,7 @@ def test_a_benchmark_is_reported_compared_and_chosen_from(terminal, tmp_path):
     terminal("benchmark", "run", plan, "--out", out)
     page, table = tmp_path / "report.html", tmp_path / "report.csv"
 
-    report = terminal("benchmark", "report", out, "--out", page, "--out", table)
+    report = terminal("benchmark", "report", out, "--out", page, "--out", table, "--corrupt-masks")
     again = terminal("benchmark", "report", out, "--out", page)
     compared = terminal("benchmark", "compare", out, "--json")
     chosen = terminal("benchmark", "choose", out, "--json")
@@ -120,6 +120,8 @@ def test_a_benchmark_is_reported_compared_and_chosen_from(terminal, tmp_path):
     assert "PASS over all" in report.out
     assert page.read_text().startswith("<!doctype html>")
     assert "plain,all,,pass_all," in table.read_text()
+    assert "plain,best_of_n,pse,n 2," in table.read_text()
+    assert "plain,corrupted_masks,dropout,mean_pse" in table.read_text()
     assert again.code != 0
     assert json.loads(compared.out)["comparisons"][0]["first"] == "plain"
     assert json.loads(chosen.out)["scores"] == 4
@@ -130,3 +132,25 @@ def test_a_report_has_a_known_ending(terminal, tmp_path):
 
     assert finished.code != 0
     assert ".csv, .tex, .html" in finished.err
+
+
+def test_the_best_method_is_chosen_while_drawing(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+
+    chosen = terminal("benchmark", "run", plan, "--out", out, "--choose", "pse", "--json")
+    wrong = terminal("benchmark", "resume", out, "--choose", "pse", "--error", "2")
+
+    answer = json.loads(chosen.out)
+    assert answer["best"] in answer["pulls"]
+    assert answer["pulls"] == {"plain": 4, "psg": 4}
+    assert not answer["is_certain"]
+    assert "between 0 and 1" in wrong.err
+
+
+def test_engines_that_exclude_each_other_are_named(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+    run = ("benchmark", "run", plan, "--out", out)
+
+    assert "--executor ray" in terminal(*run, "--address", "auto").err
+    assert "--devices" in terminal(*run, "--executor", "ray", "--devices", "cuda:0").err
+    assert "--workers" in terminal(*run, "--workers", "2", "--devices", "cuda:0").err

@@ -25,6 +25,16 @@ class MethodChoice:
     scores: int
 
 
+def check_error(error: float) -> None:
+    """Check a probability of error.
+
+    Raises:
+        SettingsError: It is not between 0 and 1.
+    """
+    if not 0 < error < 1:
+        raise SettingsError("The error must be between 0 and 1.", hint="0.05 is usual.")
+
+
 def choose_method(
     methods: Sequence[MethodResults],
     value: str,
@@ -46,8 +56,7 @@ def choose_method(
         StoreError: The methods share no scored prompt and seed.
         SettingsError: The error is not between 0 and 1.
     """
-    if not 0 < error < 1:
-        raise SettingsError("The error must be between 0 and 1.", hint="0.05 is usual.")
+    check_error(error)
     columns = [
         pass_values(each) if value == "pass" else metric_means(each.rows, value) for each in methods
     ]

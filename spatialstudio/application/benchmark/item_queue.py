@@ -21,7 +21,7 @@ class ItemQueue:
         self._waiting = deque(items)
         self._losses: Counter[str] = Counter()
         self._in_flight = 0
-        self._changed = Condition()
+        self._changed = Condition()  # reentrant
 
     @property
     def is_over(self) -> bool:
@@ -37,7 +37,7 @@ class ItemQueue:
             self._in_flight += 1
             return self._waiting.popleft()
 
-    def end(self) -> None:
+    def end(self, _item: PlannedItem) -> None:
         """Count a taken item as done or failed."""
         with self._changed:
             self._in_flight -= 1

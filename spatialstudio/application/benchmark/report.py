@@ -1,7 +1,7 @@
 """Reports on benchmarks and on recorded runs of SpatialBench-UC, method by method."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os.path import relpath
 from pathlib import Path
@@ -11,7 +11,14 @@ from typing import Any
 from spatialstudio.application.benchmark.gather import ROWS_FILE, scored_sample
 from spatialstudio.application.benchmark.result_store import RESULTS_FOLDER
 from spatialstudio.application.evaluate.metrics import choose_metrics, metric_figures, metric_values
-from spatialstudio.application.evaluate.recorded_runs import evaluation_of, report_on_samples
+from spatialstudio.application.evaluate.recorded_runs import (
+    CorruptionRow,
+    StudiedPicture,
+    evaluation_of,
+    report_on_samples,
+    study_corruption,
+)
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.benchmark import RecordedRun, RunReport, ScoredSample
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
@@ -30,6 +37,7 @@ from spatialstudio.science.benchmark.figures import (
     rates_by,
     rates_of,
     reasons_of,
+    scaling_curve,
 )
 from spatialstudio.science.metrics.visor import ends_found
 
@@ -73,9 +81,11 @@ class MethodReport:
         by_tag: Rates by difficulty tag.
         reasons: Number of abstentions by reason.
         order: Order bias; None without counterfactual pairs.
+        scaling: Best of N pictures by N, for each value that the pictures have.
         metrics: Figures of the metrics by name.
         seconds: Mean drawing time of a picture; None if not recorded.
         passes: Mean denoiser passes of a picture; None if not recorded.
+        robustness: PSE on corrupted masks; empty if it was not measured.
     """
 
     name: str
@@ -87,7 +97,9 @@ class MethodReport:
     by_tag: Mapping[str, Rates]
     reasons: Mapping[str, int]
     order: OrderBias | None
+    scaling: Mapping[str, Mapping[int, Interval]]
     metrics: Mapping[str, Figures]
+    robustness: tuple[CorruptionRow, ...] = ()
     seconds: float | None = None
     passes: float | None = None
 
@@ -170,14 +182,21 @@ def _rows_of(run: RecordedRun) -> Iterator[Row]:
         }
 
 
-def report_on_method(method: MethodResults) -> MethodReport:
-    """Return the figures of a method."""
-    samples = method.samples
+def report_on_method(
+    method: MethodResults, pictures: Sequence[StudiedPicture] = ()
+) -> MethodReport:
+    """Return the figures of a method.
+
+    Args:
+        method: Its results.
+        pictures: Its pictures with their masks, to measure PSE on corrupted ones; may be empty.
+    """
+    samples, settings = method.samples, method.run.settings
     tags = {str(row.get("prompt_id")): row.get("tags") for row in method.rows}
     metrics = [name for name in (*BOX_METRICS, "pse", "da") if _has(method.rows, name)]
     return MethodReport(
         name=method.name,
-        report=report_on_samples(samples, method.run.settings),
+        report=report_on_samples(samples, settings),
         all=rates_of(each.outcome for each in samples),
         by_prompt=pass_rate_by_prompt(samples),
         by_relation=rates_by(samples, lambda each: (each.item.relation_type.id,)),
@@ -185,10 +204,46 @@ def report_on_method(method: MethodResults) -> MethodReport:
         by_tag=rates_by(samples, lambda each: tags.get(each.item.id) or _tags_of(each)),
         reasons=reasons_of(samples),
         order=order_bias(samples),
+        scaling=_scaling(method),
+        robustness=study_corruption(pictures, settings.detection_score) if pictures else (),
         metrics=metric_figures(method.rows, choose_metrics(metrics)),
         seconds=_mean(method.rows, "seconds"),
         passes=_mean(method.rows, "passes"),
     )
+
+
+def _scaling(method: MethodResults) -> Mapping[str, Mapping[int, Interval]]:
+    values = {name: metric_means(method.rows, name) for name in RELATION_VALUES}
+    known = {"pass": pass_values(method), **{name: own for name, own in values.items() if own}}
+    return {name: scaling_curve(own) for name, own in known.items()}
+
+
+def read_pictures(
+    method: MethodResults, folders: Sequence[Path], read_run: Callable[[Path], OpenRun]
+) -> tuple[StudiedPicture, ...]:
+    """Return the judged pictures of a method with their masks; none for a run of the release.
+
+    Args:
+        method: The method.
+        folders: The benchmarks that hold the pictures.
+        read_run: Reads a stored run.
+
+    Raises:
+        StoreError: A run is damaged.
+    """
+    runs = (read_run(path) for row in method.rows if (path := _picture_of(row, folders)))
+    return tuple(
+        StudiedPicture(scene=run.scene, perception=run.evaluation.perception)
+        for run in runs
+        if run.evaluation is not None and run.scene.relations
+    )
+
+
+def _picture_of(row: Row, folders: Sequence[Path]) -> Path | None:
+    """Return the file of a row's picture, which lies inside one of the folders."""
+    name = str(row.get("picture") or "")
+    found = (folder / name for folder in folders if name and is_inside(folder / name, folder))
+    return next((each for each in found if each.is_file()), None)
 
 
 def _has(rows: Sequence[Row], metric: str) -> bool:
@@ -235,9 +290,7 @@ def relative_links(
     """Return methods whose rows name existing pictures relative to the folder of a report."""
 
     def linked(row: Row) -> Row:
-        name = str(row.get("picture") or "")
-        found = (folder / name for folder in folders if name and is_inside(folder / name, folder))
-        path = next((each for each in found if each.is_file()), None)
+        path = _picture_of(row, folders)
         where = None if path is None else relpath(path, target)
         return {**row, "picture": where and Path(where).as_posix()}
 

@@ -62,6 +62,11 @@ def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
     if report.order is not None:
         yield "order_bias", "", "difference", report.order.difference
         yield "order_bias", "", "exact_p", report.order.test.exact_p
+    for name, curve in report.scaling.items():
+        for n, value in curve.items():
+            yield "best_of_n", name, f"n {n}", value
+    for row in report.robustness:
+        yield "corrupted_masks", row.name, f"mean_pse {row.level:g}", row.mean_pse
     for metric, figures in report.metrics.items():
         for name, value in figures.items():
             nested = value.items() if isinstance(value, Mapping) else ((None, value),)
@@ -183,6 +188,7 @@ def report_html(
         "not passed.</p>",
         _html_table("Methods", _main_rows(reports)),
         *(_html_bars(report) for report in reports),
+        _html_table("Best of N pictures", _scaling_rows(reports)),
         _html_table("Every two methods", _comparison_rows(comparisons)) if comparisons else "",
         _html_table("All figures", [HEADER, *report_lines(reports)]),
         _html_pictures(methods),
@@ -209,6 +215,14 @@ def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
                 each.passes,
             )
         )
+    return rows
+
+
+def _scaling_rows(reports: Sequence[MethodReport]) -> list[Line]:
+    rows: list[Line] = [("Method", "Value", "N", "Mean of the best")]
+    for each in reports:
+        for name, curve in each.scaling.items():
+            rows += [(each.name, name, n, interval.text) for n, interval in curve.items()]
     return rows
 
 

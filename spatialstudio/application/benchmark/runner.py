@@ -198,12 +198,19 @@ class BenchmarkRunner:
         """Stop at once, from any thread; the items in flight are lost."""
         self._stop.set()
 
-    def run(self, *, retry: Sequence[str] = (), only_smoke: bool = False) -> BenchmarkProgress:
+    def run(
+        self,
+        *,
+        retry: Sequence[str] = (),
+        only_smoke: bool = False,
+        race: ItemQueue | None = None,
+    ) -> BenchmarkProgress:
         """Run the items that are not done: two as a smoke test first, then the others.
 
         Args:
             retry: Keys of failed items to try again; other failed items are left out.
             only_smoke: Whether to end after the smoke test.
+            race: Gives out the items after the smoke test; None for all of them.
 
         Raises:
             StudioError: Both pictures of the smoke test fail for the same reason.
@@ -217,7 +224,7 @@ class BenchmarkRunner:
         try:
             first, rest = _smoke(pending)
             is_first = self._done == 0
-            self._work_through(first)
+            self._work_through(ItemQueue(first))
             failures = [found for item in first if (found := self._store.failure(item.key))]
             if (
                 is_first
@@ -228,7 +235,7 @@ class BenchmarkRunner:
                     f"The smoke test failed: {failures[0].message}", hint=failures[0].hint
                 )
             if not only_smoke:
-                self._work_through(rest)
+                self._work_through(race or ItemQueue(rest))
         finally:
             for worker in self._workers:
                 worker.close()
@@ -242,8 +249,7 @@ class BenchmarkRunner:
         self._done = len(drawable) - len(open_items)
         return [item for item in open_items if item.key not in failed]
 
-    def _work_through(self, items: Sequence[PlannedItem]) -> None:
-        waiting = ItemQueue(items)
+    def _work_through(self, waiting: ItemQueue) -> None:
         if len(self._workers) == 1:
             self._serve(self._workers[0], waiting)
         else:
@@ -293,7 +299,7 @@ class BenchmarkRunner:
             self._done += error is None
             self._failed += error is not None
         self._count(worker, EngineProgress(items=1, seconds=time.monotonic() - began))
-        waiting.end()
+        waiting.end(item)
         self._report(replace(self._progress(), item=item.key))
 
     def _count(self, worker: ItemWorker, more: EngineProgress) -> None:

@@ -8,13 +8,18 @@ pictures of one prompt resemble each other. Source of the rates: Rostane 2026, a
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import comb
 
 from spatialstudio.domain.benchmark import OutcomeCounts, ScoredSample
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.scene import RelationType, relation_types
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.science.statistics.intervals import cluster_bootstrap, share_interval
+from spatialstudio.science.statistics.intervals import (
+    cluster_bootstrap,
+    mean_bootstrap,
+    share_interval,
+)
 from spatialstudio.science.statistics.paired import (
     McNemar,
     holm,
@@ -144,6 +149,31 @@ def order_bias(samples: Sequence[ScoredSample]) -> OrderBias | None:
 def _counterpart(sample: ScoredSample) -> tuple[RelationType, str, str, int]:
     item = sample.item
     return relation_types.inverse(item.relation_type), item.object, item.subject, sample.seed
+
+
+def scaling_curve(values: Mapping[Key, float]) -> Mapping[int, Interval]:
+    """Return the expected value of the best of N pictures of a prompt, for N = 1, 2, 4 and so on.
+
+    Each prompt enters with the mean over all choices of N of its seeds, so that nothing depends on
+    their order; intervals resample prompts. N ends at the smallest number of seeds of a prompt.
+    Source: Rezaei et al. 2025, arXiv:2506.23418, table 16, which draws N pictures once.
+    """
+    by_prompt = defaultdict[str, list[float]](list)
+    for (prompt, _), value in values.items():
+        by_prompt[prompt].append(value)
+    most = min(map(len, by_prompt.values()), default=0)
+    counts = (2**power for power in range(most.bit_length()))
+    return {n: mean_bootstrap([best_of(n, own) for own in by_prompt.values()]) for n in counts}
+
+
+def best_of(n: int, values: Sequence[float]) -> float:
+    """Return the mean of the largest of n values, over all choices of n of them.
+
+    Of K sorted values, the i-th is the largest in C(i - 1, n - 1) of C(K, n) choices.
+    """
+    weights = (comb(place, n - 1) for place in range(len(values)))
+    total = sum(weight * value for weight, value in zip(weights, sorted(values), strict=True))
+    return total / comb(len(values), n)
 
 
 def compare(

@@ -101,33 +101,66 @@ def corrected(scores: npt.ArrayLike, rng: np.random.Generator, error: float = ER
         error: Largest probability of dropping the best arm, (0, 1).
     """
     table = np.asarray(scores, np.float64)
-    count, most = table.shape
-    order = rng.permutation(most)
-    is_open = np.ones(count, bool)
-    pulls = np.zeros(count, np.int64)
+    race = Race(len(table), error)
     history = []
-    for n in range(1, most + 1):
-        pulls[is_open] += 1
-        history.append(pulls.copy())
-        seen = table[:, order[:n]]
-        is_open &= ~_is_worse(seen, is_open, error / max(count - 1, 1))
-        if is_open.sum() == 1:
+    for column in rng.permutation(table.shape[1]):
+        race.add(table[:, column])
+        history.append(race.pulls.copy())
+        if race.is_decided:
             break
-    means = np.where(is_open, table[:, order[: len(history)]].mean(1), -1.0)
     return Choice(
-        best=int(np.argmax(means)),
-        pulls=tuple(map(int, pulls)),
-        is_certain=bool(is_open.sum() == 1),
+        best=race.best,
+        pulls=tuple(map(int, race.pulls)),
+        is_certain=race.is_decided,
         history=np.array(history),
     )
 
 
-def _is_worse(seen: Floats, is_open: npt.NDArray[np.bool_], error: float) -> npt.NDArray[np.bool_]:
-    """Return which open arms are below the best open one by more than the radius."""
-    means = np.where(is_open, seen.mean(1), -np.inf)
-    differences = seen[int(np.argmax(means))] - seen
-    radii = np.array([radius(each, error) for each in differences])
-    return is_open & (differences.mean(1) > radii)
+class Race:
+    """Arms that draw the same samples one after the other, and drop out once they are worse.
+
+    Args:
+        count: Number of arms, at least 2.
+        error: Largest probability of dropping the best arm, (0, 1).
+
+    Attributes:
+        is_open: (G,) whether an arm may still be the best.
+        pulls: (G,) number of scores of each arm.
+    """
+
+    def __init__(self, count: int, error: float = ERROR) -> None:
+        self.is_open = np.ones(count, bool)
+        self.pulls = np.zeros(count, np.int64)
+        self._error = error / max(count - 1, 1)
+        self._seen = np.empty((count, 0))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether one arm is left."""
+        return bool(self.is_open.sum() == 1)
+
+    @property
+    def best(self) -> int:
+        """Index of the open arm with the highest mean."""
+        return int(np.argmax(self._means))
+
+    @property
+    def _means(self) -> Floats:
+        means = self._seen.mean(1) if self._seen.size else np.zeros(len(self.is_open))
+        return np.where(self.is_open, means, -np.inf)
+
+    def add(self, scores: npt.ArrayLike) -> None:
+        """Add a sample and drop the arms that are worse than the best one by more than the radius.
+
+        Args:
+            scores: (G,) in [0, 1]; those of dropped arms do not matter.
+        """
+        self._seen = np.column_stack([self._seen, np.asarray(scores, np.float64)])
+        self.pulls[self.is_open] += 1
+        best = self._seen[self.best]
+        for arm in np.flatnonzero(self.is_open):
+            differences = best - self._seen[arm]
+            self.is_open[arm] = differences.mean() <= radius(differences, self._error)
 
 
 def radius(differences: npt.ArrayLike, error: float) -> float:

@@ -1,16 +1,20 @@
 """Figures of methods and comparisons."""
 
+from itertools import combinations
+
 import pytest
 
 from spatialstudio.domain.benchmark import BenchmarkItem, ScoredSample
 from spatialstudio.domain.scene import LEFT_OF, RIGHT_OF
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.benchmark.figures import (
+    best_of,
     compare,
     order_bias,
     rates_by,
     rates_of,
     reasons_of,
+    scaling_curve,
 )
 
 PASS, FAIL, UNDECIDABLE = Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE
@@ -86,3 +90,23 @@ def test_methods_are_compared_on_shared_items_with_holms_correction():
     assert first.adjusted_p == pytest.approx(3 * 2 / 2**8)
     assert second.adjusted_p == pytest.approx(2 * 2 / 2**6)
     assert (third.difference.n, third.difference.missing) == (10, 2)
+
+
+def test_the_best_of_n_is_the_mean_over_all_choices_of_n():
+    values = [0.1, 0.9, 0.4, 0.4]
+
+    for n in (1, 2, 3, 4):
+        choices = [max(chosen) for chosen in combinations(values, n)]
+        assert best_of(n, values) == pytest.approx(sum(choices) / len(choices))
+
+
+def test_the_scaling_curve_rises_and_ends_at_the_fewest_seeds():
+    values = {("a", seed): seed / 10 for seed in range(8)} | {("b", seed): 0.5 for seed in range(5)}
+
+    curve = scaling_curve(values)
+
+    assert list(curve) == [1, 2, 4]
+    assert curve[1].value == pytest.approx((0.35 + 0.5) / 2)
+    assert curve[1].value < curve[2].value < curve[4].value
+    assert scaling_curve(dict(reversed(values.items()))) == curve
+    assert scaling_curve({}) == {}
