@@ -145,12 +145,14 @@ class FakeBackend:
         error: Raised after the first step.
         requests: Requests so far.
         raters: What rates the particles of each of them.
+        starts: The picture that each of them repairs.
     """
 
     id: str = "fake"
     error: Exception | None = None
     requests: list[GenerationRequest] = field(default_factory=list)
     raters: list = field(default_factory=list)
+    starts: list = field(default_factory=list)
 
     def token_spans(self, scene, model):
         return tuple(
@@ -179,9 +181,10 @@ class FakeBackend:
             ),
         )
 
-    def generate(self, request, model, token, report, rate=None):
+    def generate(self, request, model, token, report, rate=None, start=None):
         self.requests.append(request)
         self.raters.append(rate)
+        self.starts.append(start)
         started = GenerationStarted(
             request_id=request.id,
             total_steps=request.sampling.steps,

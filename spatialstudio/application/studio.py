@@ -48,7 +48,7 @@ from spatialstudio.application.run.queue import RunQueue, waiting
 from spatialstudio.application.run.second_run import SecondRun
 from spatialstudio.application.run.start_run import RunStarter
 from spatialstudio.application.session import OpenRun, RunChanged, Session
-from spatialstudio.application.storage.storage import Storage
+from spatialstudio.application.storage.storage import IMAGES_ID, Storage
 from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
@@ -77,7 +77,6 @@ EXTRACTOR_ID = "grammar"
 LANGUAGE_MODEL_ID = "llm"
 SERVER_CHOICES_ID = "user"
 CATALOG_ID = "folders"
-IMAGES_ID = "pillow"
 TRAINER_ID = "stickers"
 PACES = "paces.json"
 
@@ -588,6 +587,7 @@ class Studio:
             judges=judges,
             assertions=self.assertions,
             checker=self.checker,
+            start=self.storage.repairs.start_of(request),
         )
 
     def _on_report(self, report: object) -> None:

@@ -17,15 +17,15 @@ from spatialstudio.application.error_reports import (
 from spatialstudio.application.evaluate.judging import LARGEST_LIST_BYTES
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.plugins import installed_plugins
-from spatialstudio.application.session import RunState
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.answers import run_answer, run_lines, scene_answer, scene_lines
+from spatialstudio.cli.answers import scene_answer, scene_lines
 from spatialstudio.cli.audit import audit
 from spatialstudio.cli.benchmark import benchmark
 from spatialstudio.cli.doctor import examine
 from spatialstudio.cli.drawing import (
     drawn_request,
     open_to_draw,
+    show_run,
     store_failure,
     warn_of_unread,
     working,
@@ -55,6 +55,7 @@ from spatialstudio.cli.printing import (
 )
 from spatialstudio.cli.questions import questions
 from spatialstudio.cli.refine import refine
+from spatialstudio.cli.repair import repair
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.cli.studies import study
 from spatialstudio.cli.sweeps import sweep
@@ -62,7 +63,6 @@ from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import (
     Cancelled,
     ErrorReport,
-    Obstacle,
     PromptError,
     StoreError,
     StudioError,
@@ -180,7 +180,7 @@ def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     with working(studio):
         studio.tokens.read(options.prompt, studio.model(options.model))
         studio.generate(request)
-    return _tell(studio, options, failures)
+    return show_run(studio, options, failures)
 
 
 def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -198,7 +198,7 @@ def evaluate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
     with working(studio):
         studio.pictures.judge(only, scene)
-    return _tell(studio, options, failures)
+    return show_run(studio, options, failures)
 
 
 def train_stickers(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -235,6 +235,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace, OpenStudio], int]] = {
     "generate": generate,
     "refine": refine,
     "fix": fix,
+    "repair": repair,
     "evaluate": evaluate,
     "judge-again": judge_again,
     "judge-records": judge_records,
@@ -261,24 +262,3 @@ def _check_help_was_written() -> None:
     except StoreError as error:
         complain(report_on(error, "The help"))
         raise SystemExit(EXIT_FAILURE) from error
-
-
-def _tell(studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()) -> int:
-    """Print the result of the open run, then its errors; return the exit code."""
-    run = studio.session.run
-    if run is None or run.state is RunState.CANCELLED:
-        raise Cancelled
-    if run.folder is not None or run.evaluation is not None:
-        if options.json:
-            show_json(run_answer(run))
-        else:
-            show_lines(run_lines(run))
-    problems = [*failures, *([run.failure] if run.failure else [])]
-    if run.folder is not None:  # the image exists, so a failed evaluation is not an error
-        unjudged = [each for each in problems if each.obstacle is Obstacle.DETECTOR]
-        problems = [each for each in problems if each not in unjudged]
-        for each in unjudged:
-            show_progress(f"Note: {each.message} {each.hint}")
-    for problem in problems:
-        complain(problem, with_details=options.debug)
-    return exit_code_of(problems[0]) if problems else 0

@@ -1,25 +1,27 @@
 """Drawing from the terminal: options of a picture, its request, and the engine while it works."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.compose.token_counter import unread_text
+from spatialstudio.application.error_reports import exit_code_of
 from spatialstudio.application.jobs.messages import TokensRead
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.run.choose_settings import with_recommended_steering
 from spatialstudio.application.session import OpenRun, RunState, StoreFailed
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
+from spatialstudio.cli.answers import run_answer, run_lines
 from spatialstudio.cli.guidance_options import add_guidance_options, with_guidance
 from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, note_absent_models
 from spatialstudio.cli.options import add_judge_options, judge_choice
-from spatialstudio.cli.printing import ProgressBar, show_progress
+from spatialstudio.cli.printing import ProgressBar, complain, show_json, show_lines, show_progress
 from spatialstudio.domain.attention import removed_in_words
 from spatialstudio.domain.derived_requests import is_search
-from spatialstudio.domain.errors import Cancelled, ErrorReport
+from spatialstudio.domain.errors import Cancelled, ErrorReport, Obstacle
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, GenerationStarted
 from spatialstudio.science.guidance.methods import has_work
 
@@ -45,6 +47,13 @@ def add_drawing_options(
     parser.add_argument("--steps", type=int, help="denoising steps (default: the model's)")
     parser.add_argument("--width", type=int, help="in pixels (default: the model's)")
     parser.add_argument("--height", type=int, help="in pixels (default: the model's)")
+    add_output_options(parser)
+    add_guidance_options(parser, read_strength)
+    add_judge_options(parser)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of where and how a picture is stored."""
     parser.add_argument(
         "--out",
         type=Path,
@@ -54,8 +63,6 @@ def add_drawing_options(
     parser.add_argument(
         "--unmarked", action="store_true", help="do not label the picture as AI-generated"
     )
-    add_guidance_options(parser, read_strength)
-    add_judge_options(parser)
 
 
 def add_extractor(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +107,29 @@ def drawn_request(studio: Studio, options: argparse.Namespace) -> GenerationRequ
     if is_asked and not has_work(plain.scene, options.guidance):
         show_progress(DEPTH_IS_LEFT_ALONE)
     return replace(request, width=options.width, height=options.height)
+
+
+def show_run(
+    studio: Studio, options: argparse.Namespace, failures: Sequence[ErrorReport] = ()
+) -> int:
+    """Print the result of the open run, then its errors; return the exit code."""
+    run = studio.session.run
+    if run is None or run.state is RunState.CANCELLED:
+        raise Cancelled
+    if run.folder is not None or run.evaluation is not None:
+        if options.json:
+            show_json(run_answer(run))
+        else:
+            show_lines(run_lines(run))
+    problems = [*failures, *([run.failure] if run.failure else [])]
+    if run.folder is not None:  # the image exists, so a failed evaluation is not an error
+        unjudged = [each for each in problems if each.obstacle is Obstacle.DETECTOR]
+        problems = [each for each in problems if each not in unjudged]
+        for each in unjudged:
+            show_progress(f"Note: {each.message} {each.hint}")
+    for problem in problems:
+        complain(problem, with_details=options.debug)
+    return exit_code_of(problems[0]) if problems else 0
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from spatialstudio.cli.options import (
 from spatialstudio.cli.printing import show_lines
 from spatialstudio.cli.questions import add_questions_options
 from spatialstudio.cli.refine_options import add_refine_options
+from spatialstudio.cli.repair import add_repair_options
 from spatialstudio.cli.studies import add_study_options
 from spatialstudio.cli.sweeps import add_sweep_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
@@ -82,6 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_generate(add("generate", "generate and judge a picture"))
     _add_refine(add("refine", "redraw a picture until it shows what the prompt asserts"))
     add_fix_options(add("fix", "draw a picture again with remedies until its verdict passes"))
+    add_repair_options(add("repair", "redraw regions of a picture and keep the rest"))
     _add_evaluate(add("evaluate", "judge pictures"))
     _add_judge_again(add("judge-again", "judge stored runs with other settings"))
     _add_judge_records(add("judge-records", "judge a recorded SpatialBench-UC run again"))

@@ -18,6 +18,7 @@ from spatialstudio.domain.devices import NUMBER_FORMATS, MemoryEstimate, Saving
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.frozen import INLINE, SPARSE, frozen
 from spatialstudio.domain.options import Option, OptionKind, OptionValue, described_by, options_of
+from spatialstudio.domain.repair import LocalRepair
 from spatialstudio.domain.scene import LoraUse, MentionId, RelationId, SceneGraph, TokenSpan
 from spatialstudio.domain.steering import ONE_PARTICLE, ParticleStep, Steering
 from spatialstudio.domain.sweep import SweepCell
@@ -273,6 +274,7 @@ class GenerationRequest:
         search: The noise search, starting with the first noise of the seed.
         steering: The particles of each picture; the first begins with the noise of the seed.
         capture: What is recorded.
+        repair: The regions of an earlier picture that are redrawn; None for a whole picture.
         parent_run_id: The run that this one was derived from; empty for none.
         sweep: The cell in a sweep; None outside a sweep.
     """
@@ -288,6 +290,7 @@ class GenerationRequest:
     search: NoiseSearch = field(default_factory=NoiseSearch)
     steering: Steering = field(default=ONE_PARTICLE, metadata=SPARSE)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
+    repair: LocalRepair | None = field(default=None, metadata=SPARSE)
     parent_run_id: str = ""
     sweep: SweepCell | None = None
 

@@ -302,6 +302,7 @@ class GenerationBackend(Protocol):
         token: CancelToken,
         report: ReportEvent,
         rate: RatePicture | None = None,
+        start: RgbImage | None = None,
     ) -> GenerationFinished:
         """Generate an image on the calling thread.
 
@@ -311,8 +312,8 @@ class GenerationBackend(Protocol):
             token: Polled before every model call.
             report: Receives ``GenerationStarted``, ``PromptEncoded`` and a ``StepEvent`` per step;
                 a steered run that changes over to another particle reports that one's again.
-            rate: Rates the predicted pictures of steered particles; passed only if the request is
-                steered.
+            rate: Rates predicted pictures of particles; passed only if the request is steered.
+            start: (H, W, 3), the picture that ``request.repair`` repairs; passed only with one.
 
         Raises:
             BackendError: The model is damaged, or the request does not fit it.

@@ -11,7 +11,7 @@ from spatialstudio.application.engine.generate_image import draw_image
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
 from spatialstudio.application.evaluate.judge_choice import make_judge_set
 from spatialstudio.application.jobs.cancellation import CancelFlag
-from spatialstudio.application.jobs.messages import JobFailed, PictureJudged
+from spatialstudio.application.jobs.messages import GenerateJob, JobFailed, PictureJudged
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import (
@@ -104,7 +104,8 @@ class Bench:
         request = self.studio.new_request(seed=seed, steps=steps, guided=guided)
         return with_values(request, capture=NOTHING_CAPTURED)
 
-    def draw(self, request: GenerationRequest) -> DrawnRequest:
+    def draw(self, request: GenerationRequest, start: RgbImage | None = None) -> DrawnRequest:
+        """Draw a picture; ``start`` is the picture that the request repairs."""
         steps: list[StepEvent] = []
         is_repeated = False
 
@@ -116,7 +117,8 @@ class Bench:
                 steps.append(event)
 
         started = time.process_time()
-        finished = draw_image(request, self.card, self._backend, self._judges, CancelFlag(), note)
+        job = GenerateJob(request=request, model=self.card, start=start)
+        finished = draw_image(job, self._backend, self._judges, CancelFlag(), note)
         spent = time.process_time() - started
         return DrawnRequest(image=finished.image, steps=tuple(steps), processor_s=spent)
 

@@ -4,6 +4,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -50,11 +51,16 @@ from spatialstudio.adapters.diffusion.loras import (
     lora_hashes,
     with_loras,
 )
+from spatialstudio.adapters.diffusion.masked_latents import (
+    MaskedLatents,
+    masked_latents,
+    repaired_picture,
+)
 from spatialstudio.adapters.diffusion.memory_estimate import estimate_memory, out_of_memory, tiled
 from spatialstudio.adapters.diffusion.model_outline import outline_layers
 from spatialstudio.adapters.diffusion.particles import Lineages, Particles, decoded_one_by_one
 from spatialstudio.adapters.diffusion.patched import patched_attribute
-from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
+from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size, pipeline_arguments
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.token_spans import (
     token_readings,
@@ -240,6 +246,7 @@ class DiffusersBackend:
         token: CancelToken,
         report: ReportEvent,
         rate: RatePicture | None = None,
+        start: RgbImage | None = None,
     ) -> GenerationFinished:
         """Generate a picture; see ``GenerationBackend``.
 
@@ -265,7 +272,7 @@ class DiffusersBackend:
                     with_loras(loaded, loras),
                 ):
                     drawing = _Drawing(request, loaded, loras, token, report)
-                    image = drawing.draw(self._archives / request.id, rate)
+                    image = drawing.draw(self._archives / request.id, rate, start)
         except OutOfMemory as error:
             free_memory(device)
             raise out_of_memory(self._loaded, request, device) from error
@@ -339,8 +346,26 @@ class _Drawing:
         self._total_steps = loaded.count_steps(request.sampling.steps)
         self._lineages = Lineages()
 
-    def draw(self, archive_folder: Path, rate: RatePicture | None) -> RgbImage:
-        """Run the pipeline and report its steps; those of a trial that fails, too."""
+    def draw(
+        self, archive_folder: Path, rate: RatePicture | None, start: RgbImage | None = None
+    ) -> RgbImage:
+        """Run the pipeline and report its steps; those of a trial that fails, too.
+
+        Args:
+            archive_folder: Folder of the stored attention.
+            rate: Rates predicted pictures of particles.
+            start: (H, W, 3), the picture that the request repairs; None for a whole picture.
+        """
+        repair = self._request.repair
+        if repair is None or start is None:
+            return self._draw(archive_folder, rate, None)
+        size = picture_size(self._loaded, self._request)
+        masked = masked_latents(self._loaded, repair, start, size)
+        return repaired_picture(repair, start, self._draw(archive_folder, rate, masked))
+
+    def _draw(
+        self, archive_folder: Path, rate: RatePicture | None, masked: MaskedLatents | None
+    ) -> RgbImage:
         request, particles = self._request, None
         if request.steering.is_on:
             particles = Particles(request.steering, request.sampling.seed, request.scene, rate)
@@ -352,6 +377,7 @@ class _Drawing:
             capture=request.capture,
             pictures=request.steering.particles,
             particles=particles,
+            masked=masked,
             smaller_maps=Saving.SMALLER_MAPS in request.sampling.savings,
             guidance_scale=request.guidance_scale,
         )
@@ -389,6 +415,7 @@ class _Drawing:
             weighted_prompt(loaded, request.scene.prompt),
             archive.attached(loaded.denoiser, loaded.family.calls),
             call.attached(),
+            nullcontext() if plan.masked is None else plan.masked.attached(scheduler),
             patched_attribute(scheduler, "set_timesteps", self._begin_denoising),
             decoded_one_by_one(loaded.pipeline.vae, particles),
         ):

@@ -16,13 +16,11 @@ from spatialstudio.adapters.diffusion.guidance_hook import (
     Prediction,
 )
 from spatialstudio.adapters.diffusion.invalid_numbers import InvalidNumbers, what_may_help
+from spatialstudio.adapters.diffusion.latent_codec import as_picture
 from spatialstudio.adapters.diffusion.latent_updates import Guidance
+from spatialstudio.adapters.diffusion.masked_latents import MaskedLatents
 from spatialstudio.adapters.diffusion.particles import Particles
-from spatialstudio.adapters.diffusion.preview import (
-    as_picture,
-    decode_preview,
-    predicted_clean_latents,
-)
+from spatialstudio.adapters.diffusion.preview import decode_preview, predicted_clean_latents
 from spatialstudio.adapters.diffusion.text_streams import TextStream
 from spatialstudio.adapters.diffusion.token_spans import (
     colour_places,
@@ -71,6 +69,7 @@ class CallPlan:
         pictures: Pictures per call, >= 1.
         particles: The pictures as particles of one picture; None to draw all of them to the end.
         layers: Captures layers before a step's updates; None to capture them once.
+        masked: What a local repair keeps; its caller attaches it. None for whole pictures.
         smaller_maps: Whether coarser layers are read, to save memory.
         guidance_scale: Classifier-free guidance scale, for the hint on NaN or infinite values.
         allows_invalid: Whether NaN and infinite values are recorded instead of raising.
@@ -85,6 +84,7 @@ class CallPlan:
     pictures: int = 1
     particles: Particles | None = None
     layers: StepTap | None = None
+    masked: MaskedLatents | None = None
     smaller_maps: bool = False
     guidance_scale: float = SCALE_OFF
     allows_invalid: bool = False
@@ -268,6 +268,7 @@ def make_guidance(plan: CallPlan, *, binds_colours: bool = False) -> Guidance | 
         reads_decoder=method.reads_decoder,
         guides_depth=method.guides_depth,
         keeps_colours=method.keeps_colours,
+        masked=plan.masked,
         trial=plan.trial,
         see_before=None if plan.layers is None else plan.layers.see_before,
     )

@@ -21,6 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.attention_tap import AttentionTap
 from spatialstudio.adapters.diffusion.denoiser_call import DenoiserCall
+from spatialstudio.adapters.diffusion.masked_latents import MaskedLatents
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Relation, RelationId
@@ -54,6 +55,7 @@ class Guidance:
         reads_decoder: Whether the loss reads the decoder's levels.
         guides_depth: Whether the loss reads relations in depth.
         keeps_colours: Whether updates leave the mean of each latent channel.
+        masked: What a local repair keeps, and updates leave; None for whole pictures.
         trial: The trial that this call is: nothing is updated, and the loss at its end decides
             whether the picture needs guidance; None for a guided call.
         see_before: Takes a pass of the first picture on the latents before a step's updates;
@@ -68,6 +70,7 @@ class Guidance:
     reads_decoder: bool = False
     guides_depth: bool = False
     keeps_colours: bool = False
+    masked: MaskedLatents | None = None
     trial: Trial | None = None
     see_before: Callable[[Callable[[], Any]], object] | None = None
     failures_named: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -231,9 +234,12 @@ class LatentUpdates:
         return value
 
     def _bounded(self, gradient: torch.Tensor) -> torch.Tensor:
-        """Remove what changes the colours, and scale down to the limit of the settings."""
+        """Remove what changes colours or kept regions, and scale down to the settings' limit."""
+        inside = None if self._guidance.masked is None else self._guidance.masked.inside(gradient)
+        if inside is not None:
+            gradient = gradient * inside
         if self._guidance.keeps_colours:
-            gradient = without_channel_means(gradient)
+            gradient = without_channel_means(gradient, inside)
         if self._limit is None:
             return gradient
         size = float(gradient.square().mean().sqrt())
@@ -257,14 +263,21 @@ class LatentUpdates:
             yield
 
 
-def without_channel_means(gradient: torch.Tensor) -> torch.Tensor:
+def without_channel_means(
+    gradient: torch.Tensor, inside: torch.Tensor | None = None
+) -> torch.Tensor:
     """Subtract the mean of each channel over all positions.
 
     Args:
         gradient: (..., h, w) with at least four dimensions, or packed, (rows, positions, channels).
+        inside: Of the same shape: 1 at the positions that count, elsewhere 0 like the gradient;
+            None for all positions.
     """
     positions = (1,) if gradient.ndim == PACKED_DIMENSIONS else (-2, -1)
-    return gradient - gradient.mean(positions, keepdim=True)
+    if inside is None:
+        return gradient - gradient.mean(positions, keepdim=True)
+    count = inside.sum(positions, keepdim=True).clamp_min(1)
+    return gradient - inside * gradient.sum(positions, keepdim=True) / count
 
 
 CHECKPOINTING_ATTRIBUTES = ("gradient_checkpointing", "_gradient_checkpointing_func")

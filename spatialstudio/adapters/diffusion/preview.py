@@ -12,12 +12,11 @@ from diffusers import EDMDPMSolverMultistepScheduler, EDMEulerScheduler
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTiny
 from torch.nn import functional
 
-from spatialstudio.adapters.diffusion.families import LatentForm
+from spatialstudio.adapters.diffusion.latent_codec import decode_latents, latent_channels
 from spatialstudio.domain.arrays import RgbImage
 
 PROBE_SIDE = 4
 WHITE = 255
-PATCH = 2
 
 DecodePreview: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 """Decodes clean latents, (1, c, h, w), to (1, 3, H, W) in [-1, 1]."""
@@ -35,7 +34,7 @@ def preview_decoder(autoencoder: Any) -> DecodePreview:
     if not isinstance(autoencoder, AutoencoderTiny):
         return _linear_decoder(autoencoder)
     if any(autoencoder.config["num_encoder_blocks"]):
-        return partial(_decode, autoencoder)
+        return partial(decode_latents, autoencoder)
     return _turned_around(autoencoder)
 
 
@@ -51,7 +50,7 @@ def picture_decoder(autoencoder: Any, decode_preview: DecodePreview) -> DecodePr
         return decode_preview
 
     def decode(latents: torch.Tensor) -> torch.Tensor:
-        decoded = _decode(autoencoder, latents)
+        decoded = decode_latents(autoencoder, latents)
         return decoded if bool(decoded.isfinite().all()) else decode_preview(latents)
 
     return decode
@@ -63,35 +62,6 @@ def decode_preview(decode: DecodePreview, latents: torch.Tensor) -> RgbImage:
     colours = (decode(latents)[0].float() / 2 + 0.5).clamp(0, 1)
     pixels = (colours.permute(1, 2, 0) * WHITE).round().to(torch.uint8)
     return np.ascontiguousarray(pixels.cpu().numpy())
-
-
-def _decode(autoencoder: Any, latents: torch.Tensor) -> torch.Tensor:
-    """Decode (batch, c, h, w) latents in the denoiser's units to (batch, 3, H, W)."""
-    config, scaled = autoencoder.config, latents.to(autoencoder.dtype)
-    if norm := getattr(autoencoder, "bn", None):  # FLUX.2: patches of 2 x 2, normalised
-        deviation = (norm.running_var + config.batch_norm_eps).sqrt()
-        scaled = scaled * _by_channel(deviation, scaled) + _by_channel(norm.running_mean, scaled)
-        scaled = functional.pixel_shuffle(scaled, PATCH)
-    elif hasattr(config, "z_dim"):  # Qwen-Image: one video frame
-        scaled = scaled * _by_channel(config.latents_std, scaled)
-        scaled = (scaled + _by_channel(config.latents_mean, scaled))[:, :, None]
-    else:
-        scaled = scaled / config.scaling_factor + (getattr(config, "shift_factor", None) or 0.0)
-    decoded: torch.Tensor = autoencoder.decode(scaled, return_dict=False)[0]
-    return decoded.reshape(decoded.shape[0], 3, *decoded.shape[-2:])
-
-
-def _by_channel(values: Any, latents: torch.Tensor) -> torch.Tensor:
-    """Reshape one value per channel to broadcast over (batch, c, h, w) latents."""
-    return torch.as_tensor(values).to(latents)[:, None, None]
-
-
-def latent_channels(autoencoder: Any) -> int:
-    """Return the number of channels of the denoiser's latents."""
-    config = autoencoder.config
-    if getattr(autoencoder, "bn", None):
-        return int(config.latent_channels) * PATCH**2
-    return int(getattr(config, "latent_channels", None) or config.z_dim)
 
 
 @torch.no_grad()
@@ -120,7 +90,7 @@ def _linear_decoder(autoencoder: Any) -> DecodePreview:
     units = torch.eye(channels, device=autoencoder.device)
     steps = torch.cat([units, -units, torch.zeros_like(units[:1])])
     patches = steps[:, :, None, None].expand(-1, -1, PROBE_SIDE, PROBE_SIDE)
-    colours = _decode(autoencoder, patches).float().mean((-2, -1))
+    colours = decode_latents(autoencoder, patches).float().mean((-2, -1))
     added = (colours[:channels] - colours[channels:-1]) / 2
     base = colours[-1, :, None, None]
     return lambda latents: torch.einsum("bchw,cr->brhw", latents.float(), added) + base
@@ -242,26 +212,3 @@ def is_edm(scheduler: Any) -> bool:
 def _predicted_by(scheduler: Any) -> Predicted:
     predicted = Predicted(scheduler.config.prediction_type)
     return Predicted.RETURN if is_edm(scheduler) and predicted is Predicted.NOISE else predicted
-
-
-def as_picture(latents: torch.Tensor, form: LatentForm, size: tuple[int, int]) -> torch.Tensor:
-    """Convert latents to image layout.
-
-    Args:
-        latents: (batch, ...) as the pipeline passes them to its scheduler.
-        form: Layout of ``latents``.
-        size: (h, w) of the positions in the denoiser.
-
-    Returns:
-        (batch, c, h, w); h and w are doubled if patches were packed into channels.
-    """
-    rows, (height, width) = latents.shape[0], size
-    match form:
-        case LatentForm.PICTURE:
-            return latents
-        case LatentForm.TOKENS:
-            return latents.transpose(1, 2).reshape(rows, -1, height, width)
-        case LatentForm.PACKED:
-            patches = latents.reshape(rows, height, width, -1, PATCH, PATCH)
-            moved = patches.permute(0, 3, 1, 4, 2, 5)
-            return moved.reshape(rows, -1, height * PATCH, width * PATCH)

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
+from typing import Any
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
+from spatialstudio.application.jobs.messages import GenerateJob
 from spatialstudio.domain.arrays import FloatMap, RgbImage
+from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     MAX_SEED,
@@ -20,7 +23,6 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.ports import (
     CancelToken,
     GenerationBackend,
-    ModelCard,
 )
 from spatialstudio.domain.requirements import requirements_of
 from spatialstudio.domain.run_settings import with_values
@@ -40,8 +42,7 @@ class _Drawn:
 
 
 def search_image(
-    request: GenerationRequest,
-    model: ModelCard,
+    job: GenerateJob,
     backend: GenerationBackend,
     judges: JudgeSet,
     token: CancelToken,
@@ -52,8 +53,7 @@ def search_image(
     Seeds are consecutive. The search ends early at an image that is good enough.
 
     Args:
-        request: The generation request; its guidance applies to every image.
-        model: The card of its model.
+        job: The job; the guidance of its request applies to every image.
         backend: Generation backend.
         judges: Judge set; its second detector serves the second verifier.
         token: Checked before each model call.
@@ -68,12 +68,14 @@ def search_image(
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
+    request = job.request
     best: _Drawn | None = None
     scores: list[CandidateScore] = []
     seconds = 0.0
     for number in range(request.search.candidates):
         seed = (request.sampling.seed + number) % (MAX_SEED + 1)
-        drawn = _draw(with_values(request, seed=seed), model, backend, judges, token, report)
+        seeded = replace(job, request=with_values(request, seed=seed))
+        drawn = _draw(seeded, backend, judges, token, report)
         seconds += drawn.finished.seconds
         scores.append(drawn.score)
         report(_judged(request, number + 1, drawn))
@@ -92,8 +94,7 @@ def search_image(
 
 
 def draw_image(
-    request: GenerationRequest,
-    model: ModelCard,
+    job: GenerateJob,
     backend: GenerationBackend,
     judges: JudgeSet | None,
     token: CancelToken,
@@ -104,8 +105,7 @@ def draw_image(
     Backends of plugins may not support steering; they are called without a rater.
 
     Args:
-        request: The generation request; its noise search is ignored.
-        model: The card of its model.
+        job: The job; the noise search of its request is ignored.
         backend: Generation backend.
         judges: None to rate particles by their attention alone.
         token: Checked before each model call.
@@ -113,14 +113,22 @@ def draw_image(
 
     Raises:
         BackendError: The model is damaged or does not fit the request.
+        RequestError: The backend does not support local repair.
         DetectorError: A model is damaged or missing.
         Cancelled: The token was cancelled.
     """
-    takes_particles = "rate" in signature(backend.generate).parameters
-    if not (request.steering.is_on and takes_particles):
-        return backend.generate(request, model, token, report)
-    rate = None if judges is None else picture_rater(request.scene, judges, token)
-    return backend.generate(request, model, token, report, rate)
+    request = job.request
+    more: dict[str, Any] = {}
+    known = signature(backend.generate).parameters
+    if request.repair is not None:
+        if "start" not in known:
+            raise RequestError(
+                "This model's backend does not support local repair.", hint="Choose another model."
+            )
+        more["start"] = job.start
+    if request.steering.is_on and judges is not None and "rate" in known:
+        more["rate"] = picture_rater(request.scene, judges, token)
+    return backend.generate(request, job.model, token, report, **more)
 
 
 def picture_rater(scene: SceneGraph, judges: JudgeSet, token: CancelToken) -> RatePicture:
@@ -156,8 +164,7 @@ def _judged(request: GenerationRequest, number: int, drawn: _Drawn) -> Candidate
 
 
 def _draw(
-    request: GenerationRequest,
-    model: ModelCard,
+    job: GenerateJob,
     backend: GenerationBackend,
     judges: JudgeSet,
     token: CancelToken,
@@ -170,11 +177,11 @@ def _draw(
         events.append(event)
         report(event)
 
-    finished = draw_image(request, model, backend, judges, token, note)
-    scene, image = request.scene, finished.image
+    finished = draw_image(job, backend, judges, token, note)
+    scene, image = job.request.scene, finished.image
     seen = perceive_image(image, scene, judges, token)
     second = None
     if judges.with_second_detector is not None:
         second = perceive_image(image, scene, judges.with_second_detector, token)
-    score = score_candidate(scene, request.sampling.seed, seen, REPRODUCE, second)
+    score = score_candidate(scene, job.request.sampling.seed, seen, REPRODUCE, second)
     return _Drawn(score=score, events=tuple(events), finished=finished)

@@ -101,16 +101,18 @@ class Worker:
                 self._enter(job.job_id, phase)
 
         try:
-            registry, request = self._ready_registry(), with_savings(job.request)
+            registry = self._ready_registry()
+            asked = replace(job, request=with_savings(job.request))
+            request = asked.request
             backend = registry.backend(request.backend_id)
             judges: JudgeSet | None = None
             if request.search.candidates > 1:
                 judges = make_judge_set(registry, job.judges)
-                finished = search_image(request, job.model, backend, judges, token, report)
+                finished = search_image(asked, backend, judges, token, report)
             else:
                 if request.steering.is_on and job.judges.detector_id is not None:
                     judges = make_judge_set(registry, job.judges)
-                finished = draw_image(request, job.model, backend, judges, token, report)
+                finished = draw_image(asked, backend, judges, token, report)
             self._report(finished)
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))

@@ -39,7 +39,7 @@ class Phase(Enum):
     """Perturbed images and the second detector."""
 
 
-@frozen
+@frozen(eq=False)
 class GenerateJob:
     """Job: generate an image.
 
@@ -50,6 +50,7 @@ class GenerateJob:
         judges: Judge set for the evaluation and for the ranking of a noise search.
         assertions: Assertions of the DA-score; None for those of the scene.
         checker: Settings of the checker.
+        start: (H, W, 3) uint8, the picture that a local repair starts from; None without one.
     """
 
     request: GenerationRequest
@@ -58,6 +59,7 @@ class GenerateJob:
     judges: JudgeSetChoice = STICKER_JUDGES
     assertions: Assertions | None = None
     checker: CheckerSettings = REPRODUCE
+    start: RgbImage | None = None
 
     @property
     def job_id(self) -> RequestId:

@@ -22,7 +22,8 @@ from spatialstudio.application.questions.question_report import run_report
 from spatialstudio.application.questions.question_run import QuestionRun, RunProgress
 from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.studio import IMAGES_ID, Studio
+from spatialstudio.application.storage.storage import IMAGES_ID
+from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import StoreError, TargetExists
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.multiple_choice import QuestionSet

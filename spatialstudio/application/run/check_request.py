@@ -111,6 +111,8 @@ def _faults(request: GenerationRequest, model: ModelCard) -> Iterator[RequestErr
             f"{request.sampling.steps} denoising steps are not possible.",
             hint=f"Choose 1 to {MAX_STEPS}; 20 to 50 are usual.",
         )
+    if request.repair is not None:
+        yield from request.repair.faults()
     yield from _search_faults(request)
     yield from _steering_faults(request.steering)
     yield from _particle_faults(request)

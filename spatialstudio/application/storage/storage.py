@@ -15,6 +15,7 @@ from spatialstudio.application.gallery.compare_runs import SHORT_HASH, compare_r
 from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
 from spatialstudio.application.paths import StudioPaths
+from spatialstudio.application.refine.local_repair import LocalRepairs
 from spatialstudio.application.refine.stored_refinements import Fixes, Refinements
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import (
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 FILES = "files"
 """Id of the adapters that store everything in files."""
 METADATA_ID = "embedded"
+IMAGES_ID = "pillow"
 LORA_CATALOG_ID = "folders"
 RECORDS_ID = "spatialbench-uc"
 
@@ -159,6 +161,11 @@ class Storage:
         )
         searches = self._paths.settings / SEARCHES
         return Library(runs, self.store, self._state, searches, self._publish)
+
+    @cached_property
+    def repairs(self) -> LocalRepairs:
+        """Local repairs, with the pictures that they start from."""
+        return LocalRepairs(self.picture_of_request, lambda: self._registry.images(IMAGES_ID))
 
     @cached_property
     def checker_presets(self) -> CheckerPresets:
@@ -300,7 +307,7 @@ class Storage:
             self.folder_now,
             self._paths.recovery,
             lambda: self.marks_pictures,
-            self._stored,
+            self.picture_of_request,
         )
 
     def read_run(self, path: Path) -> OpenRun:
@@ -347,7 +354,7 @@ class Storage:
         self.library.add(path)
         return path
 
-    def _stored(self, request_id: RequestId) -> Path | None:
+    def picture_of_request(self, request_id: RequestId) -> Path | None:
         """Return the image file of a stored request, outside the trash; None without one."""
         if not self.library.is_looked_through:
             self.library.refresh()

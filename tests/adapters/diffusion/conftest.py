@@ -98,3 +98,17 @@ def make_request():
         return with_values(plain, **changes)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def samplers_model(tiny_folder, tmp_path_factory):
+    """Return a family by its pipeline class, loaded by its first run."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
+            made[name] = Drawn(tiny, tiny_folder(name), tmp_path_factory.mktemp("archives"))
+        return made[name]
+
+    return get

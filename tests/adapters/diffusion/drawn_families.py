@@ -24,6 +24,17 @@ FAMILY_WARNINGS = [
     pytest.mark.filterwarnings("ignore:`clean_caption"),
     pytest.mark.filterwarnings("ignore:`upcast_vae"),  # which its own pipeline calls
 ]
+NINE_SAMPLERS = (
+    "DDIMScheduler",
+    "DDPMScheduler",
+    "DEISMultistepScheduler",
+    "DPMSolverMultistepScheduler",
+    "EulerAncestralDiscreteScheduler",
+    "EulerDiscreteScheduler",
+    "HeunDiscreteScheduler",
+    "PNDMScheduler",
+    "UniPCMultistepScheduler",
+)
 STEPS = 2
 SCENE = scene_of()
 PROMPT = SCENE.prompt.text

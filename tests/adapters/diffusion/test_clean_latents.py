@@ -9,8 +9,8 @@ from diffusers import (
 )
 
 from spatialstudio.adapters.diffusion.families import LatentForm
+from spatialstudio.adapters.diffusion.latent_codec import as_picture
 from spatialstudio.adapters.diffusion.preview import (
-    as_picture,
     corrected,
     predicted_clean_latents,
     signal_of,

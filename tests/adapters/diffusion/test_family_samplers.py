@@ -13,21 +13,9 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import with_values
-from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS, IDLE, STRONG, Drawn
-from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
+from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS, IDLE, NINE_SAMPLERS, STRONG
 
 pytestmark = FAMILY_WARNINGS
-NINE_SAMPLERS = (
-    "DDIMScheduler",
-    "DDPMScheduler",
-    "DEISMultistepScheduler",
-    "DPMSolverMultistepScheduler",
-    "EulerAncestralDiscreteScheduler",
-    "EulerDiscreteScheduler",
-    "HeunDiscreteScheduler",
-    "PNDMScheduler",
-    "UniPCMultistepScheduler",
-)
 
 
 @pytest.mark.parametrize(
@@ -79,16 +67,3 @@ def test_a_model_of_edm_is_guided_by_its_own_sampler_alone(samplers_model, make_
     assert np.array_equal(idle[-1].image, plain[-1].image)
     assert not np.array_equal(strong[-1].image, plain[-1].image)
     assert all(event.preview is not None for event in plain if isinstance(event, StepEvent))
-
-
-@pytest.fixture(scope="module")
-def samplers_model(tiny_folder, tmp_path_factory):
-    made = {}
-
-    def get(name):
-        if name not in made:
-            tiny = next(tiny for tiny in TINY_FAMILIES if tiny.pipeline_class == name)
-            made[name] = Drawn(tiny, tiny_folder(name), tmp_path_factory.mktemp("archives"))
-        return made[name]
-
-    return get

@@ -11,7 +11,8 @@ from spatialstudio.application.engine.generate_image import (
     search_image,
 )
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
-from spatialstudio.domain.errors import Cancelled
+from spatialstudio.application.jobs.messages import GenerateJob
+from spatialstudio.domain.errors import Cancelled, RequestError
 from spatialstudio.domain.generation import (
     MAX_SEED,
     CandidateJudged,
@@ -24,6 +25,7 @@ from spatialstudio.domain.generation import (
     SamplingSettings,
     StepEvent,
 )
+from spatialstudio.domain.repair import LocalRepair, Region
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.scene import BEHIND, IN_FRONT_OF
 from spatialstudio.domain.steering import Steering
@@ -71,9 +73,8 @@ def search(request_of_four):
         judges = JudgeSet(detector=PickyDetector(good=good), depth=FakeDepth(), second=second)
         request = with_values(request_of_four, **changes)
         events = []
-        finished = search_image(
-            request, None, FakeBackend(), judges, token or CountingToken(), events.append
-        )
+        job = GenerateJob(request=request, model=None)
+        finished = search_image(job, FakeBackend(), judges, token or CountingToken(), events.append)
         return [*events, finished]
 
     return run
@@ -155,7 +156,8 @@ class RaisingStore:
 
 
 def drawn(request, judges, backend):
-    draw_image(request, None, backend, judges, CountingToken(), [].append)
+    job = GenerateJob(request=request, model=None)
+    draw_image(job, backend, judges, CountingToken(), [].append)
     return backend
 
 
@@ -187,13 +189,17 @@ def test_without_a_judge_set_particles_are_rated_by_the_backend_alone(request_of
     assert drawn(request, None, FakeBackend()).raters == [None]
 
 
-def test_a_backend_without_steering_draws_a_single_picture(request_of_four, judges):
+def test_a_backend_without_steering_and_repair_draws_a_single_picture(request_of_four, judges):
     class OlderBackend(FakeBackend):
         def generate(self, request, model, token, report):
             return super().generate(request, model, token, report)
 
     request = replace(request_of_four, steering=Steering(particles=2))
     assert drawn(request, judges, OlderBackend()).raters == [None]
+    region = Region(x=0, y=0, width=1, height=1)
+    repair = LocalRepair(start="earlier", sha256="", regions=(region,))
+    with pytest.raises(RequestError, match="does not support local repair"):
+        drawn(replace(request_of_four, repair=repair), judges, OlderBackend())
 
 
 def test_rating_stops_when_the_run_is_cancelled(judges):

@@ -17,6 +17,7 @@ from spatialstudio.domain.generation import (
     Refinement,
     RequestId,
 )
+from spatialstudio.domain.repair import LocalRepair, Region
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.steering import (
     Steering,
@@ -37,6 +38,13 @@ def presence(**options):
     return guided(method_id="psg-presence", options=options)
 
 
+HALF = Region(x=0.5, y=0.0, width=0.5, height=1.0)
+
+
+def repair(*regions, feather=0.05):
+    return LocalRepair(start="earlier", sha256="", regions=regions, feather=feather)
+
+
 def test_a_usual_request_is_accepted():
     check_request(GOOD, STICKERS)
 
@@ -55,6 +63,7 @@ def test_a_usual_request_is_accepted():
         },
         presence(paper_loss=True, presence_weight=0),
         {"steering": Steering(particles=64, keep=1.0, start=1.0, stop=1.0, every=1.0, strength=0)},
+        {"repair": repair(HALF, feather=0.5)},
         guided(goal=1.0, decay=1.0, strength=0.0),
     ],
     ids=str,
@@ -135,6 +144,13 @@ def at(mention, x=0.3, size=None):
         (guided(target_weight=1.5), "weight of the sketched places cannot be 1.5"),
         (guided(targets=(at("m1", x=nan),)), "sketched place cannot be nan"),
         (guided(targets=(at("m1", size=0.0),)), "sketched size cannot be 0"),
+        ({"repair": repair()}, "0 regions cannot be redrawn"),
+        ({"repair": repair(*[HALF] * 17)}, "17 regions cannot be redrawn"),
+        ({"repair": repair(replace(HALF, x=0.6))}, "outside the picture"),
+        ({"repair": repair(replace(HALF, y=-0.1))}, "outside the picture"),
+        ({"repair": repair(replace(HALF, height=nan))}, "outside the picture"),
+        ({"repair": repair(replace(HALF, width=0.01))}, "too small"),
+        ({"repair": repair(HALF, feather=nan)}, "cannot fade over nan"),
         (guided(targets=(at("m9"),)), '"m9" that the prompt does not mention'),
         (guided(targets=(at("m1"), at("m1"))), "places an object twice"),
     ],
