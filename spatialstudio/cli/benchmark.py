@@ -13,6 +13,7 @@ from spatialstudio.application.benchmark.choose_method import check_error, choos
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
+from spatialstudio.application.benchmark.open_items import FILES_ID, items_in, store_in
 from spatialstudio.application.benchmark.plan_file import write_plan
 from spatialstudio.application.benchmark.report import (
     MethodReport,
@@ -30,7 +31,7 @@ from spatialstudio.application.benchmark.report_files import (
     report_html,
     report_latex,
 )
-from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
+from spatialstudio.application.benchmark.result_store import Failure, grouped
 from spatialstudio.application.benchmark.runner import (
     DRAIN,
     PAUSE,
@@ -49,7 +50,12 @@ from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, figures_in_words
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
-from spatialstudio.domain.benchmark_plan import PlanEstimate, PromptSource
+from spatialstudio.domain.benchmark_plan import (
+    MethodPlan,
+    PlanEstimate,
+    PromptSetPlan,
+    PromptSource,
+)
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.write_gate import FILE_GATE
@@ -57,7 +63,6 @@ from spatialstudio.science.benchmark.figures import Comparison
 from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
-FILES_ID = "files"
 CLOSING_S = 5.0
 """Time that a cluster on this machine takes to end."""
 REPORT_SUFFIXES = (".csv", ".tex", ".html")
@@ -240,7 +245,9 @@ def _write_new_plan(options: argparse.Namespace) -> None:
             f'There is no guidance method "{unknown[0]}".', hint=f"Choose {', '.join(known)}."
         )
     check_targets([options.plan] if options.plan.exists() else [], overwrite=options.overwrite)
-    text = write_plan(options.plan.stem, options.set or GENERATED[:1], methods, options.seeds)
+    sets = [PromptSetPlan(source=PromptSource(each)) for each in options.set or GENERATED[:1]]
+    planned = [MethodPlan(name=each, guidance=each) for each in methods]
+    text = write_plan(options.plan.stem, sets, planned, options.seeds)
     with FILE_GATE.passed():
         options.plan.write_text(text, encoding="utf-8")
 
@@ -277,7 +284,7 @@ def duration_in_words(seconds: float) -> str:
 
 def run(options: argparse.Namespace, studio: Studio) -> int:
     """Begin a benchmark, or go on with it, and write its results."""
-    benchmarks, store = benchmarks_of(studio), _store(studio, options.out)
+    benchmarks, store = benchmarks_of(studio), store_in(studio, options.out)
     opened = benchmarks.open_plan(options.plan)
     store.begin(opened.plan.text, opened.prompts, overwrite=options.overwrite)
     items = ItemFiles(opened, store, benchmarks.drawing)
@@ -442,13 +449,8 @@ def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
         )
 
 
-def _store(studio: Studio, folder: Path) -> ResultStore:
-    return ResultStore(folder, studio.registry.benchmark_files(FILES_ID))
-
-
 def _items(options: argparse.Namespace, studio: Studio) -> ItemFiles:
-    benchmarks, store = benchmarks_of(studio), _store(studio, options.folder)
-    return ItemFiles(benchmarks.open_folder(store), store, benchmarks.drawing)
+    return items_in(studio, options.folder)
 
 
 def _engines(options: argparse.Namespace, items: ItemFiles) -> EnginePlan:

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spatialstudio.application.benchmark.plan_file import read_plan
+from spatialstudio.application.benchmark.plan_file import parse_plan, read_plan
 from spatialstudio.application.benchmark.plan_items import Drawing, items_of
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.application.benchmark.result_store import ResultStore
@@ -17,6 +17,7 @@ from spatialstudio.domain.benchmark_plan import (
     PlanEstimate,
     PlannedItem,
 )
+from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.ports import ModelCard
@@ -26,6 +27,8 @@ BYTES_PER_PIXEL = 2.0
 """Picture, record and masks of a run on disk, measured on sticker pictures."""
 BYTES_PER_RUN = 40_000
 """Record of a run without its arrays."""
+MOST_CELLS = 1_000_000
+"""Prompts x methods x seeds of a plan."""
 
 
 @frozen(eq=False)
@@ -84,11 +87,23 @@ class Benchmarks:
             ModelNotFound: The model of a method is not installed.
             RequestError: The settings of a method are invalid.
         """
-        plan = read_plan(path)
+        return self._with_prompts(read_plan(path))
+
+    def open_text(self, text: str, path: Path) -> OpenPlan:
+        """Check the text of a plan that is stored at ``path`` later; raises as ``open_plan``."""
+        return self._with_prompts(parse_plan(text, path))
+
+    def _with_prompts(self, plan: BenchmarkPlan) -> OpenPlan:
         return self._opened(plan, read_prompt_sets(plan.prompts, self._resources))
 
     def _opened(self, plan: BenchmarkPlan, prompts: tuple[BenchmarkPrompt, ...]) -> OpenPlan:
         choose_metrics(plan.metrics)
+        cells = len(plan.methods) * len(prompts) * len(plan.seeds)
+        if cells > MOST_CELLS:
+            raise SettingsError(
+                f"The plan has {cells:,} pictures.",
+                hint=f"Use fewer prompts, methods or seeds: at most {MOST_CELLS:,} pictures.",
+            )
         return OpenPlan(
             plan=plan,
             prompts=prompts,

@@ -6,8 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spatialstudio.application.benchmark.background_run import BackgroundRun
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.jobs.background_jobs import CancellableJob
+from spatialstudio.application.jobs.background_jobs import (
+    BackgroundJobs,
+    CancellableJob,
+    Progress,
+)
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.benchmark_cells import CellTable
 from spatialstudio.domain.benchmark_plan import BenchmarkPlan
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     from spatialstudio.application.studio import Studio
 
 OPENING = "Opening the benchmark"
-FILES_ID = "files"
+HOLDING = "Pausing the benchmark"
 POLL_S = 0.4
 
 
@@ -69,14 +74,40 @@ class BenchmarkMonitor(CancellableJob):
 
     Attributes:
         view: The open benchmark; None before one is open.
+        run: Draws a benchmark in a process.
+        open_studio: Opens a studio with default choices.
     """
 
     def __init__(
         self, open_studio: Callable[[], "Studio"], publish: Callable[[object], None]
     ) -> None:
-        self._open_studio = open_studio
+        self.open_studio = open_studio
         self._publish = publish
         self.view: BenchmarkView | None = None
+        self.run = BackgroundRun(open_studio, publish)
+        self._orders = BackgroundJobs(publish, "benchmark-orders")
+
+    def hold(self, kind: str) -> None:
+        """Ask the process that draws the open benchmark to pause or drain, whichever it is.
+
+        Args:
+            kind: "pause" or "drain"; empty to let it go on.
+        """
+        if self.view is not None:
+            self._orders.run(HOLDING, partial(self._hold, self.view.folder, kind))
+
+    def close(self) -> None:
+        """End the process that draws, and return when the threads have ended."""
+        self.run.close()
+        self._orders.close()
+        super().close()
+
+    def _hold(self, folder: Path, kind: str, _progress: Progress) -> None:
+        from spatialstudio.application.benchmark.open_items import store_in
+
+        with closing(self.open_studio()) as studio:
+            store = store_in(studio, folder)
+            store.hold(kind) if kind else store.release()
 
     def open(self, folder: Path, judges: str = "") -> None:
         """Open a benchmark and follow it until another one is opened; return at once.
@@ -88,24 +119,16 @@ class BenchmarkMonitor(CancellableJob):
         self._start(partial(self._follow, folder, judges))
 
     def _follow(self, folder: Path, judges: str, flag: CancelFlag) -> None:
+        from spatialstudio.application.benchmark.open_items import items_in
+
         try:
-            with closing(self._open_studio()) as studio:
-                for view in _views(_items_in(studio, folder), judges, flag):
+            with closing(self.open_studio()) as studio:
+                for view in _views(items_in(studio, folder), judges, flag):
                     flag.raise_if_cancelled()
                     self.view = view
                     self._publish(BenchmarkChanged(view=view))
         except (StudioError, OSError) as error:
             self._publish(BenchmarkRefused(folder=folder, error=report_on(error, OPENING)))
-
-
-def _items_in(studio: "Studio", folder: Path) -> "ItemFiles":
-    from spatialstudio.application.benchmark.benchmarks import benchmarks_of
-    from spatialstudio.application.benchmark.result_store import ResultStore
-    from spatialstudio.application.benchmark.runner import ItemFiles
-
-    benchmarks = benchmarks_of(studio)
-    store = ResultStore(folder, studio.registry.benchmark_files(FILES_ID))
-    return ItemFiles(benchmarks.open_folder(store), store, benchmarks.drawing)
 
 
 def _views(items: "ItemFiles", judges: str, flag: CancelFlag) -> Iterator[BenchmarkView]:

@@ -343,19 +343,44 @@ def _line_of(text: str, place: _Place, key: str) -> int:
     return header
 
 
-def write_plan(plan_name: str, sets: Sequence[str], methods: Sequence[str], seeds: str) -> str:
-    """Return the text of a plan with published sets and guidance methods under their defaults."""
-    lines = [f"name = {_quoted(plan_name)}", f"seeds = {_quoted(seeds)}", ""]
+def write_plan(
+    name: str,
+    sets: Sequence[PromptSetPlan],
+    methods: Sequence[MethodPlan],
+    seeds: str,
+    judge_set: str = "",
+) -> str:
+    """Return the text of a plan; fields at their defaults are left out.
+
+    Args:
+        name: Title in reports.
+        sets: Prompt sets.
+        methods: Methods, without search, LoRAs and options.
+        seeds: Seeds, as "0-3".
+        judge_set: Id of a judge set; empty for the default of each model.
+    """
+    lines = [f"name = {_quoted(name)}", f"seeds = {_quoted(seeds)}"]
     for each in sets:
-        lines += ["[[prompts]]", f"set = {_quoted(each)}", ""]
+        fields: dict[str, object] = {"set": each.source.value, "file": each.file}
+        fields |= {"column": each.column, "sample": each.sample}
+        lines += _table("prompts", fields)
     for method in methods:
-        lines += [
-            "[[methods]]",
-            f"name = {_quoted(method)}",
-            f"guidance = {_quoted(method)}",
-            "",
-        ]
-    return "\n".join(lines)
+        fields = {"name": method.name, "guidance": method.guidance, "model": method.model_id}
+        fields |= {"strength": method.strength, "steps": method.steps}
+        lines += _table("methods", fields)
+    if judge_set:
+        lines += _table("judges", {"name": judge_set, "set": judge_set})
+    return "\n".join([*lines, ""])
+
+
+def _table(name: str, fields: Mapping[str, object]) -> list[str]:
+    """Return the lines of a table; fields without a value are left out."""
+    written = {key: value for key, value in fields.items() if value not in (None, "")}
+    texts = (
+        f"{key} = {value}" if isinstance(value, int | float) else f"{key} = {_quoted(str(value))}"
+        for key, value in written.items()
+    )
+    return ["", f"[[{name}]]", *texts]
 
 
 def _quoted(text: str) -> str:

@@ -50,8 +50,13 @@ class Failure:
     @property
     def cause(self) -> str:
         """The message without its numbers, so that equal failures form a group."""
-        words = ("#" if any(map(str.isdigit, word)) else word for word in self.message.split())
-        return " ".join(words)
+        return cause_of(self.message)
+
+
+def cause_of(message: str) -> str:
+    """Return the message of a failure without its numbers."""
+    words = ("#" if any(map(str.isdigit, word)) else word for word in message.split())
+    return " ".join(words)
 
 
 class ResultStore:

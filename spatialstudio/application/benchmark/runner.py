@@ -198,6 +198,11 @@ class BenchmarkRunner:
         """Stop at once, from any thread; the items in flight are lost."""
         self._stop.set()
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether ``cancel`` was called, or an item raised an error that ended the run."""
+        return self._stop.is_set()
+
     def run(
         self,
         *,

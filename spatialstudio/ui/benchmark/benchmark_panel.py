@@ -21,6 +21,7 @@ from spatialstudio.ui.benchmark.benchmark_presenter import (
     matches_in_words,
     progress_in_words,
 )
+from spatialstudio.ui.benchmark.plan_making import PlanMaking
 from spatialstudio.ui.benchmark.widgets.cell_list import CellList
 from spatialstudio.ui.benchmark.widgets.cell_matrix import CellMatrix
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -54,6 +55,7 @@ class BenchmarkPanel(Panel):
         super().__init__()
         self._context = context
         self._view: BenchmarkView | None = None
+        self._planning = PlanMaking(context, self)
         self._name = PlainLabel()
         self._name.setFont(font(LARGE, bold=True))
         self._progress = TextLabel(tone=Tone.MUTED, wraps=False)
@@ -117,9 +119,10 @@ class BenchmarkPanel(Panel):
 
     def _content(self) -> Panel:
         content = Panel()
-        opening = action_button(self._context.actions[commands.OPEN])
+        opening = action_button(self._context.actions[commands.OPEN], tr("Open…"))
+        planning = action_button(self._context.actions[commands.NEW], tr("New…"))
         column(
-            row(self._name, grow(self._progress), opening, gap=0.8),
+            row(self._name, grow(self._progress), planning, opening, gap=0.8),
             row(grow(self._line), self._count, self._shown, gap=0.8),
             grow(self._cells),
             within=content,
@@ -134,7 +137,7 @@ class BenchmarkPanel(Panel):
         self._shown.choice_picked.connect(self._show_kind)
         self.matrix.cell_opened.connect(self.open_cell)
         self.list.cell_opened.connect(self.open_cell)
-        self._nothing.action_picked.connect(self._ask_folder)
+        self._nothing.action_picked.connect(self._planning.ask)
         self._context.window_signals.cells_asked.connect(self.use_line)
         self._context.actions.bind(commands.OPEN, self._ask_folder)
         self.setFocusProxy(self._pages)
@@ -150,8 +153,11 @@ class BenchmarkPanel(Panel):
     def _show_nothing(self) -> None:
         self._nothing.show_words(
             tr("No benchmark is open"),
-            tr("A benchmark draws many prompts with several methods and seeds, and judges them."),
-            tr("Open a benchmark…"),
+            tr(
+                "A benchmark draws many prompts with several methods and seeds, and judges them. "
+                "Open an earlier one with the folder button above."
+            ),
+            tr("New benchmark…"),
         )
 
     def _show(self, view: BenchmarkView) -> None:

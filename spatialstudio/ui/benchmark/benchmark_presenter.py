@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from spatialstudio.application.benchmark.check_plan import CheckedPlan
 from spatialstudio.application.benchmark.filter_cells import FIELDS, FLAGS
+from spatialstudio.application.benchmark.monitor import BenchmarkView
+from spatialstudio.application.benchmark.runner import BenchmarkProgress, EngineProgress
+from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
 from spatialstudio.domain.library import Field
 from spatialstudio.domain.verdict import Outcome
@@ -12,6 +16,9 @@ from spatialstudio.ui.benchmark.widgets.state_marks import state_words
 from spatialstudio.ui.gallery.gallery_presenter import quoted
 from spatialstudio.ui.widgets.texts import tr
 
+MINUTE_S, HOUR_S = 60, 3600
+GIGABYTE = 10**9
+REVISION_LETTERS = 8
 MOST_WORDS = 200
 """Methods, tags and reasons that the filter line completes."""
 
@@ -46,6 +53,101 @@ def matches_in_words(matches: int, table: CellTable) -> str:
     if matches == len(table.grid):
         return tr("{count} cells").format(count=f"{matches:,}")
     return tr("{count} of {all} cells").format(count=f"{matches:,}", all=f"{len(table.grid):,}")
+
+
+def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
+    """Return the size and cost of a plan, a line each, with what may go wrong."""
+    plan, estimate = checked.plan, checked.estimate
+    size = tr("{prompts} prompts x {methods} methods x {seeds} seeds = {pictures} pictures")
+    lines = [
+        size.format(
+            prompts=f"{estimate.prompts:,}",
+            methods=len(plan.methods),
+            seeds=len(plan.seeds),
+            pictures=f"{estimate.pictures:,}",
+        )
+    ]
+    known = [estimates.estimate([each.request]) for each in checked.costs]
+    times = [each.seconds for each in known]
+    memory = [each.memory_bytes for each in known if each.memory_bytes is not None]
+    if all(each is not None for each in times):
+        costs = zip(times, checked.costs, strict=True)
+        seconds = sum((time or 0.0) * each.pictures for time, each in costs)
+        time = tr("time: {time} with one worker").format(time=duration_in_words(seconds))
+    else:
+        time = tr("time: unknown until a picture of each kind is drawn")
+    disk = tr("disk: {size} of {free} free").format(
+        size=in_gigabytes(estimate.disk_bytes), free=in_gigabytes(estimate.free_bytes)
+    )
+    peak = tr("memory: {size}").format(size=in_gigabytes(max(memory))) if memory else ""
+    lines.append("; ".join(filter(None, (time, disk, peak))))
+    models = {each.model.id: each.model for each in checked.costs}
+    for model in models.values():
+        revision = model.revision[:REVISION_LETTERS] or tr("local files")
+        words = tr("{model}: licence {licence}, revision {revision}")
+        lines.append(words.format(model=model.title, licence=model.licence, revision=revision))
+    if estimate.disk_bytes > estimate.free_bytes:
+        lines.append(tr("The disk is too small for this plan."))
+    if estimate.unusable:
+        words = tr("{count} pictures cannot be drawn: {reason}")
+        lines.append(words.format(count=estimate.unusable, reason=checked.problems[0]))
+    return "\n".join(lines)
+
+
+def run_in_words(
+    view: BenchmarkView | None, *, is_own: bool, progress: BenchmarkProgress | None
+) -> str:
+    """Return the state of the process that draws the open benchmark."""
+    if view is None:
+        return tr("No benchmark is open.")
+    table = view.table
+    left = len(table.grid) - int(table.is_judged.sum())
+    left -= table.count(CellState.FAILED) + table.count(CellState.UNUSABLE)
+    if not is_own:
+        if view.held:
+            return tr("Held: {kind}. Start goes on.").format(kind=view.held)
+        return tr("All pictures are done.") if not left else tr("Not running in this window.")
+    if view.held == "pause":
+        return tr("Paused.")
+    if progress is None:
+        return tr("Starting: reading the plan and loading the model…")
+    words = [tr("Draining.") if view.held == "drain" else tr("Drawing.")]
+    if progress.per_hour is not None:
+        words.append(tr("{rate} pictures per hour,").format(rate=f"{progress.per_hour:,.0f}"))
+    if progress.seconds_left is not None:
+        words.append(tr("{time} left.").format(time=duration_in_words(progress.seconds_left)))
+    return " ".join(words)
+
+
+def device_facts(progress: BenchmarkProgress) -> tuple[tuple[str, str], ...]:
+    """Return what each engine has done, and its throughput."""
+    return tuple((name, _engine_in_words(each)) for name, each in progress.engines.items())
+
+
+def _engine_in_words(engine: EngineProgress) -> str:
+    words = [tr("{count} pictures").format(count=f"{engine.items:,}")]
+    if engine.per_hour is not None:
+        words.append(tr("{rate} per hour").format(rate=f"{engine.per_hour:,.0f}"))
+    if engine.lost:
+        words.append(tr("lost {count} times").format(count=engine.lost))
+    return ", ".join(words)
+
+
+def duration_in_words(seconds: float) -> str:
+    """Return a duration as "2 h 05 min", "3 min" or "12 s"."""
+    if seconds >= HOUR_S:
+        hours, rest = divmod(seconds, HOUR_S)
+        return tr("{hours} h {minutes} min").format(
+            hours=f"{hours:,.0f}", minutes=f"{rest // MINUTE_S:02.0f}"
+        )
+    if seconds >= MINUTE_S:
+        return tr("{minutes} min").format(minutes=f"{seconds / MINUTE_S:.0f}")
+    return tr("{seconds} s").format(seconds=f"{seconds:.0f}")
+
+
+def in_gigabytes(size_bytes: int) -> str:
+    """Return a size as "1.25 GB"."""
+    return tr("{size} GB").format(size=f"{size_bytes / GIGABYTE:.2f}")
 
 
 def filter_terms(table: CellTable) -> list[str]:

@@ -30,6 +30,10 @@ class Subject(Enum):
     LORAS = "loras"
     FIGURE = "figure"
     METRICS = "metrics"
+    PLAN = "plan"
+    REPORT = "report"
+    METHODS = "methods"
+    RACE = "race"
 
 
 @frozen(eq=False)

@@ -10,7 +10,7 @@ from spatialstudio.application.benchmark.plan_file import (
     read_plan,
     write_plan,
 )
-from spatialstudio.domain.benchmark_plan import PromptSource
+from spatialstudio.domain.benchmark_plan import MethodPlan, PromptSetPlan, PromptSource
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import LoraUse
@@ -141,10 +141,20 @@ def test_a_missing_plan_is_named(tmp_path):
 
 
 def test_a_written_plan_is_read_back():
-    text = write_plan('two "sets"', ("visor",), ("none", "psg"), "0-3")
+    sets = [
+        PromptSetPlan(source=PromptSource.VISOR, sample=20),
+        PromptSetPlan(source=PromptSource.LIST, file=Path("/my/prompts.csv"), column="text"),
+    ]
+    methods = [
+        MethodPlan(name="none", guidance="none"),
+        MethodPlan(name="psg", guidance="psg", model_id="sd15", strength=2.5, steps=30),
+    ]
+    text = write_plan('two "sets"', sets, methods, "0-3", judge_set="open")
 
     plan = parse_plan(text, PATH)
 
+    assert plan.prompts == tuple(sets)
+    assert plan.methods == tuple(methods)
+    assert [each.choice.set_id for each in plan.judges] == ["open"]
     assert plan.name == 'two "sets"'
-    assert [each.guidance for each in plan.methods] == ["none", "psg"]
     assert plan.seeds == (0, 1, 2, 3)

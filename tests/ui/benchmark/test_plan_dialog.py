@@ -1,0 +1,100 @@
+"""The form of a new benchmark writes a plan, and shows its estimate."""
+
+from pathlib import Path
+
+import pytest
+
+from spatialstudio.application.benchmark.check_plan import check_plan
+from spatialstudio.application.benchmark.plan_file import parse_plan
+from spatialstudio.domain.benchmark_plan import PromptSource
+from spatialstudio.ui.benchmark import commands
+from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
+from spatialstudio.ui.benchmark.plan_dialog import PlanChoices, PlanDialog
+from spatialstudio.ui.benchmark.plan_making import PlanMaking
+
+CHOICES = PlanChoices(
+    methods=(("none", "None"), ("layout", "Layout guidance"), ("psg", "PoS guidance")),
+    models=(("stickers", "Stickers"), ("sd15", "Stable Diffusion 1.5")),
+    judge_sets=(("open", "Open vocabulary"),),
+    folder=Path("/benchmarks"),
+)
+
+
+@pytest.fixture
+def dialog(qtbot):
+    made = PlanDialog(CHOICES, None)
+    qtbot.addWidget(made)
+    return made
+
+
+def plan(dialog):
+    return parse_plan(dialog.text, Path("/p/plan.toml"))
+
+
+def test_the_form_begins_with_a_valid_plan(dialog):
+    assert [each.guidance for each in plan(dialog).methods] == ["none", "layout"]
+    assert plan(dialog).seeds == (0, 1, 2, 3)
+    assert dialog.folder == Path("/benchmarks/benchmark")
+
+
+def test_each_field_changes_the_plan(dialog, qtbot):
+    dialog._set.setCurrentIndex(dialog._set.findData(PromptSource.LIST.value))
+    qtbot.keyClicks(dialog._file, "/my/list.txt")
+    dialog._sample.setValue(5)
+    dialog._model.setCurrentIndex(1)
+    dialog._judges.setCurrentIndex(1)
+    made = plan(dialog)
+    assert made.prompts[0].file == Path("/my/list.txt")
+    assert made.prompts[0].sample == 5
+    assert {each.model_id for each in made.methods} == {"sd15"}
+    assert made.judges[0].choice.set_id == "open"
+
+
+def test_the_folder_follows_the_name_as_one_part_of_a_path(dialog, qtbot):
+    dialog._name.selectAll()
+    qtbot.keyClicks(dialog._name, "../a b")
+    assert dialog.folder == Path("/benchmarks/---a b")
+
+
+def test_nothing_starts_before_the_plan_is_checked(dialog, qtbot):
+    with qtbot.waitSignal(dialog.check_asked) as asked:
+        dialog._seeds.setText("0-1")
+        dialog._write()
+    assert not dialog._start.isEnabled()
+    dialog.show_summary(asked.args[0], "60 pictures")
+    assert dialog._start.isEnabled()
+    assert dialog._smoke.isEnabled()
+
+
+def test_the_estimate_of_an_earlier_text_is_ignored(dialog):
+    dialog.show_summary("name = 1", "60 pictures")
+    assert not dialog._start.isEnabled()
+
+
+def test_a_problem_is_shown_and_keeps_the_buttons_disabled(dialog):
+    dialog.show_summary(dialog.text, "60 pictures")
+    dialog.show_problem("plan.toml, line 2: seeds must be a list of seeds.")
+    assert "line 2" in dialog._summary.text()
+    assert not dialog._start.isEnabled()
+
+
+def test_the_smoke_run_is_asked_for(dialog, qtbot):
+    dialog.show_summary(dialog.text, "60 pictures")
+    with qtbot.waitSignal(dialog.begin_asked) as asked:
+        dialog._smoke.click()
+    assert asked.args == [dialog.text, dialog.folder, True]
+
+
+def test_the_command_offers_the_models_of_the_studio(context, qtbot):
+    making = PlanMaking(context, None)
+    context.actions[commands.NEW].trigger()
+    qtbot.addWidget(making._dialog)
+    assert "stickers" in making._dialog.text
+
+
+def test_the_summary_names_size_disk_and_licence(studio, dialog, tmp_path):
+    checked = check_plan(lambda: studio, dialog.text, tmp_path / "new")
+    words = plan_in_words(checked, studio.estimates)
+    assert "200 prompts x 2 methods x 4 seeds = 1,600 pictures" in words
+    assert "licence MIT" in words
+    assert "disk" in words

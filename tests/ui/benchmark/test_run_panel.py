@@ -1,0 +1,114 @@
+"""The dock of the process that draws a benchmark."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+
+from spatialstudio.application.benchmark.background_run import EVERY_CAUSE, RunEnded, RunOrder
+from spatialstudio.application.benchmark.executors import EnginePlan
+from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.ui.benchmark import commands
+from spatialstudio.ui.benchmark.run_panel import RunPanel
+from tests.ui.benchmark.conftest import changed
+
+
+class NotedRun:
+    """Notes what it is asked to draw."""
+
+    def __init__(self):
+        self.order = self.progress = None
+        self.asked = []
+
+    def start(self, order):
+        self.asked.append(order)
+
+    def stop(self):
+        self.asked.append("stop")
+
+
+class NotedBenchmark:
+    """Notes what it is asked to hold."""
+
+    def __init__(self):
+        self.view = None
+        self.run = NotedRun()
+        self.held = []
+
+    def hold(self, kind):
+        self.held.append(kind)
+
+
+@pytest.fixture
+def benchmark():
+    return NotedBenchmark()
+
+
+@pytest.fixture
+def panel(context, benchmark, shown):
+    return shown(RunPanel(replace(context, benchmark=benchmark)))
+
+
+def buttons(panel, name):
+    return [each for each in panel.findChildren(QPushButton) if each.text() == name]
+
+
+def test_start_draws_the_open_benchmark_with_the_chosen_workers(panel, benchmark, context):
+    panel._workers.setValue(2)
+    context.actions[commands.START].trigger()
+    assert benchmark.run.asked == [RunOrder(folder=Path("/bench"), engines=EnginePlan(workers=2))]
+
+
+def test_listed_devices_get_an_engine_each(panel, benchmark):
+    panel._devices.setText("cuda:0, cuda:1,")
+    panel.start()
+    assert benchmark.run.asked[0].engines.devices == ("cuda:0", "cuda:1")
+
+
+def test_pause_and_drain_are_for_a_running_benchmark(panel, benchmark, context, qtbot):
+    assert not context.actions[commands.PAUSE].isEnabled()
+    benchmark.run.order = RunOrder(folder=Path("/bench"))
+    panel.handle(changed())
+    qtbot.waitUntil(context.actions[commands.PAUSE].isEnabled)
+    assert not context.actions[commands.START].isEnabled()
+    context.actions[commands.PAUSE].trigger()
+    context.actions[commands.DRAIN].trigger()
+    assert benchmark.held == ["pause", "drain"]
+
+
+def test_start_ends_a_pause(panel, benchmark, context, qtbot):
+    benchmark.run.order = RunOrder(folder=Path("/bench"))
+    panel.handle(changed(held="pause"))
+    qtbot.waitUntil(lambda: panel._state.text() == "Paused.")
+    context.actions[commands.START].trigger()
+    assert benchmark.held == [""]
+    assert benchmark.run.asked == []
+
+
+def test_failures_are_retried_by_their_cause(panel, benchmark, qtbot):
+    qtbot.waitUntil(lambda: len(buttons(panel, "Retry group")) == 1)
+    buttons(panel, "Retry group")[0].click()
+    assert benchmark.run.asked[0].retry == "The engine ran out of memory."
+
+
+def test_all_failures_are_retried(panel, benchmark, context, qtbot):
+    qtbot.waitUntil(context.actions[commands.RETRY].isEnabled)
+    context.actions[commands.RETRY].trigger()
+    assert benchmark.run.asked[0].retry == EVERY_CAUSE
+
+
+def test_show_filters_the_pictures_of_a_cause(panel, context, qtbot):
+    lines = []
+    context.window_signals.cells_asked.connect(lines.append)
+    qtbot.waitUntil(lambda: len(buttons(panel, "Show")) == 1)
+    buttons(panel, "Show")[0].click()
+    assert lines == ['is:missing "The engine ran out of memory."']
+
+
+def test_an_unexpected_end_is_reported(panel):
+    problems = []
+    panel.problem_met.connect(problems.append)
+    error = ErrorReport(title="", message="It stopped.", hint="", details="")
+    panel.handle(RunEnded(order=RunOrder(folder=Path("/bench")), error=error))
+    assert problems == [error]
