@@ -19,6 +19,7 @@ from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.benchmark.opse import ERROR, Race
 
 PASS = "pass"
+ALWAYS_MEASURED = (PASS, "pse")
 Column = Mapping[str, PlannedItem]
 """The items of one prompt and seed, by method."""
 ScoreOf = Callable[[PlannedItem], float | None]
@@ -129,7 +130,7 @@ def score_reader(items: ItemFiles, value: str) -> ScoreOf:
     Raises:
         SettingsError: The metrics of the plan do not contain the value.
     """
-    if value not in {PASS, *items.metrics.rules}:
+    if value not in {*ALWAYS_MEASURED, *items.metrics.rules}:
         raise SettingsError(
             f'The plan does not measure "{value}".', hint="Add it to metrics, or choose another."
         )
