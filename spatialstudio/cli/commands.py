@@ -58,7 +58,7 @@ from spatialstudio.cli.refine import refine
 from spatialstudio.cli.repair import repair
 from spatialstudio.cli.runs import corruption_study, judge_again, runs
 from spatialstudio.cli.studies import study
-from spatialstudio.cli.sweeps import sweep
+from spatialstudio.cli.sweeps import generate_many, sweep
 from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.errors import (
     Cancelled,
@@ -171,7 +171,9 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
 
 
 def generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:
-    """Generate, evaluate and store an image."""
+    """Generate, evaluate and store an image, or those of several prompts and seeds."""
+    if options.prompts is not None or options.seeds is not None or options.prompt is None:
+        return generate_many(options, open_studio)
     studio = open_to_draw(options, open_studio)
     request = drawn_request(studio, options)
     failures: list[ErrorReport] = []

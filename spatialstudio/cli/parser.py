@@ -30,7 +30,7 @@ from spatialstudio.cli.questions import add_questions_options
 from spatialstudio.cli.refine_options import add_refine_options
 from spatialstudio.cli.repair import add_repair_options
 from spatialstudio.cli.studies import add_study_options
-from spatialstudio.cli.sweeps import add_sweep_options
+from spatialstudio.cli.sweeps import add_seeds, add_sweep_options
 from spatialstudio.domain.assertion import DA_PRESETS, DA_RECOMMENDED
 from spatialstudio.domain.foreign_text import shown
 from spatialstudio.domain.generation import UNGUIDED
@@ -143,14 +143,28 @@ def _add_parse(parser: argparse.ArgumentParser) -> None:
     source.add_argument("prompt", nargs="?", help=PROMPT_HELP)
 
 
+SEED_HELP = "random seed (default: %(default)s)"
+
+
 def _add_generate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", help=PROMPT_HELP)
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("prompt", nargs="?", help=PROMPT_HELP)
+    parser.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="FILE",
+        help='draw every prompt of a list: .txt with one per line, .csv or .jsonl with "prompt"; '
+        "pictures in the folder of --out are not drawn again",
+    )
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    add_seeds(seeds, None)
     add_drawing_options(parser)
 
 
 def _add_refine(parser: argparse.ArgumentParser) -> None:
-    _add_generate(parser)
+    parser.add_argument("prompt", help=PROMPT_HELP)
+    parser.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    add_drawing_options(parser)
     add_refine_options(parser)
     _add_da_set(parser)
     parser.set_defaults(guidance=UNGUIDED)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
 from spatialstudio.application.run.plan_sweep import MOST_PICTURES, read_axis
 from spatialstudio.application.session import RunState
@@ -24,6 +25,7 @@ from spatialstudio.cli.drawing import (
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_progress
 from spatialstudio.cli.studies import add_table_options, show_study
+from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import (
     Cancelled,
@@ -33,6 +35,7 @@ from spatialstudio.domain.errors import (
     StudioError,
 )
 from spatialstudio.domain.generation import GenerationRequest, ModelRef, RequestId
+from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
@@ -44,13 +47,7 @@ _LONG_NAME = re.compile(r"[a-z][a-z0-9-]*")
 def add_sweep_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command ``sweep``."""
     parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="prompts")
-    parser.add_argument(
-        "--seeds",
-        type=_numbers_of(SweepField.SEED),
-        default=(0.0,),
-        metavar="SEEDS",
-        help='seeds, for example "0-4" or "0,7,9" (default: 0)',
-    )
+    add_seeds(parser, (0.0,))
     add_drawing_options(parser, _numbers_of(SweepField.STRENGTH))
     parser.add_argument(
         "--vary",
@@ -62,6 +59,42 @@ def add_sweep_options(parser: argparse.ArgumentParser) -> None:
         "steps=10,25, sampler=DDIM,Euler or guidance=psg,boxdiff; may be repeated",
     )
     add_table_options(parser)
+
+
+def add_seeds(parser: argparse._ActionsContainer, default: Values | None) -> None:
+    """Add the option of several seeds."""
+    parser.add_argument(
+        "--seeds",
+        type=_numbers_of(SweepField.SEED),
+        default=default,
+        metavar="SEEDS",
+        help='seeds, for example "0-4" or "0,7,9"',
+    )
+
+
+def generate_many(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    """Generate the pictures of a list of prompts with several seeds, as a sweep.
+
+    Raises:
+        SettingsError: There is no folder, or a prompt beside the list.
+        PromptError: The list cannot be read.
+    """
+    if (options.prompts is None) == (options.prompt is None):
+        raise SettingsError("Pass a prompt or --prompts.", hint="A list replaces the prompt.")
+    texts = [options.prompt]
+    if options.prompts is not None:
+        listed = PromptSetPlan(source=PromptSource.LIST, file=options.prompts)
+        texts = [each.text for each in read_prompt_sets([listed], resources_folder())]
+    table = argparse.ArgumentParser(add_help=False)
+    add_table_options(table)
+    usual = {
+        **vars(table.parse_args([])),
+        "vary": [],
+        "seeds": options.seeds or (float(options.seed),),
+        "strength": None if options.strength is None else (options.strength,),
+        "prompts": list(dict.fromkeys(texts)),
+    }
+    return sweep(argparse.Namespace(**{**vars(options), **usual}), open_studio)
 
 
 def _numbers_of(field: SweepField) -> Callable[[str], Values]:

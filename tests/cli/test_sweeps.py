@@ -94,3 +94,29 @@ def test_a_sweep_needs_a_folder(terminal):
     done = terminal("sweep", PROMPT)
     assert done.code == 2
     assert "--out" in done.err
+
+
+def test_generate_draws_a_list_of_prompts_with_several_seeds(terminal, tmp_path):
+    prompts, folder = tmp_path / "own.txt", tmp_path / "study"
+    prompts.write_text(f"{PROMPT}\n{OTHER}\n")
+    words = ("generate", "--prompts", prompts, "--seeds", "0-2", "--out", folder, "--json")
+
+    first, again = terminal(*words), terminal(*words)
+
+    assert first.code == again.code == 0, first.err
+    assert len(json.loads(first.out)["runs"]) == len(list(folder.glob("*.png"))) == 6
+    assert "6 pictures, 0 to generate" in again.err
+
+
+def test_generate_takes_one_prompt_or_a_list_into_a_folder(terminal, tmp_path):
+    (tmp_path / "own.txt").write_text(f"{PROMPT}\n")
+    both = terminal("generate", PROMPT, "--prompts", tmp_path / "own.txt")
+
+    assert "Pass a prompt or --prompts" in both.err
+    assert "Pass a prompt or --prompts" in terminal("generate").err
+    assert "needs a folder" in terminal("generate", PROMPT, "--seeds", "0-1").err
+    assert (
+        "No prompts can be read"
+        in terminal("generate", "--prompts", tmp_path / "x.txt", "--out", tmp_path / "o").err
+    )
+    assert terminal("generate", PROMPT, "--seeds", "0", "--seed", "1").code != 0
