@@ -119,4 +119,3 @@ def test_generate_takes_one_prompt_or_a_list_into_a_folder(terminal, tmp_path):
         "No prompts can be read"
         in terminal("generate", "--prompts", tmp_path / "x.txt", "--out", tmp_path / "o").err
     )
-    assert terminal("generate", PROMPT, "--seeds", "0", "--seed", "1").code != 0
