@@ -117,6 +117,12 @@ def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> N
         help=f"write the report as {', '.join(REPORT_SUFFIXES)}; may be repeated",
     )
     report.add_argument(
+        "--tables",
+        type=Path,
+        metavar="DIR",
+        help="write the tables of the SpatialBench-UC release with a row per method",
+    )
+    report.add_argument(
         "--corrupt-masks",
         action="store_true",
         help="measure PSE on corrupted masks of the stored pictures, too",
@@ -345,6 +351,9 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
     reports = [report_on_method(each, _pictures(each, options, studio)) for each in methods]
     comparisons = compare_methods(methods) if len(methods) > 1 else ()
     files = studio.registry.benchmark_files(FILES_ID)
+    if options.tables is not None:
+        tables = {each.name: each.report for each in reports}
+        files.write_tables(tables, options.tables, overwrite=options.overwrite)
     for path in options.out:
         if path.suffix in writers:
             text = writers[path.suffix](reports)

@@ -44,3 +44,18 @@ class BenchmarkFiles(Protocol):
         Raises:
             StoreError: The folder cannot be written or is full.
         """
+
+    def write_tables(
+        self, reports: Mapping[str, RunReport], folder: Path, *, overwrite: bool = False
+    ) -> None:
+        """Write the tables of SpatialBench-UC with a row per run.
+
+        Args:
+            reports: At least one report, by the name of its run.
+            folder: Where the tables are written.
+            overwrite: Whether to replace existing tables.
+
+        Raises:
+            TargetExists: A table already exists and ``overwrite`` is False.
+            StoreError: The folder cannot be written or is full.
+        """

@@ -47,6 +47,9 @@ BOX_METRICS = ("visor", "compbench", "hrs", "geneval")
 RELATION_VALUES = ("visor", "pse")
 """Values of relations that methods are compared by, beside the verdicts."""
 ONE_RELATION = {"relations": 1, "objects": 2}
+MANIFEST_FILE = "manifest.jsonl"
+DEPTHS = range(1, 4)
+"""Where run folders lie below the folder of a release."""
 MULTI_WORD = "multi_word_object"
 
 
@@ -126,10 +129,13 @@ def read_methods(folders: Sequence[Path], records: RecordedRuns) -> tuple[Method
 
 
 def _run_folders(folder: Path) -> list[Path]:
-    results = folder / RESULTS_FOLDER
-    if not results.is_dir():
+    """Return the run folders of a benchmark, of a release, or the folder of one run itself."""
+    if (folder / MANIFEST_FILE).is_file():
         return [folder]
-    return sorted(each for each in results.iterdir() if (each / "manifest.jsonl").is_file())
+    results = folder / RESULTS_FOLDER
+    home = results if results.is_dir() else folder
+    found = (home.glob("/".join([*["*"] * depth, MANIFEST_FILE])) for depth in DEPTHS)
+    return sorted(file.parent for files in found for file in files) or [folder]
 
 
 def _method(folder: Path, records: RecordedRuns) -> MethodResults:

@@ -1,11 +1,15 @@
 """Writer of a benchmark's files: items, and run folders in the schema of SpatialBench-UC."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spatialstudio.adapters.durable_files import explained_writing, write_whole, written_together
-from spatialstudio.adapters.storage.records.spatialbench_report import record_of, report_files
+from spatialstudio.adapters.storage.records.spatialbench_report import (
+    record_of,
+    report_files,
+    table_files,
+)
 from spatialstudio.adapters.storage.records.spatialbench_uc import (
     EVALUATION_FOLDER,
     MANIFEST_FILE,
@@ -60,3 +64,16 @@ class DurableBenchmarkFiles:
             with written_together(folder / EVALUATION_FOLDER, overwrite=True) as write:
                 for name, text in report_files(run_id, records, report).items():
                     write(name, text.encode())
+
+    def write_tables(
+        self, reports: Mapping[str, RunReport], folder: Path, *, overwrite: bool = False
+    ) -> None:
+        """Write the tables of the release with a row per run.
+
+        Raises:
+            TargetExists: A table already exists and ``overwrite`` is False.
+            StoreError: The folder cannot be written or is full.
+        """
+        with written_together(folder, overwrite=overwrite) as write:
+            for name, text in table_files(reports).items():
+                write(name, text.encode())

@@ -3,7 +3,7 @@
 import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
@@ -96,11 +96,28 @@ def report_files(
         "per_sample.jsonl": "".join(json.dumps(record) + "\n" for record in records),
         "metrics.json": _json(_metrics(records, report, now, in_full=in_full)),
         "provenance.json": _json(_provenance(report, now)),
-        "main_results.csv": _csv([_main_results(run_id, report)]),
-        "prompt_metrics.csv": _csv([_prompt_metrics(run_id, report)]),
-        "by_relation.csv": _csv([_by_relation(run_id, report.by_relation)]),
-        "counterfactual.csv": _csv([_counterfactual(run_id, report.pairs)]),
-        "counterfactual_by_seed.csv": _csv([_counterfactual(run_id, report.pairs_by_seed)]),
+        **table_files({run_id: report}),
+    }
+
+
+def table_files(reports: Mapping[str, RunReport]) -> Mapping[str, str]:
+    """Return the tables of the release by file name, with a row per run.
+
+    Args:
+        reports: At least one report, by the name of its run.
+    """
+    runs = reports.items()
+    kinds = sorted({kind.id: kind for _, each in runs for kind in each.by_relation}.items())
+    return {
+        "main_results.csv": _csv([_main_results(*run) for run in runs]),
+        "prompt_metrics.csv": _csv([_prompt_metrics(*run) for run in runs]),
+        "by_relation.csv": _csv(
+            [_by_relation(name, each.by_relation, dict(kinds).values()) for name, each in runs]
+        ),
+        "counterfactual.csv": _csv([_counterfactual(name, each.pairs) for name, each in runs]),
+        "counterfactual_by_seed.csv": _csv(
+            [_counterfactual(name, each.pairs_by_seed) for name, each in runs]
+        ),
     }
 
 
@@ -209,6 +226,8 @@ def _provenance(report: RunReport, now: str) -> Row:
         "timestamp_utc": now,
         "python_version": platform.python_version(),
         "platform": platform.platform(),
+        "device_info": {"machine": platform.machine(), "processor": platform.processor()},
+        "git_commit": None,
         "checker_preset": report.settings.preset,
         "library_versions": _versions(),
     }
@@ -242,9 +261,13 @@ def _prompt_metrics(run_id: str, report: RunReport) -> Row:
     }
 
 
-def _by_relation(run_id: str, by_relation: Mapping[RelationType, OutcomeCounts]) -> Row:
-    ordered = sorted(by_relation.items(), key=lambda entry: entry[0].id)
-    return {"run": run_id, **{kind.id: counts.pass_rate_all for kind, counts in ordered}}
+def _by_relation(
+    run_id: str,
+    by_relation: Mapping[RelationType, OutcomeCounts],
+    kinds: Iterable[RelationType],
+) -> Row:
+    known = {kind: counts.pass_rate_all for kind, counts in by_relation.items()}
+    return {"run": run_id, **{kind.id: known.get(kind) for kind in kinds}}
 
 
 def _counterfactual(run_id: str, counts: PairCounts) -> Row:
