@@ -11,6 +11,7 @@ from spatialstudio.ui.framework.workspace import (
 )
 from spatialstudio.ui.widgets.dock_column import (
     DockColumn,
+    DockRoom,
     section,
 )
 from spatialstudio.ui.widgets.texts import tr
@@ -56,6 +57,13 @@ def make_scene_graph(context: WindowContext) -> QWidget:
     return DockColumn(SceneGraphPanel(context))
 
 
+def make_questions(context: WindowContext) -> QWidget:
+    """Build the dock of multiple-choice questions."""
+    from spatialstudio.ui.evaluate.questions_panel import QuestionsPanel
+
+    return DockRoom(QuestionsPanel(context))
+
+
 def make_stability(context: WindowContext) -> QWidget:
     """Build the scrolled dock of perturbed pictures and depths."""
     from spatialstudio.ui.evaluate.stability_panel import StabilityPanel
@@ -93,6 +101,17 @@ SCENE_GRAPH = DockPlan(
     size_em=HEIGHT_EM,
     make=make_scene_graph,
     tab_of="what_if",
+)
+
+
+QUESTIONS = DockPlan(
+    id="questions",
+    title="Questions",
+    area=RIGHT,
+    size_em=19,
+    make=make_questions,
+    in_simple=False,
+    tab_of=VERDICT_DOCK,
 )
 
 

@@ -34,6 +34,7 @@ class Subject(Enum):
     REPORT = "report"
     METHODS = "methods"
     RACE = "race"
+    QUESTIONS = "questions"
 
 
 @frozen(eq=False)

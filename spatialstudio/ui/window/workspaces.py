@@ -13,7 +13,14 @@ from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.benchmark.workspace import BENCHMARK
 from spatialstudio.ui.compose.workspace import GRAPH
-from spatialstudio.ui.evaluate.workspace import JUDGES, SCENE_GRAPH, STABILITY, VERDICT, WHAT_IF
+from spatialstudio.ui.evaluate.workspace import (
+    JUDGES,
+    QUESTIONS,
+    SCENE_GRAPH,
+    STABILITY,
+    VERDICT,
+    WHAT_IF,
+)
 from spatialstudio.ui.framework.commands import (
     EVALUATE_WORKSPACE,
     GENERATE_WORKSPACE,
@@ -67,7 +74,7 @@ INSPECT = Workspace(
 EVALUATE = Workspace(
     id="evaluate",
     command=EVALUATE_WORKSPACE,
-    docks=(PROMPT, VERDICT, WHAT_IF, SCENE_GRAPH, JUDGES, STABILITY),
+    docks=(PROMPT, VERDICT, WHAT_IF, SCENE_GRAPH, QUESTIONS, JUDGES, STABILITY),
     tools=(OPEN_PICTURE,),
     layers=PLAIN_LAYERS - {Layer.MAPS} | {Layer.BAND},
     shows_ending=True,
