@@ -61,6 +61,12 @@ TASK_ENDINGS = {
     "Sam2VideoModel": ModelTask.SEGMENTER,
     "ForDepthEstimation": ModelTask.DEPTH,
     "ForQuestionAnswering": ModelTask.ANSWERER,
+    "Qwen2VLForConditionalGeneration": ModelTask.ANSWERER,
+    "Qwen2_5_VLForConditionalGeneration": ModelTask.ANSWERER,
+    "Qwen3VLForConditionalGeneration": ModelTask.ANSWERER,
+    "Qwen3VLMoeForConditionalGeneration": ModelTask.ANSWERER,
+    "Idefics3ForConditionalGeneration": ModelTask.ANSWERER,
+    "SmolVLMForConditionalGeneration": ModelTask.ANSWERER,
 }
 """Endings of the names of diffusers' and transformers' classes."""
 

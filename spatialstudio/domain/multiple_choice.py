@@ -6,6 +6,7 @@ from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
 
+LETTERS = "ABCDE"
 NONE_LETTER = "E"
 """Letter of the option that the picture does not answer the question."""
 SUB_DOMAINS = (

@@ -59,12 +59,20 @@ class ModelInUse:
         card: The model.
         model_class: Class name of the model in transformers.
         processor_class: Class name of the processor; None for no processor.
+        dtype: Number type of the weights: "float32", or "auto" for that of the files.
     """
 
-    def __init__(self, card: PerceptionCard, model_class: str, processor_class: str | None) -> None:
+    def __init__(
+        self,
+        card: PerceptionCard,
+        model_class: str,
+        processor_class: str | None,
+        dtype: str = "float32",
+    ) -> None:
         self._card = card
         self._model_class = model_class
         self._processor_class = processor_class
+        self._dtype = dtype
         self._loaded: Loaded | None = None
 
     @property
@@ -116,7 +124,6 @@ class ModelInUse:
         return self._loaded
 
     def _load(self, device: "torch.device") -> Loaded:
-        import torch
         import transformers
         from transformers.utils import logging as transformers_messages
 
@@ -132,7 +139,7 @@ class ModelInUse:
             with held_to_weights(weight_files(folder)):
                 model, report = getattr(transformers, self._model_class).from_pretrained(
                     folder,
-                    dtype=torch.float32,
+                    dtype=self._dtype,
                     use_safetensors=True,
                     local_files_only=True,
                     trust_remote_code=False,

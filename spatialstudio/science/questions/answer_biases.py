@@ -11,9 +11,7 @@ from itertools import combinations
 from statistics import mean
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.multiple_choice import NONE_LETTER, AnswerBiases, ChoiceQuestion
-
-LETTERS = "ABCDE"
+from spatialstudio.domain.multiple_choice import LETTERS, NONE_LETTER, AnswerBiases, ChoiceQuestion
 
 
 @frozen
