@@ -32,7 +32,7 @@ from spatialstudio.ui.gallery.widgets.filter_line import FilterLine
 from spatialstudio.ui.theme.theme import LARGE, font
 from spatialstudio.ui.widgets.builders import action_button, column, grow, pages, row
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
 
 EVALUATE = "evaluate"
 """Id of the workspace that shows an opened picture."""
@@ -174,7 +174,7 @@ class BenchmarkPanel(Panel):
         if view is None:
             return
         self._name.setText(view.plan.name)
-        self._name.setToolTip(str(view.folder))
+        self._name.setToolTip(plain_tip(str(view.folder)))
         self._progress.setText(progress_in_words(view.table))
         self._line.show_words(filter_terms(view.table))
         try:

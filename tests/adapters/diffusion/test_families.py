@@ -168,36 +168,47 @@ def test_an_archive_is_as_large_as_told_and_holds_the_maps_of_the_words(
         np.testing.assert_allclose(maps, steps[-1].attention.maps[mention], atol=2e-3)
 
 
-def test_captured_layers_are_those_of_the_reading_after_the_updates(family, make_request):
+def rows_of(started, folder, moment):
+    """The stored rows of each layer at one moment of the steps on which guidance is due."""
+    return {
+        file.layer: np.load(folder / file.name)
+        for file in started.attention_files
+        if bool(file.steps_before) is (moment is Moment.BEFORE)
+    }
+
+
+@pytest.mark.parametrize("moment", list(Moment), ids=lambda moment: moment.name.lower())
+def test_captured_layers_are_those_of_their_moment(moment, family, make_request):
     captured = CaptureSettings(preview_every=0, detail=AttentionDetail.EVERY_WORD)
     request = make_request(family.tiny.wide, guidance=STRONG, capture=captured)
     started, _, step, *_ = family.draw(request)
-    folder = family.archives / request.id
-    kept = {file.layer: np.load(folder / file.name) for file in started.attention_files}
+    kept = rows_of(started, family.archives / request.id, moment)
     own = word_places(started.attention_files[0].words, SCENE.mentions[0].phrase)
     read = [kept[layer.name][0] for layer in family.loaded.guiding_layers]
     maps = np.mean([array.astype(np.float32).mean(0)[own].mean(0) for array in read], 0)
-    readings = (each.maps[SCENE.mentions[0].id] for each in (step.attention, step.attention_after))
-    before, after = (np.abs(each - maps).max() for each in readings)
-    assert after < min(2e-3, before)
+    off = {
+        each: np.abs(step.attention_at(each).maps[SCENE.mentions[0].id] - maps).max()
+        for each in Moment
+    }
+    other = Moment.AFTER if moment is Moment.BEFORE else Moment.BEFORE
+    assert off[moment] < min(2e-3, off[other])
 
 
-def test_pos_follows_from_the_recorded_maps_and_captured_layers(family, make_request):
+@pytest.mark.parametrize("moment", list(Moment), ids=lambda moment: moment.name.lower())
+def test_pos_follows_from_the_recorded_maps_and_captured_layers(moment, family, make_request):
     captured = CaptureSettings(preview_every=0, detail=AttentionDetail.EVERYTHING)
     request = make_request(family.tiny.wide, guidance=STRONG, capture=captured)
     started, _, step, *_ = family.draw(request)
     relation = SCENE.relations[0]
-    for moment in Moment:
-        maps = step.attention_at(moment).maps
-        pos = left_share(*(maps[end] for end in relation.ends))
-        assert abs(pos - step.pos_at(moment)[relation.id]) < 1e-5
-    files = {file.layer: file for file in started.attention_files}
-    read = [files[layer.name] for layer in family.loaded.guiding_layers]
-    kept = [np.load(family.archives / request.id / file.name)[0] for file in read]
-    heads = np.concatenate(kept).astype(np.float64)
-    places = (word_places(read[0].words, SCENE.mention(end).phrase) for end in relation.ends)
-    pos = left_share(*(heads[:, own].mean((0, 1)) for own in places))
-    assert abs(pos - step.pos_at(Moment.AFTER)[relation.id]) < 1e-3
+    shown = step.pos_at(moment)[relation.id]
+    maps = step.attention_at(moment).maps
+    assert abs(left_share(*(maps[end] for end in relation.ends)) - shown) < 1e-5
+    kept = rows_of(started, family.archives / request.id, moment)
+    heads = np.concatenate([kept[layer.name][0] for layer in family.loaded.guiding_layers])
+    words = started.attention_files[0].words
+    places = (word_places(words, SCENE.mention(end).phrase) for end in relation.ends)
+    pos = left_share(*(heads.astype(np.float64)[:, own].mean((0, 1)) for own in places))
+    assert abs(pos - shown) < 1e-3
 
 
 def left_share(first, second):

@@ -149,8 +149,8 @@ class CellMatrix(QAbstractScrollArea):
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             place = self._place_at(QPointF(event.pos()))
             cell = None if place is None else self._cell_at(*place)
-            text = "" if cell is None else plain_tip(self._describe(cell))
-            QToolTip.showText(event.globalPos(), text, self)
+            text = "" if cell is None else self._describe(cell)
+            QToolTip.showText(event.globalPos(), plain_tip(text), self)
             return True
         return super().viewportEvent(event)
 
