@@ -20,12 +20,14 @@ HEIGHT_EM = 16
 
 
 def make_verdict(context: WindowContext) -> QWidget:
-    """Build the dock of verdicts, layers and details of the open run."""
+    """Build the dock of fixes, verdicts, layers and details of the open run."""
     from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
+    from spatialstudio.ui.refine.fix_panel import FixPanel
     from spatialstudio.ui.run.run_facts import DetailsPanel
     from spatialstudio.ui.stage.layers_panel import LayersPanel
 
     return DockColumn(
+        FixPanel(context),
         EvaluationPanel(context),
         section(tr(LayersPanel.title), LayersPanel(context)),
         section(tr(DetailsPanel.title), DetailsPanel(context)),

@@ -35,6 +35,8 @@ class Subject(Enum):
     METHODS = "methods"
     RACE = "race"
     QUESTIONS = "questions"
+    FIX = "fix"
+    FIX_PICTURES = "fix pictures"
 
 
 @frozen(eq=False)

@@ -8,6 +8,7 @@ from spatialstudio.ui.gallery import commands as gallery_commands
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.models import commands as models_commands
+from spatialstudio.ui.refine import commands as refine_commands
 from spatialstudio.ui.run import commands as run_commands
 
 TABLE = (
@@ -18,6 +19,7 @@ TABLE = (
     *inspect_commands.COMMANDS,
     *replay_commands.COMMANDS,
     *evaluate_commands.COMMANDS,
+    *refine_commands.COMMANDS,
     *benchmark_commands.COMMANDS,
     *gallery_commands.COMMANDS,
 )

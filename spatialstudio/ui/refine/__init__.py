@@ -1,0 +1,1 @@
+"""Fix it: remedies for failed pictures, and their attempts."""
