@@ -9,7 +9,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import AskSettings, Price
 from spatialstudio.ui.widgets.builders import flow, grow, push_button, row, tool_button
 from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, DecimalBox, EditLine
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 DATA, PICTURES, ANSWERS = "data", "pictures", "answers"
 HIGHEST_PRICE = 10_000.0
@@ -99,7 +99,7 @@ class AskForm(QWidget):
         ):
             line = self._paths[name]
             line.setAccessibleName(title)
-            line.setToolTip(tip)
+            line.setToolTip(plain_tip(tip))
             line.textChanged.connect(self._offer)
             words = tr("Choose {title}…").format(title=title.lower())
             browse = tool_button("…", lambda n=name: self._browse(n), name=words, tip=words)
