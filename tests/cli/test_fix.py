@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from spatialstudio.domain.errors import OutOfMemory
+from spatialstudio.domain.errors import DetectorError, OutOfMemory
 from tests.cli.conftest import InterruptedBackend
 from tests.fakes import FakeBackend, FakeDetector
 
@@ -29,6 +29,18 @@ class SwappingDetector(FakeDetector):
             detections=(replace(dog, box=car.box), replace(car, box=dog.box)),
             masks=(replace(dogs, pixels=cars.pixels), replace(cars, pixels=dogs.pixels)),
         )
+
+
+@dataclass
+class VanishingDetector(SwappingDetector):
+    """Cannot be reached from so many pictures on."""
+
+    gone_from: int = 3
+
+    def detect(self, image, mentions):
+        if len(self.backend.requests) >= self.gone_from:
+            raise DetectorError("The server does not answer.", hint="Start it.")
+        return super().detect(image, mentions)
 
 
 @dataclass
@@ -120,6 +132,25 @@ def test_a_failure_keeps_the_pictures_so_far_and_the_fix_continues(terminal, reg
     assert [each["outcome"] for each in first] == ["FAIL", None]
     assert [each["outcome"] for each in second] == ["FAIL", "PASS"]
     assert second[0] == first[0]
+
+
+def test_judges_that_are_gone_keep_the_pictures_so_far_and_the_fix_continues(
+    terminal, registry, runs, start
+):
+    picture = start(right_from=4)
+    detector = registry.detector_made
+    registry.detector_made = VanishingDetector(backend=registry.backend_made, right_from=100)
+
+    failed = terminal("fix", picture, "--out", runs, "--json")
+    registry.detector_made = detector
+    done = terminal("fix", picture, "--out", runs, "--json")
+
+    first, second = (json.loads(each.out)["attempts"] for each in (failed, done))
+    assert failed.code == 1
+    assert [each["outcome"] for each in first] == ["FAIL", None]
+    assert first[1]["picture"]
+    assert first[1]["problem"]
+    assert [each["outcome"] for each in second] == ["FAIL", "PASS"]
 
 
 def test_an_interrupted_fix_continues(terminal, registry, runs, start):

@@ -7,8 +7,8 @@
 ``remedies`` tries each remedy of a failure's reason, with the same and with other noise, on
 development prompts. ``order`` makes ``remedies.toml`` of its rows: the next remedy is that which
 repairs most of the pictures that the earlier ones did not repair. ``fix`` runs Fix it as the studio
-does, and best-of-N: pictures of further seeds with the settings of the start. Both end at a picture
-that passes or after six; at equal passes, best-of-N ends when it has cost as many as the fix.
+does, and best-of-N: pictures of further seeds with the settings of the start, until one passes or
+they have cost as many passes as the fix.
 
 Rows and pictures lie in FOLDER; a second start completes them, ``--table`` only prints. Starts are
 drawn until ``--failures`` of them fail; the lists take turns, so that the hard ones are not alone.
@@ -37,7 +37,7 @@ from spatialstudio.application.refine.fix_run import (
     reason_to_fix,
 )
 from spatialstudio.application.session import OpenRun, RunState
-from spatialstudio.domain.fix import BUDGET, Fix, FixReason, FixStep, Remedy
+from spatialstudio.domain.fix import Fix, FixReason, FixStep, Remedy
 from spatialstudio.domain.generation import MAX_SEED, GenerationRequest
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.run_settings import with_values
@@ -60,7 +60,7 @@ from tests.performance.studio_pictures import Bench, show
 HARD_LISTS = ("far", "star4", "chain4", "chain3", "front3", "front", "diag", "between")
 COLUMNS = (
     *("reason", "pictures", "repaired, %", "mean pictures", "mean passes"),
-    *("best of N at equal passes, %", "best of N, six pictures, %", "mean pictures", "worse"),
+    *("worse", "best of N at equal passes, %", "mean pictures"),
 )
 START, FIX, BEST = "start", "fix", "best of N"
 APART = 5000  # the seeds of best-of-N, which share none with those of Fix it
@@ -141,15 +141,15 @@ class Measurement:
         return row, best
 
     def best(self, plan: Fix, start: Drawn, passes: int) -> tuple[Values, OpenRun]:
-        """Draw further seeds; return the row and the best run at equal passes."""
+        """Draw further seeds at equal passes; return the row and the best run."""
         rows: list[Values] = []
         best, rank, spent = start.run, attempt_of(start.run, None).rank, 0
-        while len(rows) < BUDGET and not (rows and rows[-1]["outcome"] == PASSED):
+        while spent < passes and not (rows and rows[-1]["outcome"] == PASSED):
             seed = (plan.request.sampling.seed + APART * (len(rows) + 1)) % (MAX_SEED + 1)
             drawn = self.draw(with_values(plan.request, seed=seed))
             rows.append(drawn.values())
             attempt = attempt_of(drawn.run, None)
-            if spent < passes and attempt.rank > rank:
+            if attempt.rank > rank:
                 best, rank = drawn.run, attempt.rank
             spent += drawn.passes
         outcome = attempt_of(best, None).outcome
@@ -160,6 +160,10 @@ class Measurement:
         assert run.image is not None
         Image.fromarray(run.image).save(self._pictures / f"{name}.png", compress_level=1)
         return second_values(run.scene, np.asarray(run.image), self._second) if self._second else {}
+
+
+def step_name(remedy: str, adds_noise: bool) -> str:
+    return f"{remedy} + noise" if adds_noise else remedy
 
 
 def names(step: FixStep) -> Values:
@@ -245,7 +249,7 @@ def remedy_rows(
 ) -> Iterator[Values]:
     """Try every remedy of the reason, with the same and with other noise."""
     for step in candidate_steps(plan.reason):
-        name = f"{step.remedy.value}{' + noise' if step.other_noise else ''}"
+        name = step_name(step.remedy.value, step.adds_noise)
         if not is_known(name):
             drawn = measurement.draw(remedied(replace(plan, steps=(step,)), 0))
             yield {"variant": name, **names(step), **drawn.values()}
@@ -273,8 +277,7 @@ def fix_rows(
 
 def order_lines(rows: Sequence[Values]) -> Iterator[str]:
     """Yield the lines of ``remedies.toml``."""
-    tried = [row for row in rows if "remedy" in row]
-    for (reason,), own in grouped(tried, "reason"):
+    for (reason,), own in grouped(complete(rows), "reason"):
         for variant in greedy_order(own):
             chosen = [row for row in own if row["variant"] == variant]
             yield f"[[{reason}]]"
@@ -282,6 +285,17 @@ def order_lines(rows: Sequence[Values]) -> Iterator[str]:
             yield f"other_noise = {str(chosen[0]['other_noise']).lower()}"
             yield f"tried = {len(chosen)}"
             yield f"repaired = {sum(row['outcome'] == PASSED for row in chosen)}\n"
+
+
+def complete(rows: Sequence[Values]) -> list[Values]:
+    """Return the rows of pictures on which every remedy of the reason was tried."""
+    tried = [row for row in rows if "remedy" in row]
+    counts = Counter(row["id"] for row in tried)
+    return [
+        row
+        for row in tried
+        if counts[row["id"]] == len([*candidate_steps(FixReason(row["reason"]))])
+    ]
 
 
 def greedy_order(rows: Sequence[Values]) -> list[str]:
@@ -345,10 +359,9 @@ def fix_line(reason: str, own: Sequence[Mapping[str, Values]]) -> str:
         repaired(row["outcome"] == PASSED for row in fixes),
         f"{mean(len(row['attempts']) for row in fixes):.2f}",
         f"{mean(row['passes'] for row in fixes):.0f}",
-        repaired(row["outcome"] == PASSED for row in others),
-        repaired(row["attempts"][-1]["outcome"] == PASSED for row in others),
-        f"{mean(len(row['attempts']) for row in others):.2f}",
         str(sum(row["is_worse"] for row in fixes)),
+        repaired(row["outcome"] == PASSED for row in others),
+        f"{mean(len(row['attempts']) for row in others):.2f}",
     )
     return f"| {' | '.join(cells)} |"
 
@@ -360,7 +373,7 @@ def repaired(holds: Iterable[bool]) -> str:
 
 def remedy_used(row: Values) -> str:
     last = row["attempts"][-1]
-    return f"{last['remedy']}{' + noise' if last['other_noise'] else ''}"
+    return step_name(last["remedy"], last["other_noise"] and last["remedy"] != Remedy.NOISE.value)
 
 
 def second_lines(whole: Sequence[Mapping[str, Values]]) -> Iterator[str]:

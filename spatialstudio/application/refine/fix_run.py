@@ -67,8 +67,9 @@ def measured_order() -> RemedyOrder:
 def planned_steps(reason: FixReason, order: RemedyOrder, budget: int) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    After the measured ones, those with other noise are repeated, each time with another seed. A
-    reason without measurements takes its remedies with the same noise, then with other noise.
+    After the measured ones that repaired any picture, those of them with other noise are repeated,
+    each time with another seed. A reason without measurements takes its remedies with the same
+    noise, then with other noise.
 
     Args:
         reason: Why the picture is not right.
@@ -77,7 +78,8 @@ def planned_steps(reason: FixReason, order: RemedyOrder, budget: int) -> tuple[F
     """
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
-    known = order.get(reason) or tuple(_unmeasured(reason))
+    measured = [step for step in order.get(reason, ()) if step.repaired]
+    known = measured or list(_unmeasured(reason))
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 

@@ -19,6 +19,12 @@ def test_measured_remedies_come_in_their_order_and_other_noise_fills_the_budget(
     assert steps == (SKETCH, OTHER, NOISE, OTHER, NOISE, OTHER)
 
 
+def test_remedies_that_never_repaired_are_left_out():
+    order = {FixReason.PLACE: (FixStep(remedy=Remedy.HOLD, tried=9), OTHER)}
+
+    assert planned_steps(FixReason.PLACE, order, 3) == (OTHER, OTHER, OTHER)
+
+
 def test_a_small_budget_takes_the_first():
     assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (SKETCH, OTHER)}, 1) == (SKETCH,)
 
