@@ -68,6 +68,7 @@ def fix(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         return _show(options, planned, _plan_lines(planned, run))
     for line in _plan_lines(fix_run.fix, run):
         show_progress(line)
+    studio.fixing.prepare(planned)
     _draw(options, studio, fix_run)
     code = _show(options, fix_run.fix, _lines(fix_run.fix))
     return code if fix_run.fix.is_fixed else EXIT_FAILURE

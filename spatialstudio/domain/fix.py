@@ -11,6 +11,7 @@ from spatialstudio.domain.generation import (
     PlaceTarget,
     RequestId,
 )
+from spatialstudio.domain.repair import LocalRepair
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import Outcome, joint_outcome
 
@@ -56,6 +57,7 @@ _SENTENCES: Mapping[FixReason, str] = {
 class Remedy(Enum):
     """A change of the settings that may make a picture right."""
 
+    REDRAW = "redraw"
     PRESENCE = "presence"
     HOLD = "hold"
     SKETCH = "sketch"
@@ -78,6 +80,7 @@ class Remedy(Enum):
 
 
 _CARDS: Mapping[Remedy, tuple[str, str]] = {
+    Remedy.REDRAW: ("Local repair", "Redraws only the object that failed and keeps the rest."),
     Remedy.PRESENCE: (
         "Presence and weight",
         "Weights the words of the missing object, and gives every object its own place.",
@@ -164,6 +167,8 @@ class Fix:
         steps: The planned attempts, in order; their number is the budget.
         layout: Recommended layout guidance of the model, on which remedies build.
         places: Places where the relations hold, for the sketch.
+        repair: What a local repair redraws; None if no single object can be redrawn.
+        redrawn: Where the redrawn object should appear; None without a local repair.
         attempts: The attempts so far, in the order of the steps.
     """
 
@@ -175,6 +180,8 @@ class Fix:
     steps: tuple[FixStep, ...]
     layout: GuidanceSettings
     places: tuple[PlaceTarget, ...] = ()
+    repair: LocalRepair | None = None
+    redrawn: PlaceTarget | None = None
     attempts: tuple[FixAttempt, ...] = ()
 
     @property

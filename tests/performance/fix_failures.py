@@ -101,8 +101,9 @@ class Measurement:
         self._pictures = options.folder / "pictures"
         self._pictures.mkdir(exist_ok=True)
 
-    def draw(self, request: GenerationRequest) -> Drawn:
-        drawn = self._bench.draw(request)
+    def draw(self, request: GenerationRequest, start: Drawn | None = None) -> Drawn:
+        image = start.run.image if start and request.repair else None
+        drawn = self._bench.draw(request, image)
         run = OpenRun(
             id=request.id,
             scene=request.scene,
@@ -124,7 +125,7 @@ class Measurement:
         """Fix a picture as the studio does; return the row and the best run."""
         fix_run, drawn = FixRun(plan, lambda _: None), [start]
         while not fix_run.is_over:
-            drawn.append(self.draw(fix_run.next_request()))
+            drawn.append(self.draw(fix_run.next_request(), start))
             fix_run.take(drawn[-1].run)
         fix = fix_run.fix
         rows = [
@@ -245,13 +246,15 @@ def rows_of(tasks: Iterable[Task], options: argparse.Namespace) -> Iterator[Valu
 
 
 def remedy_rows(
-    measurement: Measurement, plan: Fix, _start: Drawn, is_known: Callable[[str], bool]
+    measurement: Measurement, plan: Fix, start: Drawn, is_known: Callable[[str], bool]
 ) -> Iterator[Values]:
     """Try every remedy of the reason, with the same and with other noise."""
     for step in candidate_steps(plan.reason):
+        if step.remedy is Remedy.REDRAW and plan.repair is None:
+            continue
         name = step_name(step.remedy.value, step.adds_noise)
         if not is_known(name):
-            drawn = measurement.draw(remedied(replace(plan, steps=(step,)), 0))
+            drawn = measurement.draw(remedied(replace(plan, steps=(step,)), 0), start)
             yield {"variant": name, **names(step), **drawn.values()}
 
 
@@ -288,14 +291,15 @@ def order_lines(rows: Sequence[Values]) -> Iterator[str]:
 
 
 def complete(rows: Sequence[Values]) -> list[Values]:
-    """Return the rows of pictures on which every remedy of the reason was tried."""
+    """Return the rows of pictures on which every remedy was tried; some cannot be redrawn."""
     tried = [row for row in rows if "remedy" in row]
-    counts = Counter(row["id"] for row in tried)
-    return [
-        row
-        for row in tried
-        if counts[row["id"]] == len([*candidate_steps(FixReason(row["reason"]))])
-    ]
+    counts = Counter(row["id"] for row in tried if row["remedy"] != Remedy.REDRAW.value)
+    return [row for row in tried if counts[row["id"]] == _steps_without_redraw(row["reason"])]
+
+
+def _steps_without_redraw(reason: str) -> int:
+    steps = candidate_steps(FixReason(reason))
+    return sum(step.remedy is not Remedy.REDRAW for step in steps)
 
 
 def greedy_order(rows: Sequence[Values]) -> list[str]:

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import chain, cycle, islice
 from uuid import uuid4
 
+from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.refine.refine_loop import NO_EVALUATION, run_name, score_of
 from spatialstudio.application.session import OpenRun
@@ -27,15 +28,22 @@ from spatialstudio.domain.fix import (
     FixStep,
     Remedy,
 )
-from spatialstudio.domain.generation import LAYOUT, GenerationRequest, new_request_id
+from spatialstudio.domain.generation import (
+    LAYOUT,
+    GenerationRequest,
+    PlaceTarget,
+    new_request_id,
+)
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.repair import LocalRepair
 from spatialstudio.domain.resources import resources_folder
-from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.run_settings import places_of, with_values
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.questions.da_score import assertions_of
 from spatialstudio.science.refine.fix_reasons import FoundReason, reasons_of
 from spatialstudio.science.refine.prompt_parts import in_prompt_order
 from spatialstudio.science.refine.remedies import CANDIDATES, remedied, sketch_for
+from spatialstudio.science.refine.repair_region import plan_repair
 
 ORDER_FILE = "refine/remedies.toml"
 
@@ -64,7 +72,9 @@ def measured_order() -> RemedyOrder:
     }
 
 
-def planned_steps(reason: FixReason, order: RemedyOrder, budget: int) -> tuple[FixStep, ...]:
+def planned_steps(
+    reason: FixReason, order: RemedyOrder, budget: int, *, can_redraw: bool = True
+) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
     After the measured ones that repaired any picture, those of them with other noise are repeated,
@@ -75,11 +85,16 @@ def planned_steps(reason: FixReason, order: RemedyOrder, budget: int) -> tuple[F
         reason: Why the picture is not right.
         order: The measured remedies.
         budget: Most attempts, >= 1.
+        can_redraw: Whether a local repair is possible.
     """
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
     measured = [step for step in order.get(reason, ()) if step.repaired]
-    known = measured or list(_unmeasured(reason))
+    known = [
+        step
+        for step in measured or _unmeasured(reason)
+        if can_redraw or step.remedy is not Remedy.REDRAW
+    ]
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 
@@ -124,6 +139,27 @@ def plan_fix(
             "The number of pictures is out of range.", hint=f"Choose 1 to {MOST_BUDGET}."
         )
     request, evaluation = _judged(run)
+    found = _found_reason(run, request, reason)
+    repair, target = _local_repair(run, request, evaluation)
+    can_redraw = repair is not None
+    return Fix(
+        id=uuid4().hex,
+        start=attempt_of(run, None),
+        request=replace(request, sweep=None, repair=None),
+        reason=found.reason,
+        about=found.about,
+        steps=planned_steps(found.reason, order or measured_order(), budget, can_redraw=can_redraw),
+        layout=choose_guidance(LAYOUT, model, request.sampling.steps),
+        places=sketch_for(request.scene, evaluation.perception),
+        repair=repair,
+        redrawn=target,
+    )
+
+
+def _found_reason(
+    run: OpenRun, request: GenerationRequest, reason: FixReason | None
+) -> FoundReason:
+    """Return the reason that the user states, or that of the verdicts."""
     found = reason_to_fix(run)
     if reason is not None and (found is None or found.reason is not reason):
         found = FoundReason(reason=reason, about=())
@@ -137,16 +173,18 @@ def plan_fix(
         raise RequestError(
             "The picture was drawn without guidance.", hint="Only a guided picture can lose style."
         )
-    return Fix(
-        id=uuid4().hex,
-        start=attempt_of(run, None),
-        request=replace(request, sweep=None),
-        reason=found.reason,
-        about=found.about,
-        steps=planned_steps(found.reason, order or measured_order(), budget),
-        layout=choose_guidance(LAYOUT, model, request.sampling.steps),
-        places=sketch_for(request.scene, evaluation.perception),
-    )
+    return found
+
+
+def _local_repair(
+    run: OpenRun, request: GenerationRequest, evaluation: Evaluation
+) -> tuple[LocalRepair | None, PlaceTarget | None]:
+    """Return what a local repair redraws and where the object should appear, if one can be."""
+    plan = plan_repair(request.scene, evaluation, places_of(request).targets)
+    if plan is None or run.image is None:
+        return None, None
+    sha256 = hash_of_picture(run.image)
+    return LocalRepair(start=run.id, sha256=sha256, regions=plan.regions), plan.target
 
 
 def _judged(run: OpenRun) -> tuple[GenerationRequest, Evaluation]:

@@ -154,6 +154,14 @@ class LocalRepairs:
             )
         return image
 
+    def keep_file(self, path: Path) -> None:
+        """Keep the picture of a file in memory, for requests that repair it.
+
+        Raises:
+            ImageError: The file is missing or damaged.
+        """
+        self._keep(self._images().read(path))
+
     def _keep(self, image: RgbImage) -> str:
         """Keep a picture in memory; return its hash."""
         sha256 = hash_of_picture(image)

@@ -1,12 +1,13 @@
 """Fix it in the window: attempts that go through the queue, one after another."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.refine.fix_run import FixRun, plan_fix
-from spatialstudio.application.refine.stored_refinements import Fixes
 from spatialstudio.application.run.queue import Place, RunQueue
 from spatialstudio.application.session import OpenRun, RunState, StoreFailed, after
+from spatialstudio.application.storage.storage import Storage
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.domain.fix import BUDGET, Fix, FixReason
 from spatialstudio.domain.frozen import frozen
@@ -34,7 +35,7 @@ class Fixing:
 
     Args:
         queue: Draws the attempts; each is the first of those that wait.
-        fixes: Returns the store of fixes.
+        storage: Stores the state of fixes, and the pictures that local repairs start from.
         model: Returns the card of a model.
         publish: Receives ``FixChanged``.
     """
@@ -42,12 +43,12 @@ class Fixing:
     def __init__(
         self,
         queue: RunQueue,
-        fixes: Callable[[], Fixes],
+        storage: Storage,
         model: Callable[[str], ModelCard],
         publish: Callable[[object], None],
     ) -> None:
         self._queue = queue
-        self._fixes = fixes
+        self._storage = storage
         self._model = model
         self._publish = publish
         self._fix_run: FixRun | None = None
@@ -75,11 +76,20 @@ class Fixing:
 
     def stored(self, run: OpenRun) -> Fix | None:
         """Return the newest fix of a run, or with it among its attempts; None if there is none."""
-        return self._fixes().of_run(run.id)
+        return self._storage.fixes.of_run(run.id)
+
+    def prepare(self, fix: Fix) -> None:
+        """Keep the picture of the start, which local repairs redraw.
+
+        Raises:
+            ImageError: Its file is missing or damaged.
+        """
+        if fix.repair is not None:
+            self._storage.repairs.keep_file(Path(fix.start.picture))
 
     def requests(self, fix: Fix) -> tuple[GenerationRequest, ...]:
         """Return the requests that a fix may still draw, for ``RunEstimates.estimate``."""
-        return FixRun(fix, self._fixes().save).remaining_requests()
+        return FixRun(fix, self._storage.fixes.save).remaining_requests()
 
     def start(self, fix: Fix) -> None:
         """Begin a planned fix, or continue a stored one; no effect while one is running.
@@ -88,11 +98,13 @@ class Fixing:
             RequestError: A setting of an attempt is out of range.
             ModelNotFound: The model is not installed.
             StoreError: The runs folder, or the state, is not writable.
+            ImageError: The picture of the start is missing or damaged.
         """
         if self.is_running:
             return
-        self._fix_run = FixRun(fix, self._fixes().save)
-        self._fixes().save(fix)
+        self.prepare(fix)
+        self._fix_run = FixRun(fix, self._storage.fixes.save)
+        self._storage.fixes.save(fix)
         self._draw_next()
 
     def cancel(self) -> None:

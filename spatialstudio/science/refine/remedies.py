@@ -12,6 +12,7 @@ from spatialstudio.domain.generation import (
     LAYOUT,
     GenerationRequest,
     GuidanceSettings,
+    NoiseSearch,
     PlaceTarget,
 )
 from spatialstudio.domain.options import OptionValue
@@ -153,6 +154,20 @@ def _sketched(fix: Fix, _place: int) -> GenerationRequest:
     return replace(with_values(fix.request, guidance=guidance), steering=ONE_PARTICLE)
 
 
+def _redrawn(fix: Fix, _place: int) -> GenerationRequest:
+    """Redraw the object that failed, and keep the rest of the start."""
+    places = SketchedPlaces(targets=fix.request.sampling.guidance.targets)
+    if fix.redrawn is not None:
+        places = places.with_target(fix.redrawn)
+    return with_values(
+        fix.request,
+        guidance=with_places(_layout(fix), places),
+        repair=fix.repair,
+        search=NoiseSearch(),
+        steering=ONE_PARTICLE,
+    )
+
+
 def _steered(fix: Fix, _place: int) -> GenerationRequest:
     """Steer with as many particles as the cost of the recommended steering allows."""
     request, steps = fix.request, fix.request.sampling.steps
@@ -175,6 +190,7 @@ def _weaker(fix: Fix, place: int) -> GenerationRequest:
 
 
 _CHANGES = {
+    Remedy.REDRAW: _redrawn,
     Remedy.HOLD: _held,
     Remedy.PRESENCE: _present,
     Remedy.SKETCH: _sketched,
@@ -184,13 +200,13 @@ _CHANGES = {
 }
 
 CANDIDATES: Mapping[FixReason, tuple[Remedy, ...]] = {
-    FixReason.MISSING: (Remedy.PRESENCE, Remedy.SEPARATION, Remedy.SKETCH),
-    FixReason.MERGED: (Remedy.SEPARATION, Remedy.SKETCH, Remedy.PRESENCE),
-    FixReason.DUPLICATED: (Remedy.UNITY, Remedy.SKETCH),
+    FixReason.MISSING: (Remedy.REDRAW, Remedy.PRESENCE, Remedy.SEPARATION, Remedy.SKETCH),
+    FixReason.MERGED: (Remedy.REDRAW, Remedy.SEPARATION, Remedy.SKETCH, Remedy.PRESENCE),
+    FixReason.DUPLICATED: (Remedy.REDRAW, Remedy.UNITY, Remedy.SKETCH),
     FixReason.COUNT: (Remedy.STEERING, Remedy.NOISE),
     FixReason.COLOUR: (Remedy.COLOUR, Remedy.NOISE),
-    FixReason.PLACE: (Remedy.HOLD, Remedy.SKETCH),
-    FixReason.DISTANCE: (Remedy.HOLD, Remedy.SKETCH),
+    FixReason.PLACE: (Remedy.REDRAW, Remedy.HOLD, Remedy.SKETCH),
+    FixReason.DISTANCE: (Remedy.REDRAW, Remedy.HOLD, Remedy.SKETCH),
     FixReason.DEPTH: (Remedy.STEERING, Remedy.HOLD, Remedy.SKETCH),
     FixReason.UNSURE: (Remedy.HOLD, Remedy.SKETCH),
     FixReason.STYLE: (Remedy.WEAKER,),

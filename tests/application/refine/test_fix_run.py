@@ -25,6 +25,14 @@ def test_remedies_that_never_repaired_are_left_out():
     assert planned_steps(FixReason.PLACE, order, 3) == (OTHER, OTHER, OTHER)
 
 
+def test_a_local_repair_is_planned_only_where_an_object_can_be_redrawn():
+    redraw = FixStep(remedy=Remedy.REDRAW, tried=9, repaired=8)
+    order = {FixReason.PLACE: (redraw, OTHER)}
+
+    assert planned_steps(FixReason.PLACE, order, 2) == (redraw, OTHER)
+    assert planned_steps(FixReason.PLACE, order, 2, can_redraw=False) == (OTHER, OTHER)
+
+
 def test_a_small_budget_takes_the_first():
     assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (SKETCH, OTHER)}, 1) == (SKETCH,)
 

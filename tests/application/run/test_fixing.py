@@ -63,6 +63,7 @@ def test_a_plan_names_the_reason_and_draws_nothing(studio, failed, engine):
     plan = studio.fixing.plan(failed)
 
     assert plan.reason is FixReason.PLACE
+    assert plan.repair.start == failed.id
     assert len(plan.steps) == 6
     assert len(studio.fixing.requests(plan)) == 6
     assert drawn(engine) == 0

@@ -14,6 +14,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     SamplingSettings,
 )
+from spatialstudio.domain.repair import LocalRepair, Region
 from spatialstudio.domain.scene import ABOVE, BEHIND, FAR_FROM, IN_FRONT_OF, LEFT_OF, MentionId
 from spatialstudio.science.refine.remedies import CANDIDATES, remedied, sketch_for
 from tests.fakes import scene_of
@@ -101,6 +102,20 @@ def test_the_sketch_keeps_places_of_the_user():
     targets = {each.mention_id: each for each in request.sampling.guidance.targets}
     assert targets.keys() == {DOG, CAR}
     assert targets[DOG] == mine
+
+
+def test_a_local_repair_redraws_its_regions_with_guidance_towards_the_target():
+    repair = LocalRepair(
+        start="start", sha256="5ha", regions=(Region(x=0, y=0, width=0.5, height=1),)
+    )
+    target = PlaceTarget(mention_id=DOG, x=0.2, y=0.5)
+    fix = replace(fix_by(FixStep(remedy=Remedy.REDRAW)), repair=repair, redrawn=target)
+
+    request = remedied(fix, 0)
+
+    assert request.repair == repair
+    assert request.sampling.guidance.targets == (target,)
+    assert not request.steering.is_on
 
 
 def test_a_weaker_hold_halves_the_strength_in_each_attempt():
