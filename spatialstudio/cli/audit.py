@@ -28,7 +28,6 @@ from spatialstudio.application.audit.audits import (
     Audits,
     CalibrationReport,
     agreement_report,
-    audits_of,
     calibration_report,
 )
 from spatialstudio.application.audit.human_study import MetricReport, compare_metric
@@ -229,7 +228,7 @@ def _add_out(parser: argparse.ArgumentParser, text: str) -> None:
 
 def audit(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Run an action of the command ``audit``."""
-    ACTIONS[options.action](options, audits_of(open_studio(None)))
+    ACTIONS[options.action](options, open_studio(None).storage.audit_desk.audits)
     return 0
 
 

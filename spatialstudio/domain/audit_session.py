@@ -194,6 +194,11 @@ class SessionState:
         return len(self.votes) == len(self.session.showings)
 
     @property
+    def is_open_to_analysis(self) -> bool:
+        """Whether every showing has a vote, or was revealed before one."""
+        return len(self.votes.keys() | self.revealed) == len(self.session.showings)
+
+    @property
     def last_vote(self) -> JournalEntry | None:
         """The latest standing vote, which undo takes back."""
         return max(self.votes.values(), key=lambda entry: entry.number, default=None)

@@ -78,6 +78,13 @@ def table_text(
     return text.getvalue()
 
 
+def latex_text(text: str) -> str:
+    """Return a text with the special characters of LaTeX escaped."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    plain = {character: f"\\{character}" for character in "&%$#_{}"}
+    return "".join({**special, **plain}.get(character, character) for character in text)
+
+
 def _cell(value: object, number_format: str) -> object:
     if isinstance(value, float):
         return format(value, number_format)

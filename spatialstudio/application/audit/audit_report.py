@@ -6,11 +6,10 @@ from pathlib import Path
 
 from spatialstudio.application.audit.audits import AgreementReport, CalibrationReport
 from spatialstudio.application.audit.human_study import MetricReport
-from spatialstudio.application.benchmark.report_files import latex_text
 from spatialstudio.domain.audit_figures import OUTCOMES, FigureCaption, RiskPoint
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportFile
-from spatialstudio.domain.foreign_text import table_text
+from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 

@@ -19,7 +19,7 @@ from spatialstudio.application.audit.human_study import (
 from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.evaluate.metrics import change_settings
 from spatialstudio.application.evaluate.recorded_runs import judge_sample
-from spatialstudio.application.studio import Studio
+from spatialstudio.application.registry import Registry
 from spatialstudio.domain.audit import (
     AuditCandidate,
     AuditFiles,
@@ -80,7 +80,7 @@ from spatialstudio.science.statistics.threshold_search import (
 PUBLISHED_ALLOCATION = "published"
 ALLOCATIONS = {"proportional": proportional, "neyman": neyman, "equal": equal}
 FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
-JOURNALS_ID = "files"
+FILES_ID, RECORDS_ID = "files", "spatialbench-uc"
 SESSION_ENDING = ".votes"
 LEAST_RATERS = 2
 RESAMPLES = 1000
@@ -134,7 +134,7 @@ class CalibrationReport:
     evaluated: int
 
 
-@frozen(eq=False)
+@frozen(eq=False, kw_only=False)
 class AuditExports:
     """What an audit writes with.
 
@@ -202,9 +202,14 @@ class Audits:
         Raises:
             StoreError: A file is damaged.
         """
-        return merge_labels([label for path in paths for label in self._labels_in(path)])
+        return merge_labels([label for path in paths for label in self.labels_in(path)])
 
-    def _labels_in(self, path: Path) -> tuple[HumanLabel, ...]:
+    def labels_in(self, path: Path) -> tuple[HumanLabel, ...]:
+        """Read a label file, or the labels of a session.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
         if path.suffix == SESSION_ENDING:
             return self._journals.read(path).labels
         return self.files.read_labels(path)
@@ -227,22 +232,13 @@ class Audits:
         judged = {item.candidate.id: item.candidate for item in items}
         if runs:
             judged = {item.candidate.id: item.candidate for item in self.population(runs)}
-        humans = consensus_of(labels)
         if missing := [item.candidate.id for item in items if item.candidate.id not in judged]:
             raise SettingsError(
                 f'The runs do not contain the sample "{missing[0]}".',
                 hint="Pass the run folders of all methods in the sample.",
             )
-        return tuple(
-            AuditedSample(
-                id=item.candidate.id,
-                checker=judged[item.candidate.id].stratum.verdict,
-                confidence=judged[item.candidate.id].confidence,
-                human=humans.get(item.candidate.id),
-                weight=item.weight,
-            )
-            for item in items
-        )
+        current = [replace(item, candidate=judged[item.candidate.id]) for item in items]
+        return samples_of(current, labels)
 
     def read_sample(self, path: Path) -> tuple[AuditItem, ...]:
         """Read a sample file, or the sample of a session.
@@ -317,15 +313,15 @@ class Audits:
         return found
 
 
-def audits_of(studio: Studio) -> Audits:
-    """Return the use cases of audits of a studio."""
-    journals = studio.registry.vote_journals(JOURNALS_ID)
-    exports = AuditExports(
-        figures=studio.registry.audit_figures(JOURNALS_ID),
-        look=studio.exports.look(),
-        presets=studio.storage.checker_presets,
+def make_audits(registry: Registry, look: ExportLook, presets: CheckerPresets) -> Audits:
+    """Return the use cases of audits; figures have the colours of a look."""
+    exports = AuditExports(registry.audit_figures(FILES_ID), look, presets)
+    return Audits(
+        registry.audit_files(RECORDS_ID),
+        registry.records(RECORDS_ID),
+        registry.vote_journals(FILES_ID),
+        exports,
     )
-    return Audits(studio.judging.audit_files, studio.judging.recorded_runs, journals, exports)
 
 
 def draw_items(
@@ -390,6 +386,23 @@ def consensus_of(labels: Sequence[HumanLabel]) -> dict[str, Outcome]:
         if len(winners) == 1:
             consensus[sample_id] = winners[0]
     return consensus
+
+
+def samples_of(
+    items: Sequence[AuditItem], labels: Sequence[HumanLabel]
+) -> tuple[AuditedSample, ...]:
+    """Join pictures, with the verdicts that they carry, and the consensus of labels."""
+    humans = consensus_of(labels)
+    return tuple(
+        AuditedSample(
+            id=item.candidate.id,
+            checker=item.candidate.stratum.verdict,
+            confidence=item.candidate.confidence,
+            human=humans.get(item.candidate.id),
+            weight=item.weight,
+        )
+        for item in items
+    )
 
 
 def agreement_report(

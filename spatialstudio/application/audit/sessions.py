@@ -323,6 +323,16 @@ class Voting:
         self._append(EntryKind.REVEAL, current)
         return self.items_of(current)[0]
 
+    def reveal_rest(self) -> None:
+        """Record that the verdicts of all pictures without a vote were revealed.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        for place in range(len(self.session.showings)):
+            if place not in self.state.votes and place not in self.state.revealed:
+                self._append(EntryKind.REVEAL, place)
+
     def take_break(self) -> None:
         """Begin to count the time to the next break."""
         self._break_at = self._shown_at = self._clock()

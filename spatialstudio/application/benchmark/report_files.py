@@ -8,7 +8,7 @@ from typing import Any
 
 from spatialstudio.application.benchmark.report import MethodReport, MethodResults
 from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
-from spatialstudio.domain.foreign_text import table_text
+from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.benchmark.figures import Comparison, Rates
 
@@ -166,13 +166,6 @@ def _latex_share(interval: Interval) -> str:
         return "--"
     value, low, high = (100 * each for each in (interval.value, interval.low, interval.high))
     return f"{value:.1f} [{low:.1f}, {high:.1f}]"
-
-
-def latex_text(text: str) -> str:
-    """Return a text with the special characters of LaTeX escaped."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    plain = {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join({**special, **plain}.get(character, character) for character in text)
 
 
 def report_html(

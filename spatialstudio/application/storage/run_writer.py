@@ -17,7 +17,7 @@ from spatialstudio.application.jobs.messages import (
     JobFailed,
     PictureJudged,
 )
-from spatialstudio.application.session import OpenRun, RunStored, StoreFailed
+from spatialstudio.application.session import OpenRun, RunState, RunStored, StoreFailed, after
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.derived_requests import best_request
 from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
@@ -475,3 +475,25 @@ class RunRecorder:
             log.warning("The verdicts of a stored run could not be saved.")
             failure = report_on(error, STORING)
             self._publish(StoreFailed(request_id=run.request.id, error=failure, recovered=run.path))
+
+
+def run_of(record: RunRecord, events: Sequence[GenerationEvent], picture: Path) -> OpenRun:
+    """Return a stored run in its final state.
+
+    Args:
+        record: Its record.
+        events: Its events.
+        picture: Its image file.
+    """
+    run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
+    for event in events:
+        run = after(run, event)
+    if record.origin is not None:
+        run = replace(
+            run,
+            request=None,
+            seconds=None,
+            origin=record.origin,
+            recorded_model_id=record.request.model.id,
+        )
+    return replace(run, state=RunState.DONE, phase=None, evaluation=record.evaluation, path=picture)

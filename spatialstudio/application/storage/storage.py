@@ -20,12 +20,15 @@ from spatialstudio.application.refine.stored_refinements import Fixes, Refinemen
 from spatialstudio.application.registry import Registry
 from spatialstudio.application.session import (
     OpenRun,
-    RunState,
     RunStored,
-    after,
 )
 from spatialstudio.application.storage.picture_settings import tell_form
-from spatialstudio.application.storage.run_writer import RunRecorder, RunWriter, record_of
+from spatialstudio.application.storage.run_writer import (
+    RunRecorder,
+    RunWriter,
+    record_of,
+    run_of,
+)
 from spatialstudio.domain.attention import AttentionCacheUse, AttentionFile, LayerValues
 from spatialstudio.domain.errors import (
     LibraryNotWritable,
@@ -62,6 +65,7 @@ from spatialstudio.domain.scene import SceneGraph
 log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
+    from spatialstudio.application.audit.desk import AuditDesk
     from spatialstudio.application.gallery.exports import Exports
     from spatialstudio.application.gallery.figures import Figures
     from spatialstudio.application.gallery.gallery import Gallery
@@ -80,6 +84,7 @@ DRAFT = "draft.json"
 FIGURES = "figures"
 REFINEMENTS = "refinements"
 FIXES = "fixes"
+AUDITS = "audits"
 SEARCHES = "searches.json"
 CHECKERS = "checkers"
 OWN_JUDGE_SETS = "judge_sets.json"
@@ -221,6 +226,15 @@ class Storage:
         return Gallery(self.library, self._publish)
 
     @cached_property
+    def audit_desk(self) -> "AuditDesk":
+        """The audit of the window: its sessions and their analysis."""
+        from spatialstudio.application.audit.desk import make_desk
+
+        outside = (lambda: self.library, self._publish)
+        look, folder = self.exports.look(), self._paths.settings / AUDITS
+        return make_desk(self._registry, folder, (look, self.checker_presets), outside)
+
+    @cached_property
     def drafts(self) -> DraftSaver:
         """Automatic saving of the draft."""
         state, path = self._state, self._paths.settings / DRAFT
@@ -319,25 +333,7 @@ class Storage:
         Raises:
             StoreError: The run does not exist or is damaged.
         """
-        record, events = self.store.load(path)
-        run = OpenRun(id=record.request.id, scene=record.request.scene, request=record.request)
-        for event in events:
-            run = after(run, event)
-        if record.origin is not None:
-            run = replace(
-                run,
-                request=None,
-                seconds=None,
-                origin=record.origin,
-                recorded_model_id=record.request.model.id,
-            )
-        return replace(
-            run,
-            state=RunState.DONE,
-            phase=None,
-            evaluation=record.evaluation,
-            path=self.store.picture_of(path),
-        )
+        return run_of(*self.store.load(path), self.store.picture_of(path))
 
     def expect_evaluation(self, run: OpenRun) -> None:
         """Store the evaluation of an open image when the engine reports it."""
@@ -542,7 +538,7 @@ class Storage:
             self.background_jobs.close()
         if "reading" in made:
             self.reading.close()
-        for name in ("layer_maps", "layer_tables"):
+        for name in ("layer_maps", "layer_tables", "audit_desk"):
             if name in made:
                 made[name].close()
         self._close_library()

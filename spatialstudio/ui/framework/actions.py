@@ -15,6 +15,8 @@ from spatialstudio.ui.framework.window_settings import WindowSettings
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 
+OVERRIDING = frozenset({Scope.GALLERY, Scope.AUDIT})
+"""Scopes whose shortcuts override the window's."""
 NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
@@ -147,7 +149,7 @@ class Actions(QObject):
 
 def may_meet(one: Command, other: Command) -> bool:
     """Return True if the shortcuts of two commands can be active in the same place."""
-    return one.scope is other.scope or Scope.GALLERY not in (one.scope, other.scope)
+    return one.scope is other.scope or not OVERRIDING & {one.scope, other.scope}
 
 
 class ScopedKeys(QObject):

@@ -14,6 +14,7 @@ class Menu(Enum):
     RUN = "&Run"
     REPLAY = "Re&play"
     GALLERY = "&Gallery"
+    AUDIT = "&Audit"
     VIEW = "&View"
     HELP = "&Help"
 
@@ -23,7 +24,8 @@ class Scope(Enum):
 
     Arrows, Space and Home have other uses elsewhere, so ``STAGE`` shortcuts are active on the stage
     and in docks that request them. ``PROMPT`` shortcuts are active in the prompt editor, ``SKETCH``
-    in the layout sketch, ``GALLERY`` in the gallery's grid, where they override the window's.
+    in the layout sketch, ``GALLERY`` in the gallery's grid and ``AUDIT`` on the voting screen,
+    where they override the window's.
     """
 
     WINDOW = auto()
@@ -31,6 +33,7 @@ class Scope(Enum):
     PROMPT = auto()
     SKETCH = auto()
     GALLERY = auto()
+    AUDIT = auto()
 
 
 @frozen(kw_only=False)

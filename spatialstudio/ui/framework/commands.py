@@ -31,6 +31,11 @@ BENCHMARK_WORKSPACE = Command(
     tip="Plan, run and compare methods on many prompts and seeds",
     is_switch=True,
 )
+AUDIT_WORKSPACE = Command(
+    *("audit_workspace", Menu.VIEW, "Audit", "Ctrl+5"),
+    tip="Label pictures blind, and compare the checker with people",
+    is_switch=True,
+)
 GALLERY_WORKSPACE = Command(
     *("gallery_workspace", Menu.VIEW, "Gallery", "Ctrl+6"),
     tip="Find, rate, compare and export stored runs",
@@ -86,7 +91,7 @@ COMMANDS = (
     *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
     *(UNDO, REDO),
     *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE),
-    *(BENCHMARK_WORKSPACE, GALLERY_WORKSPACE),
+    *(BENCHMARK_WORKSPACE, AUDIT_WORKSPACE, GALLERY_WORKSPACE),
     *(STAGE_ONLY, NEXT_PART, PREVIOUS_PART, RESET_LAYOUT, ALL_CONTROLS),
     *(DARK, HIGH_CONTRAST, LARGER_TEXT, SMALLER_TEXT, NORMAL_TEXT),
     *(PALETTE, TOUR, GUIDE, SHORTCUTS, MESSAGES, ABOUT),

@@ -37,6 +37,7 @@ class Subject(Enum):
     QUESTIONS = "questions"
     FIX = "fix"
     FIX_PICTURES = "fix pictures"
+    AUDIT = "audit"
 
 
 @frozen(eq=False)

@@ -1,5 +1,6 @@
 """The table of all commands, in the order of menus and palette."""
 
+from spatialstudio.ui.audit import commands as audit_commands
 from spatialstudio.ui.benchmark import commands as benchmark_commands
 from spatialstudio.ui.compose import commands as compose_commands
 from spatialstudio.ui.evaluate import commands as evaluate_commands
@@ -22,4 +23,5 @@ TABLE = (
     *refine_commands.COMMANDS,
     *benchmark_commands.COMMANDS,
     *gallery_commands.COMMANDS,
+    *audit_commands.COMMANDS,
 )

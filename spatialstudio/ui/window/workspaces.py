@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from spatialstudio.application.plugins import LoadedPlugin
 from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
+from spatialstudio.ui.audit.workspace import AUDIT
 from spatialstudio.ui.benchmark.workspace import BENCHMARK
 from spatialstudio.ui.compose.workspace import GRAPH
 from spatialstudio.ui.evaluate.workspace import (
@@ -85,6 +86,7 @@ WORKSPACES = (
     INSPECT,
     EVALUATE,
     replace(BENCHMARK, docks=(*BENCHMARK.docks, METRIC_TABLE)),
+    AUDIT,
     GALLERY,
 )
 

@@ -1,0 +1,444 @@
+"""The audit of a window: populations, the open session, and the analysis that follows from it."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spatialstudio.application.audit.audits import (
+    FILES_ID,
+    SESSION_ENDING,
+    AgreementReport,
+    Audits,
+    CalibrationReport,
+    agreement_report,
+    calibrated_settings,
+    calibration_report,
+    consensus_of,
+    make_audits,
+    merge_labels,
+    samples_of,
+)
+from spatialstudio.application.audit.human_study import (
+    MetricReport,
+    answers_from,
+    compare_metric,
+    scores_of_items,
+)
+from spatialstudio.application.audit.sessions import (
+    AuditSessions,
+    SessionPlan,
+    Voting,
+    plan_session,
+)
+from spatialstudio.application.evaluate.checker_presets import CheckerPresets
+from spatialstudio.application.gallery.library import Library
+from spatialstudio.application.jobs.background_jobs import LatestJob
+from spatialstudio.application.registry import Registry
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.audit import AuditCandidate, AuditItem, HumanLabel, LabelClash, Stratum
+from spatialstudio.domain.audit_figures import AuditedSample
+from spatialstudio.domain.audit_session import (
+    Answer,
+    RaterQuality,
+    SessionState,
+    rater_quality,
+)
+from spatialstudio.domain.errors import SettingsError, StudioError
+from spatialstudio.domain.export import ExportLook
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.library import ClaimSummary, LibraryEntry
+from spatialstudio.domain.ports import ImageFiles
+from spatialstudio.domain.requirements import JUDGED_KINDS
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
+
+log = logging.getLogger(__name__)
+
+FOLDS = 5
+FIT = "isotonic"
+IMAGES_ID = "pillow"
+UNGUIDED = "none"
+PICTURE = "image_path"
+
+
+@frozen(eq=False)
+class AuditChanged:
+    """The open session or its votes changed. Published by ``AuditDesk`` on the GUI thread."""
+
+    state: SessionState | None
+
+
+@frozen(eq=False)
+class AuditAnalysis:
+    """What the votes on a session's sample say about checker, metrics and raters.
+
+    Attributes:
+        session_id: The session.
+        items: The pictures by sample id.
+        samples: The sample with verdicts and consensus.
+        labels: Merged labels of all raters.
+        clashes: Labels of one rater that differ between files.
+        agreement: Confusion and agreement.
+        calibration: Reliability and the threshold search; None with too few evaluated samples.
+        study: Agreement of metrics with people.
+        quality: Consistency of each rater with a session, by name.
+    """
+
+    session_id: str
+    items: Mapping[str, AuditItem]
+    samples: tuple[AuditedSample, ...]
+    labels: tuple[HumanLabel, ...]
+    clashes: tuple[LabelClash, ...]
+    agreement: AgreementReport
+    calibration: CalibrationReport | None
+    study: tuple[MetricReport, ...]
+    quality: Mapping[str, RaterQuality]
+
+
+@frozen(eq=False)
+class AuditAnalysed:
+    """The analysis of the open session is ready, or hidden. Published by ``AuditDesk``.
+
+    May cross threads.
+
+    Attributes:
+        analysis: None while verdicts are hidden, or without a session.
+    """
+
+    analysis: AuditAnalysis | None
+
+
+@frozen
+class AuditPicked:
+    """A picture of the analysis was picked. Published by ``AuditDesk`` on the GUI thread."""
+
+    sample_id: str
+
+
+class AuditDesk:
+    """The open session of the window; all calls on the GUI thread.
+
+    Verdicts leave it in an ``AuditAnalysis`` only: once every picture has a vote, or when the rater
+    ends the session early, which the journal records.
+
+    Args:
+        sessions: Stored sessions.
+        audits: Reads samples and labels.
+        library: The library of stored runs.
+        outside: Receives the events; reads picture files.
+    """
+
+    def __init__(
+        self,
+        sessions: AuditSessions,
+        audits: Audits,
+        library: Callable[[], Library],
+        outside: tuple[Callable[[object], None], ImageFiles],
+    ) -> None:
+        self.sessions = sessions
+        self.audits = audits
+        self._library = library
+        self._publish, self._images = outside
+        self._job = LatestJob("audit analysis", self._analyse)
+        self.voting: Voting | None = None
+        self.label_files: tuple[Path, ...] = ()
+
+    def library_population(self, line: str) -> tuple[AuditItem, ...]:
+        """Return the judged relations of the stored runs that match a filter.
+
+        Raises:
+            SettingsError: The filter is invalid.
+        """
+        library = self._library()
+        entries = library.entries(library.list(line))
+        return tuple(
+            item for entry in entries if not entry.is_missing for item in items_of_run(entry)
+        )
+
+    def file_population(self, paths: Sequence[Path]) -> tuple[AuditItem, ...]:
+        """Return the pictures of run folders, or those of one sample file or session.
+
+        Pictures of a sample file are found relative to it.
+
+        Raises:
+            StoreError: A folder or file is damaged.
+        """
+        if len(paths) == 1 and paths[0].is_file():
+            home = paths[0].parent
+            return tuple(
+                replace(one, fields={**one.fields, "image_path": str(home / one.fields[PICTURE])})
+                for one in self.audits.read_sample(paths[0])
+            )
+        return self.audits.population(paths)
+
+    def start(
+        self,
+        population: Sequence[AuditItem],
+        plan: SessionPlan,
+        correct: Mapping[str, Outcome] | None = None,
+    ) -> None:
+        """Start a session in place of the open one.
+
+        Raises:
+            SettingsError: There is no rater, picture or pair.
+            StoreError: The session cannot be written.
+        """
+        self._use(self.sessions.start(plan_session(population, plan, correct)))
+
+    def adjudicate(self, analysis: AuditAnalysis, rater: str) -> None:
+        """Start a session on the samples on which raters differ; its answers settle them.
+
+        Raises:
+            SettingsError: There is no disagreement, or no rater.
+            StoreError: The session cannot be written.
+        """
+        items = [analysis.items[each] for each in analysis.agreement.disagreements]
+        plan = SessionPlan(rater=rater, size=None, population="disagreements of raters")
+        session = plan_session(items, plan, is_adjudication=True)
+        own = self.voting.session.id if self.voting else ""
+        files = (*self.label_files, *(path for path, _ in self.sessions.list() if path.stem == own))
+        self._use(self.sessions.start(session))
+        self.label_files = tuple(dict.fromkeys(files))
+
+    def open(self, path: Path) -> None:
+        """Continue a stored session in place of the open one.
+
+        Raises:
+            StoreError: It is damaged, or open in another program.
+        """
+        self._use(self.sessions.open(path))
+
+    def add_labels(self, paths: Sequence[Path]) -> None:
+        """Merge files of other raters into the analysis, in any order.
+
+        Raises:
+            StoreError: A file is damaged; none is added.
+        """
+        self.audits.merge(paths)
+        self.label_files = tuple(dict.fromkeys((*self.label_files, *paths)))
+        self._changed()
+
+    def vote(self, answer: Answer, note: str = "") -> None:
+        """Store a vote; see ``Voting``."""
+        if self.voting is not None:
+            self.voting.vote(answer, note)
+            self._changed()
+
+    def skip(self) -> None:
+        """Leave the current picture for the end."""
+        if self.voting is not None:
+            self.voting.skip()
+            self._changed()
+
+    def undo(self) -> bool:
+        """Take back the latest vote; False without one."""
+        is_undone = self.voting is not None and self.voting.undo()
+        if is_undone:
+            self._changed()
+        return is_undone
+
+    def reveal(self) -> None:
+        """Record that the verdict on the current picture is shown before the vote."""
+        if self.voting is not None:
+            self.voting.reveal()
+            self._changed()
+
+    def reveal_rest(self) -> None:
+        """End the session early: the journal records that the rest was revealed before a vote."""
+        if self.voting is not None:
+            self.voting.reveal_rest()
+            self._changed()
+
+    def picture(self, item: AuditItem) -> RgbImage | None:
+        """Return the pixels of a picture, (H, W, 3) uint8; None if the file is missing or damaged.
+
+        Only the picture itself is read, not its metadata.
+        """
+        try:
+            return self._images.read(Path(item.fields[PICTURE]))
+        except StudioError as error:
+            log.info("A picture of the audit cannot be read: %s", error.message)
+            return None
+
+    def current(self, analysis: AuditAnalysis | None) -> AuditAnalysis | None:
+        """Return an analysis if it is that of the open session; None for an outdated one.
+
+        An analysis that arrives late must not show verdicts of the next session's pictures.
+        """
+        voting = self.voting
+        if analysis is None or voting is None or not voting.state.is_open_to_analysis:
+            return None
+        return analysis if analysis.session_id == voting.session.id else None
+
+    def pick(self, sample_id: str) -> None:
+        """Pick a picture of the analysis, to be shown with its verdicts."""
+        self._publish(AuditPicked(sample_id=sample_id))
+
+    def close_session(self) -> None:
+        """Close the open session; its votes stay."""
+        self._use(None)
+
+    def close(self) -> None:
+        """Release the session, and end the analysis."""
+        if self.voting is not None:
+            self.voting.close()
+            self.voting = None
+        self._job.close()
+
+    def save_preset(
+        self, name: str, analysis: AuditAnalysis, threshold: float, base: CheckerSettings
+    ) -> Path:
+        """Save a preset of the checker with a confidence threshold and the evidence for it.
+
+        Args:
+            name: Name of the preset.
+            analysis: The evidence.
+            threshold: Least confidence, [0, 1].
+            base: The settings that the verdicts were made under.
+
+        Raises:
+            SettingsError: The name is invalid, or there are too few labels.
+            StoreError: The preset cannot be written.
+        """
+        if analysis.calibration is None:
+            raise SettingsError(
+                "There are too few labels for a preset.",
+                hint=f"Label at least {FOLDS} pictures that the checker decides.",
+            )
+        settings, evidence = calibrated_settings(base, analysis.calibration, threshold)
+        session = self.voting.session.id if self.voting else ""
+        return self.audits.presets.save(name, settings, {**evidence, "session": session})
+
+    def present(self) -> AuditChanged:
+        """Return the event that describes the open session."""
+        return AuditChanged(state=self.voting.state if self.voting else None)
+
+    def _use(self, voting: Voting | None) -> None:
+        if self.voting is not None:
+            self.voting.close()
+        self.voting, self.label_files = voting, ()
+        self._publish(AuditAnalysed(analysis=None))
+        self._changed()
+
+    def _changed(self) -> None:
+        self._publish(self.present())
+        if self.voting is None:
+            return
+        if self.voting.state.is_open_to_analysis:
+            self._job.ask((self.voting.state, self.label_files))
+        else:
+            self._publish(AuditAnalysed(analysis=None))
+
+    def _analyse(self, request: tuple[SessionState, tuple[Path, ...]]) -> None:
+        state, paths = request
+        others = [label for path in paths for label in self.audits.labels_in(path)]
+        analysis = analyse(state, others, [self.sessions.read(each) for each in _sessions(paths)])
+        if not self._job.is_out_of_date:
+            self._publish(AuditAnalysed(analysis=analysis))
+
+
+def make_desk(
+    registry: Registry,
+    folder: Path,
+    writing: tuple[ExportLook, CheckerPresets],
+    outside: tuple[Callable[[], Library], Callable[[object], None]],
+) -> AuditDesk:
+    """Return the audit of a window.
+
+    Args:
+        registry: Registry of adapters.
+        folder: Folder of its sessions.
+        writing: Colours of figures; presets of the checker.
+        outside: The library of stored runs; receives the events.
+    """
+    library, publish = outside
+    audits = make_audits(registry, *writing)
+    sessions = AuditSessions(folder, registry.vote_journals(FILES_ID))
+    return AuditDesk(sessions, audits, library, (publish, registry.images(IMAGES_ID)))
+
+
+def _sessions(paths: Sequence[Path]) -> list[Path]:
+    return [path for path in paths if path.suffix == SESSION_ENDING]
+
+
+def analyse(
+    state: SessionState, others: Sequence[HumanLabel], sessions: Sequence[SessionState] = ()
+) -> AuditAnalysis:
+    """Return the analysis of a session with the labels of other raters.
+
+    Args:
+        state: The session; its sample and recorded verdicts count.
+        others: Labels of other raters.
+        sessions: Sessions of other raters, for scores, preferences and consistency.
+    """
+    labels, clashes = merge_labels([*state.labels, *others])
+    every = sorted((state, *sessions), key=lambda each: each.session.is_adjudication)
+    known = {item.candidate.id: item for each in reversed(every) for item in each.session.sample}
+    sample = tuple(known.values())
+    samples = samples_of(sample, labels)
+    people = answers_from(
+        consensus_of(labels),
+        [each.scores for each in every if each.scores],
+        [pair for each in every for pair in each.preferences],
+    )
+    study = []
+    for name, scores in scores_of_items(sample).items():
+        try:
+            study.append(compare_metric(name, scores, people))
+        except SettingsError:
+            continue
+    return AuditAnalysis(
+        session_id=state.session.id,
+        items={item.candidate.id: item for item in (*sample, *state.session.items)},
+        samples=samples,
+        labels=labels,
+        clashes=clashes,
+        agreement=agreement_report(samples, labels),
+        calibration=_calibration(samples),
+        study=tuple(study),
+        quality={each.session.rater: rater_quality(each) for each in every},
+    )
+
+
+def _calibration(samples: Sequence[AuditedSample]) -> CalibrationReport | None:
+    try:
+        return calibration_report(samples, FIT, FOLDS, 0)
+    except SettingsError:
+        return None
+
+
+def items_of_run(entry: LibraryEntry) -> tuple[AuditItem, ...]:
+    """Return the judged relations of a stored run as pictures of an audit."""
+    run = entry.summary
+    method = run.method_id if run.strength else UNGUIDED
+    return tuple(
+        AuditItem(
+            candidate=AuditCandidate(
+                id=f"{run.id} {claim.relation_id}",
+                stratum=Stratum(
+                    method=f"{run.model_id} {method}",
+                    relation=claim.type_id,
+                    verdict=claim.outcome,
+                ),
+                confidence=claim.confidence or 0.0,
+            ),
+            weight=1.0,
+            fields={
+                "image_path": str(entry.path),
+                "overlay_path": "",
+                "prompt": run.prompt,
+                "object_a": claim.subject,
+                "object_b": claim.object,
+                "run_id": run.id,
+                "run_path": str(entry.path.parent),
+                **_scores_of(claim),
+            },
+        )
+        for claim in run.claims
+        if claim.outcome is not None and claim.type_id not in JUDGED_KINDS
+    )
+
+
+def _scores_of(claim: ClaimSummary) -> dict[str, str]:
+    found = {"pse": claim.pse, "pos": claim.pos}
+    return {name: repr(value) for name, value in found.items() if value is not None}

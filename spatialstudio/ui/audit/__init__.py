@@ -1,0 +1,1 @@
+"""Blind votes on pictures, and what they say about the checker."""

@@ -1,0 +1,126 @@
+"""Confusion, agreement, consistency of raters, and the human study of metrics."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.application.audit.audits import AgreementReport
+from spatialstudio.application.audit.desk import AuditAnalysed, AuditAnalysis
+from spatialstudio.application.audit.human_study import MetricReport
+from spatialstudio.domain.audit_figures import OUTCOMES
+from spatialstudio.domain.interval import Interval
+from spatialstudio.ui.audit.risk_panel import HIDDEN
+from spatialstudio.ui.audit.widgets.figure_table import FigureTable
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.builders import column
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+
+FIGURE_NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", "f1": "F1"}
+
+
+class AgreementPanel(Panel):
+    """Shows how checker, metrics and raters agree."""
+
+    title = "Agreement"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._desk = context.studio.storage.audit_desk
+        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
+        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._confusion = FigureTable(tr("Confusion of checker and people"))
+        self._figures = FigureTable(tr("Agreement with intervals"))
+        self._study = FigureTable(tr("Metrics against people"))
+        self._notes = TextLabel(tone=Tone.MUTED, small=True)
+        self._content = QWidget()
+        column(
+            *(self._confusion, self._figures, self._study, self._notes),
+            within=self._content,
+            gap=0.5,
+        )
+        column(self._hidden, self._content, within=self)
+        self._content.hide()
+
+    def handle(self, event: object) -> None:
+        """Show the analysis, or hide it while votes are blind."""
+        if isinstance(event, AuditAnalysed):
+            analysis = self._desk.current(event.analysis)
+            self._hidden.setVisible(analysis is None)
+            self._content.setVisible(analysis is not None)
+            self._show(analysis)
+
+    def _show(self, analysis: AuditAnalysis | None) -> None:
+        if analysis is None:
+            for table in (self._confusion, self._figures, self._study):
+                table.show_rows((), ())
+            self._notes.clear()
+            return
+        counts = analysis.agreement.confusion
+        header = (tr("Checker / people"), *(each.value for each in OUTCOMES))
+        rows = [
+            (checker.value, *(str(counts.count(checker, human)) for human in OUTCOMES))
+            for checker in OUTCOMES
+        ]
+        self._confusion.show_rows(header, rows)
+        self._figures.show_rows(
+            (tr("Figure"), tr("Value [95 %]")), list(_figures_of(analysis.agreement))
+        )
+        columns = (tr("Metric against people"), tr("Value [95 %]"))
+        self._study.show_rows(columns, [row for each in analysis.study for row in _study(each)])
+        self._study.setVisible(bool(analysis.study))
+        self._notes.setText("\n".join(_notes_of(analysis)))
+
+
+def _figures_of(report: AgreementReport) -> Iterator[tuple[str, str]]:
+    counts = report.confusion
+    yield tr("Decided by both"), str(counts.decided_by_both)
+    for name, title in FIGURE_NAMES.items():
+        value = getattr(counts, name)
+        yield tr(title), "-" if value is None else f"{value:.3f}"
+    yield tr("Kappa, checker and people"), _text(report.checker_kappa)
+    for names, kappa in report.pairs.items():
+        yield tr("Kappa, {raters}").format(raters=", ".join(names)), _text(kappa)
+    if report.fleiss is not None and report.alpha is not None:
+        yield tr("Fleiss' kappa"), _text(report.fleiss)
+        yield tr("Krippendorff's alpha"), _text(report.alpha)
+
+
+def _study(report: MetricReport) -> Iterator[tuple[str, str]]:
+    figures = (
+        (tr("Kendall's tau"), report.kendall),
+        (tr("Spearman's rho"), report.spearman),
+        (tr("Pearson's r"), report.pearson),
+        (tr("pairwise accuracy"), report.pairwise),
+        (tr("AUC"), report.auc),
+    )
+    for name, figure in figures:
+        yield f"{report.metric}: {name}", _text(figure)
+    if report.best is not None:
+        words = tr("{metric}: best threshold").format(metric=report.metric)
+        yield words, f"{report.best.threshold:.3f}"
+    if report.preference is not None:
+        words = tr("{metric}: preferences predicted").format(metric=report.metric)
+        yield words, f"{report.preference:.3f}"
+
+
+def _notes_of(analysis: AuditAnalysis) -> Iterator[str]:
+    for rater, quality in analysis.quality.items():
+        if quality.repeats:
+            words = tr("{rater}: {equal} of {count} repeated pictures with the same answer")
+            yield words.format(rater=rater, equal=quality.equal_repeats, count=quality.repeats)
+        if quality.gold:
+            words = tr("{rater}: {right} of {count} gold items correct")
+            yield words.format(rater=rater, right=quality.right_gold, count=quality.gold)
+    disputed = len(analysis.agreement.disagreements)
+    if disputed:
+        yield tr("Raters differ on {count} pictures").format(count=disputed)
+    for clash in analysis.clashes:
+        words = tr("Clash: {rater} on {sample}, {kept} counts")
+        yield words.format(
+            rater=clash.kept.rater, sample=clash.kept.sample_id, kept=clash.kept.verdict.value
+        )
+
+
+def _text(figure: Interval) -> str:
+    return figure.text

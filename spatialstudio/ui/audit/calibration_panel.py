@@ -1,0 +1,89 @@
+"""Reliability of the confidence, and the threshold that the published objective chooses."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.application.audit.audits import CalibrationReport
+from spatialstudio.application.audit.desk import FOLDS, AuditAnalysed
+from spatialstudio.domain.audit_figures import ObjectiveRow
+from spatialstudio.ui.audit.risk_panel import HIDDEN
+from spatialstudio.ui.audit.widgets.audit_plots import ReliabilityPlot
+from spatialstudio.ui.audit.widgets.figure_table import FigureTable
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.plot_saving import save_plot
+from spatialstudio.ui.widgets.builders import column, grow
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+
+TOO_FEW = "The reliability needs at least {count} pictures that checker and people decide."
+
+
+class CalibrationPanel(Panel):
+    """Shows the reliability diagram, calibration error and threshold search."""
+
+    title = "Calibration"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._desk = context.studio.storage.audit_desk
+        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
+        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._plot = ReliabilityPlot(context.theme)
+        self._plot.save_asked.connect(lambda plot: save_plot(context.toasts, plot))
+        self._error = TextLabel()
+        self._table = FigureTable(tr("Thresholds and their objective"))
+        self._held_out = TextLabel(tone=Tone.MUTED, small=True)
+        self._content = QWidget()
+        column(
+            *(grow(self._plot), self._error, self._table, self._held_out),
+            within=self._content,
+            gap=0.4,
+        )
+        column(self._hidden, grow(self._content), within=self)
+        self._content.hide()
+
+    def handle(self, event: object) -> None:
+        """Show the analysis, or hide it while votes are blind."""
+        if isinstance(event, AuditAnalysed):
+            analysis = self._desk.current(event.analysis)
+            report = analysis.calibration if analysis else None
+            text = tr(HIDDEN) if analysis is None else tr(TOO_FEW).format(count=FOLDS)
+            self._hidden.setText(text)
+            self._hidden.setVisible(report is None)
+            self._content.setVisible(report is not None)
+            self._show(report)
+
+    def _show(self, report: CalibrationReport | None) -> None:
+        self._plot.show_bins(report.bins if report else ())
+        if report is None:
+            self._table.show_rows((), ())
+            for label in (self._error, self._held_out):
+                label.clear()
+            return
+        words = tr("Calibration error {before}; {after} with an isotonic map of the other folds")
+        self._error.setText(
+            words.format(before=_share(report.error), after=_share(report.calibrated_error))
+        )
+        columns = (tr("Threshold"), tr("False PASS"), tr("Risk"), tr("Coverage"), tr("J"))
+        self._table.show_rows(columns, [_row(each) for each in report.rows])
+        words = tr(
+            "On pictures that did not choose the threshold ({folds} folds): risk {risk}, coverage "
+            "{coverage}, J {objective}. J = 10 false PASS + 2 risk + 0.5 (1 - coverage)."
+        )
+        held_out = report.held_out
+        self._held_out.setText(
+            words.format(
+                folds=len(report.folds),
+                risk=_share(held_out.risk),
+                coverage=_share(held_out.coverage),
+                objective=f"{held_out.objective:.3f}",
+            )
+        )
+
+
+def _row(row: ObjectiveRow) -> tuple[str, ...]:
+    shares = (row.false_pass_rate, row.risk, row.coverage)
+    return (f"{row.threshold:.2f}", *map(_share, shares), f"{row.objective:.3f}")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"  # noqa: RUF001 - a dash

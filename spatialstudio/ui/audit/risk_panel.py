@@ -1,0 +1,241 @@
+"""The risk-coverage curve: drag a threshold, see coverage, risk and the pictures that change."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QListWidget, QListWidgetItem, QWidget
+
+from spatialstudio.application.audit.audit_report import (
+    FIGURE_ENDINGS,
+    contents_of,
+    curve_caption,
+    curve_table,
+)
+from spatialstudio.application.audit.curve import RiskCurve, curve_of, is_wrong
+from spatialstudio.application.audit.desk import AuditAnalysed, AuditAnalysis
+from spatialstudio.application.audit.sessions import sentence_of
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
+from spatialstudio.ui.framework.confirmation import file_to_write
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.plot_saving import save_plot
+from spatialstudio.ui.run.widgets.fields import share_field
+from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
+from spatialstudio.ui.widgets.fields import EditLine, Slider
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
+
+HIDDEN = "Shown when every picture of the session has a vote."
+STEPS = 1000
+MOST_LISTED = 200
+
+
+class RiskPanel(Panel):
+    """Shows the curve of the open session, and saves a chosen threshold as a preset."""
+
+    title = "Risk and coverage"
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._desk = context.studio.storage.audit_desk
+        self._analysis: AuditAnalysis | None = None
+        self._curve: RiskCurve | None = None
+        self._threshold = self._before = 0.0
+        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
+        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._plot = RiskPlot(context.theme)
+        self._plot.threshold_picked.connect(self._take)
+        self._plot.save_asked.connect(lambda plot: save_plot(context.toasts, plot))
+        self._slider = Slider(orientation=Qt.Orientation.Horizontal, maximum=STEPS)
+        self._slider.setAccessibleName(tr("Minimum confidence slider"))
+        self._slider.valueChanged.connect(lambda value: self._take(value / STEPS))
+        self._number = share_field(tr("Minimum confidence"), 1.0, decimals=3, singleStep=0.01)
+        self._number.valueChanged.connect(self._take)
+        self._weighted = QCheckBox(tr("Weighted to the population"))
+        self._as_errors = QCheckBox(tr("UNDECIDABLE of people counts as an error"))
+        for box in (self._weighted, self._as_errors):
+            box.toggled.connect(lambda _on: self._draw_curve())
+        self._figures = TextLabel()
+        self._changes = TextLabel(tone=Tone.MUTED, small=True)
+        self._list = QListWidget()
+        self._list.setAccessibleName(tr("Pictures that change sides"))
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._list.itemActivated.connect(self._pick)
+        self._list.itemClicked.connect(self._pick)
+        self._list.setFixedHeight(self._list.fontMetrics().lineSpacing() * 5)
+        self._name = EditLine(placeholderText=tr("Name of a preset"))
+        self._name.setAccessibleName(tr("Name of the preset"))
+        self._save = push_button(
+            tr("Save as a preset"),
+            self._save_preset,
+            tip=tr("Checker settings with this minimum confidence, and the evidence for it"),
+        )
+        self._export = push_button(
+            tr("Export…"), self._ask_export, tip=tr("Figure (PDF, SVG, PNG) or table (CSV, LaTeX)")
+        )
+        self._content = QWidget()
+        self._lay_out()
+        self._draw()
+
+    def handle(self, event: object) -> None:
+        """Show the analysis, or hide it while votes are blind."""
+        if isinstance(event, AuditAnalysed):
+            self._analysis = self._desk.current(event.analysis)
+            self._draw()
+
+    def _lay_out(self) -> None:
+        threshold = row(grow(self._slider), self._number, gap=0.5)
+        saving = row(grow(self._name), self._save, self._export, gap=0.5)
+        column(
+            grow(self._plot),
+            threshold,
+            self._figures,
+            flow(self._weighted, self._as_errors, gap=0.8),
+            saving,
+            self._changes,
+            self._list,
+            within=self._content,
+            gap=0.4,
+        )
+        column(self._hidden, grow(self._content), within=self)
+
+    def _draw(self) -> None:
+        has = self._analysis is not None
+        self._hidden.setVisible(not has)
+        self._content.setVisible(has)
+        self._before = self._threshold = 0.0
+        self._draw_curve()
+
+    def _draw_curve(self) -> None:
+        analysis = self._analysis
+        if analysis is None:
+            self._curve = None
+            self._plot.show_curve(())
+            self._list.clear()
+            for label in (self._figures, self._changes):
+                label.clear()
+            return
+        how = HumanUndecidable.ERROR if self._as_errors.isChecked() else HumanUndecidable.EXCLUDED
+        curve = curve_of(analysis.samples, how, weighted=self._weighted.isChecked())
+        self._curve = curve
+        points = [
+            CurvePoint(
+                threshold=point.threshold,
+                coverage=point.coverage,
+                risk=point.risk,
+                samples=tuple(self._in_words(one) for one in curve.leaving(point)),
+            )
+            for point in curve.points
+            if point.covered
+        ]
+        self._plot.show_curve(points)
+        self._take(self._threshold)
+
+    def _take(self, threshold: float) -> None:
+        """Show coverage, risk and changes at a threshold."""
+        curve = self._curve
+        if curve is None:
+            return
+        self._threshold = threshold
+        for field, value in ((self._slider, round(threshold * STEPS)), (self._number, threshold)):
+            with QSignalBlocker(field):
+                field.setValue(value)  # type: ignore[arg-type]
+        self._plot.show_threshold(threshold)
+        point = curve.at(threshold)
+        words = tr("Coverage {coverage}, risk {risk}: {wrong} wrong of {tested} with an answer")
+        wrong = round(point.risk * point.evaluated) if not curve.weighted else None
+        if curve.weighted:
+            words = tr("Coverage {coverage}, risk {risk} of the population")
+        self._figures.setText(
+            words.format(
+                coverage=f"{point.coverage:.3f}",
+                risk=f"{point.risk:.3f}",
+                wrong=wrong,
+                tested=point.evaluated,
+            )
+        )
+        self._show_changes(curve, threshold)
+
+    def _show_changes(self, curve: RiskCurve, threshold: float) -> None:
+        changed = curve.changed(self._before, threshold)
+        wrong = sum(is_wrong(one, curve.undecidable) for one in changed)
+        words = tr("{count} pictures become UNDECIDABLE, {wrong} of them wrong verdicts")
+        self._changes.setText(words.format(count=len(changed), wrong=wrong))
+        self._list.clear()
+        for one in changed[:MOST_LISTED]:
+            item = QListWidgetItem(self._in_words(one))
+            item.setToolTip(plain_tip(item.text()))
+            item.setData(Qt.ItemDataRole.UserRole, one.id)
+            self._list.addItem(item)
+
+    def _pick(self, item: QListWidgetItem) -> None:
+        self._desk.pick(item.data(Qt.ItemDataRole.UserRole))
+
+    def _in_words(self, one: AuditedSample) -> str:
+        analysis = self._analysis
+        item = analysis.items.get(one.id) if analysis else None
+        claim = sentence_of(item) if item else one.id
+        human = one.human.value if one.human else tr("no label")
+        words = tr("{claim} {checker} {confidence}, people {human}")
+        return words.format(
+            claim=claim,
+            checker=one.checker.value,
+            confidence=f"{one.confidence:.2f}",
+            human=human,
+        )
+
+    def _save_preset(self) -> None:
+        analysis, name = self._analysis, self._name.text().strip()
+        if analysis is None:
+            return
+        base = self._context.studio.checker
+        try:
+            self._desk.save_preset(name, analysis, self._threshold, base)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Saving the preset")))
+            return
+        self._context.window_signals.preset_saved.emit(name)
+        words = tr('Saved the preset "{name}". Choose it in "Checker settings".')
+        self._context.toasts.tell(words.format(name=name))
+
+    def _ask_export(self) -> None:
+        endings = " ".join(f"*.{each}" for each in (*FIGURE_ENDINGS, "csv", "tex"))
+        name, _ = QFileDialog.getSaveFileName(
+            self.window(), tr("Export the curve"), "risk-coverage.pdf", f"({endings})"
+        )
+        target = file_to_write(self.window(), Path(name), "pdf") if name else None
+        if target is not None:
+            self.export(target)
+
+    def export(self, target: Path) -> None:
+        """Write the curve as a figure or a table; the ending selects the format."""
+        curve, analysis = self._curve, self._analysis
+        if curve is None or analysis is None:
+            return
+        raters = ", ".join(sorted({label.rater for label in analysis.labels}))
+        weights = tr("weighted to the population") if curve.weighted else tr("unweighted")
+        open_ = tr("UNDECIDABLE of people: {how}").format(how=curve.undecidable.value)
+        caption = curve_caption(
+            len(curve.samples),
+            tr("the labels of {raters}").format(raters=raters),
+            f"{weights}; {open_}",
+        )
+        audits = self._desk.audits
+        at = curve.at(self._threshold).threshold
+        marked = min((p.threshold for p in curve.points if p.threshold >= at), default=None)
+        try:
+            content = contents_of(
+                target,
+                curve_table(curve.points),
+                lambda ending: audits.figures.risk_coverage(
+                    curve.points, marked, caption, audits.look, ending
+                ),
+            )
+            audits.files.write(target, content, overwrite=True)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Exporting the curve")))
+        else:
+            self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))

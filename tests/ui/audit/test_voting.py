@@ -1,0 +1,175 @@
+"""Votes by keyboard: stored before the next picture is shown, undone, skipped, annotated."""
+
+import errno
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QListWidget
+
+from spatialstudio.adapters.storage.stores import vote_journal
+from spatialstudio.application.audit.sessions import sentence_of
+from spatialstudio.domain.audit_session import AuditTask, Preference
+from spatialstudio.domain.verdict import Outcome
+from spatialstudio.ui.audit import commands
+from spatialstudio.ui.audit.risk_panel import RiskPanel
+
+
+def claim(screen):
+    return screen.view._claim.text()
+
+
+def outcomes(desk):
+    return [vote.answer.verdict for vote in desk.voting.state.votes.values()]
+
+
+def test_keys_vote_and_go_on(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    items = [desk.voting.items_of(place)[0] for place in range(4)]
+    for key in (Qt.Key.Key_P, Qt.Key.Key_F, Qt.Key.Key_U):
+        qtbot.keyClick(screen.view, key)
+    assert outcomes(desk) == [Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE]
+    assert claim(screen) == sentence_of(items[3])
+    ((path, _),) = desk.sessions.list()
+    assert len(desk.sessions.read(path).votes) == 3
+
+
+def test_undo_returns_to_the_picture_and_leaves_the_windows_edits(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    first = claim(screen)
+    qtbot.keyClick(screen.view, Qt.Key.Key_P)
+    qtbot.keyClick(screen.view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert outcomes(desk) == []
+    assert claim(screen) == first
+
+
+def test_a_note_is_typed_and_stored_with_the_vote(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    qtbot.keyClick(screen.view, Qt.Key.Key_N)
+    qtbot.keyClicks(screen.view.note, "puffs")
+    qtbot.keyClick(screen.view.note, Qt.Key.Key_Return)
+    qtbot.keyClick(screen.view, Qt.Key.Key_F)
+    (vote,) = desk.voting.state.votes.values()
+    assert vote.note == "puffs"
+    assert screen.view.note.text() == ""
+
+
+def test_a_score_is_typed_and_entered(qtbot, screen, begin, desk):
+    begin(task=AuditTask.SCORE)
+    qtbot.waitUntil(screen.view.score.isVisible)
+    field = screen.view.score.number
+    qtbot.keyClicks(field, "72")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert list(desk.voting.state.scores.values()) == [72.0]
+
+
+def test_pairs_are_compared_by_keys(qtbot, screen, begin, desk):
+    begin(task=AuditTask.PREFERENCE)
+    qtbot.waitUntil(lambda: screen.view.pictures[1].isVisible())
+    qtbot.keyClick(screen.view, Qt.Key.Key_2)
+    ((_, _, preferred),) = desk.voting.state.preferences
+    assert preferred is Preference.SECOND
+    qtbot.keyClick(screen.view, Qt.Key.Key_P)
+    assert len(desk.voting.state.votes) == 1
+
+
+def test_a_missing_picture_is_stated_and_can_be_voted_on(qtbot, screen, begin, desk, runs):
+    for picture in runs[0].parent.parent.glob("*/images/*"):
+        picture.unlink()
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    assert screen.view._missing.isVisible()
+    qtbot.keyClick(screen.view, Qt.Key.Key_U)
+    assert len(desk.voting.state.votes) == 1
+
+
+def refuse(_file, _line):
+    raise OSError(errno.ENOSPC, "full")
+
+
+def test_a_full_disk_keeps_the_picture_and_says_so(qtbot, screen, begin, desk, monkeypatch):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    shown, reports = claim(screen), []
+    screen.problem_met.connect(reports.append)
+    monkeypatch.setattr(vote_journal, "append_synced", refuse)
+    qtbot.keyClick(screen.view, Qt.Key.Key_P)
+    assert claim(screen) == shown
+    assert len(reports) == 1
+
+
+def finish(qtbot, screen, desk, key=None):
+    """Vote on every picture: with a key, or as the checker does."""
+    qtbot.waitUntil(screen.view.isVisible)
+    keys = {Outcome.PASS: Qt.Key.Key_P, Outcome.FAIL: Qt.Key.Key_F}
+    for _ in desk.voting.session.showings:
+        verdict = desk.voting.items[0].candidate.stratum.verdict
+        qtbot.keyClick(screen.view, key or keys.get(verdict, Qt.Key.Key_U))
+    assert desk.voting.state.is_complete
+
+
+def test_the_end_leads_to_a_preset_through_a_dragged_threshold(
+    qtbot, screen, begin, desk, studio, tmp_path
+):
+    begin(size=40)
+    panel = screen.window().panel(RiskPanel)
+    qtbot.waitUntil(screen.view.isVisible)
+    assert panel._analysis is None
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: panel._analysis is not None)
+    panel._slider.setValue(600)
+    changed = panel.findChild(QListWidget)
+    assert changed.count() == len(panel._curve.changed(0.0, 0.6)) > 0
+    panel._name.setText("team")
+    panel._save.click()
+    assert studio.storage.checker_presets.settings("team").min_confidence == pytest.approx(0.6)
+    panel.export(tmp_path / "curve.svg")
+    assert (tmp_path / "curve.svg").read_bytes().startswith(b"<")
+
+
+def is_settled(analysis):
+    return not analysis.agreement.disagreements
+
+
+def test_a_second_rater_is_merged_and_disagreements_are_adjudicated(
+    qtbot, window, screen, begin, desk
+):
+    begin(size=12)
+    qtbot.waitUntil(screen.view.isVisible)
+    finish(qtbot, screen, desk)
+    ((first, _),) = desk.sessions.list()
+    desk.close_session()
+    begin(size=12, rater="Bo")
+    finish(qtbot, screen, desk, Qt.Key.Key_U)
+    desk.add_labels([first])
+    qtbot.waitUntil(lambda: bool(screen._analysis and screen._analysis.agreement.pairs))
+    disputed = screen._analysis.agreement.disagreements
+    assert disputed
+    window.context.actions[commands.ADJUDICATE].trigger()
+    assert len(desk.voting.session.showings) == len(disputed)
+    finish(qtbot, screen, desk, Qt.Key.Key_P)
+    qtbot.waitUntil(lambda: bool(screen._analysis and is_settled(screen._analysis)))
+    humans = {one.id: one.human for one in screen._analysis.samples}
+    assert all(humans[each] is Outcome.PASS for each in disputed)
+
+
+def test_ending_early_is_recorded_and_hides_no_more(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    qtbot.keyClick(screen.view, Qt.Key.Key_P)
+    desk.reveal_rest()
+    qtbot.waitUntil(lambda: screen._analysis is not None)
+    assert len(desk.voting.state.revealed) == 5
+    assert len(desk.voting.state.labels) == 1
+
+
+def test_a_revealed_verdict_is_shown_and_recorded(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    desk.reveal()
+    texts = [label.text() for label in screen.view.findChildren(QLabel)]
+    qtbot.waitUntil(lambda: "Checker:" in screen.view._verdict.text())
+    assert texts
+    assert desk.voting.state.revealed == {desk.voting.state.current}
