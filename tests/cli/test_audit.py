@@ -252,3 +252,20 @@ def test_a_calibration_is_saved_as_a_preset_that_judges_runs(terminal, small_aud
     records = [json.loads(line) for line in lines]
     decided = [row["conf"] for row in records if row["verdict_raw"] != "UNDECIDABLE"]
     assert min(decided) >= best["threshold"]
+
+
+def test_the_scene_graph_is_compared_with_people_over_recorded_boxes(terminal):
+    metrics = ("--metrics", "visor", "scene_graph:wrong_relation=0.5", "--json")
+    run = ("--run", GOLDEN / "spatialbench_run")
+    done = terminal("audit", "correlate", *ANALYSIS, *run, *metrics)
+    assert done.code == 0, done.err
+    figures = {each["metric"]: each for each in json.loads(done.out)["metrics"]}
+    assert {"visor", "scene_graph"} <= set(figures)
+    assert figures["scene_graph"]["n"] == 2  # the labelled pictures of this run
+
+
+def test_a_metric_that_needs_masks_is_refused_over_recorded_boxes(terminal):
+    run = ("--run", GOLDEN / "spatialbench_run")
+    done = terminal("audit", "correlate", *ANALYSIS, *run, "--metrics", "pse")
+    assert done.code != 0
+    assert "scene_graph" in done.err

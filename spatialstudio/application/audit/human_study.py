@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.application.evaluate.metrics import METRICS, choose_metrics, relation_score
+from spatialstudio.application.evaluate.metrics import (
+    METRICS,
+    choose_metrics,
+    picture_values,
+    relation_score,
+)
 from spatialstudio.application.evaluate.recorded_runs import evaluation_of
 from spatialstudio.domain.audit import AuditItem
 from spatialstudio.domain.audit_figures import BinaryFigures
@@ -19,7 +24,10 @@ from spatialstudio.domain.benchmark import RecordedRun
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.metric import Metric
+from spatialstudio.domain.scene import Relation, SceneGraph
+from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.science.metrics.scene_graph import SCENE_GRAPH
 from spatialstudio.science.statistics.correlation import (
     Objective,
     Scores,
@@ -190,15 +198,16 @@ def scores_of_runs(runs: Sequence[RecordedRun], names: Sequence[str]) -> Mapping
 
     Args:
         runs: The runs.
-        names: Names of metrics that score relations.
+        names: Names of metrics that score relations, or whole pictures by their boxes.
 
     Raises:
         SettingsError: There is no such metric.
         PluginError: A metric failed.
     """
-    chosen = [metric for metric in choose_metrics(names).chosen if metric.id in names]
-    if silent := [metric.id for metric in chosen if metric.of_relation is None]:
-        known = ", ".join(each.id for each in METRICS if each.of_relation is not None)
+    metrics, ids = choose_metrics(names), {name.partition(":")[0].strip() for name in names}
+    chosen = [metric for metric in metrics.chosen if metric.id in ids]
+    if silent := [metric.id for metric in chosen if not _reads_boxes(metric)]:
+        known = ", ".join(each.id for each in METRICS if _reads_boxes(each))
         raise SettingsError(
             f'The metric "{silent[0]}" does not score relations.', hint=f"Available: {known}."
         )
@@ -209,7 +218,22 @@ def scores_of_runs(runs: Sequence[RecordedRun], names: Sequence[str]) -> Mapping
             if evaluated is None:
                 continue
             for metric in chosen:
-                score = relation_score(metric, sample.relation, *evaluated, metric.rules)
+                score = _score(metric, sample.relation, evaluated, metrics.rules[metric.id])
                 if score is not None:
                     found[metric.id][sample.id] = float(score)
     return found
+
+
+def _reads_boxes(metric: Metric) -> bool:
+    return metric.of_relation is not None or metric.id == SCENE_GRAPH
+
+
+def _score(
+    metric: Metric,
+    relation: Relation,
+    evaluated: tuple[SceneGraph, Evaluation],
+    rules: object,
+) -> float | bool | None:
+    if metric.of_relation is not None:
+        return relation_score(metric, relation, *evaluated, rules)
+    return metric.score_of(picture_values(metric, *evaluated, rules))
