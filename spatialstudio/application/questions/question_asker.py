@@ -11,7 +11,13 @@ from spatialstudio.application.questions.question_folder import AskPlan
 from spatialstudio.application.questions.question_run import RunProgress
 from spatialstudio.application.questions.questions import Questions
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.errors import Cancelled, ErrorReport, StudioError
+from spatialstudio.domain.errors import (
+    Cancelled,
+    ErrorReport,
+    StoreError,
+    StudioError,
+    TargetExists,
+)
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.ports import PerceptionRole
@@ -110,6 +116,12 @@ class QuestionAsker(CancellableJob):
                 self._questions.finish(folder)
         except Cancelled:
             self._publish(AskEnded(folder=folder, is_cancelled=True))
+        except TargetExists:
+            error = StoreError(
+                f'"{folder.name}" holds a run with other questions, pictures or settings.',
+                hint="Choose another folder for the answers.",
+            )
+            self._publish(AskEnded(folder=folder, error=report_on(error, ASKING)))
         except StudioError as error:
             self._publish(AskEnded(folder=folder, error=report_on(error, ASKING)))
         else:

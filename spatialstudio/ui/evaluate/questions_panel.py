@@ -29,7 +29,7 @@ from spatialstudio.ui.evaluate.widgets.radar_chart import RadarChart, RadarLine
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column, flow, grow, pages, push_button
-from spatialstudio.ui.widgets.dock_column import DockColumn, DockRoom
+from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.row_table import RowTable
 from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -63,6 +63,7 @@ class QuestionsPanel(Panel):
         self._view: QuestionView | None = None
         self._rows: tuple[AnsweredQuestion, ...] = ()
         self._price: Price | None = None
+        self._only_estimates = False
         questions = questions_of(context.studio)
         self._asker = QuestionAsker(
             questions, lambda: context.studio.judges, context.studio.bus.publish
@@ -84,7 +85,7 @@ class QuestionsPanel(Panel):
         self._form.estimate_asked.connect(partial(self._ask, only_estimates=True))
         self._form.run_asked.connect(partial(self._ask, only_estimates=False))
         self._form.cancel_asked.connect(self._asker.cancel)
-        self._pages = pages(self._make_answers(), self._make_accuracy(), DockColumn(self._form))
+        self._pages = pages(self._make_answers(), self._make_accuracy(), DockRoom(self._form))
         open_button = push_button(
             tr("Open answers…"), self._ask_folder, tip=tr("Open the folder of a run of questions")
         )
@@ -253,6 +254,7 @@ class QuestionsPanel(Panel):
 
     def _ask(self, choice: AskChoice, *, only_estimates: bool) -> None:
         self._price = choice.price
+        self._only_estimates = only_estimates
         plan = AskPlan(
             data=choice.data,
             pictures=choice.pictures,
@@ -282,7 +284,7 @@ class QuestionsPanel(Panel):
             self._form.show_cost(f"{ended.error.message} {ended.error.hint}".rstrip())
         elif ended.is_cancelled:
             self._form.show_cost(tr("Cancelled. Asking again continues the run."))
-        if ended.error is None:
+        if ended.error is None and not self._only_estimates:
             self.open_folder(ended.folder)
 
 

@@ -10,7 +10,7 @@ from spatialstudio.application.questions.question_asker import (
 from spatialstudio.application.questions.question_view import answered_questions, read_view
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.multiple_choice import Price
+from spatialstudio.domain.multiple_choice import AskSettings, Price
 from tests.application.questions.answerers import (
     FakeAnswerer,
     always_c,
@@ -102,3 +102,12 @@ def test_a_missing_answerer_ends_the_run_with_a_report(tmp_path, events):
     asker.ask(tmp_path / "run", plan_in(tmp_path))
     asker.wait()
     assert events[-1].error is not None
+
+
+def test_a_folder_with_other_settings_is_refused_with_a_next_step(tmp_path, events):
+    ask(tmp_path, FakeAnswerer(always_right), events)
+    questions = FakeQuestions(FakeAnswerer(always_right))
+    asker = QuestionAsker(questions, JudgeSetChoice, events.append)
+    asker.ask(tmp_path / "run", plan_in(tmp_path, settings=AskSettings(is_blind=True)))
+    asker.wait()
+    assert "other questions, pictures or settings" in events[-1].error.message

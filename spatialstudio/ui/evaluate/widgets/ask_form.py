@@ -108,9 +108,9 @@ class AskForm(QWidget):
         form.addRow(tr("Method"), self._method)
         form.addRow("", self._blind)
         form.addRow("", self._single)
-        for box, title in zip(self._prices, (tr("USD in"), tr("USD out")), strict=True):
-            box.setToolTip(tr("USD per million tokens of messages, or of replies"))
-            form.addRow(title, box)
+        for box in self._prices:
+            box.setToolTip(tr("USD per million tokens of messages, then of replies; 0 if unknown"))
+        form.addRow(tr("USD in, out"), row(*map(grow, self._prices), gap=0.3))
         form.addRow("", flow(self._estimate, self._ask, self._cancel, gap=0.4))
         form.addRow("", self._cost)
 
