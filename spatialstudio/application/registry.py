@@ -48,7 +48,7 @@ from spatialstudio.domain.ports import (
     Surroundings,
     Trainer,
 )
-from spatialstudio.domain.question_ports import ChoiceAnswerer, SceneRenderer
+from spatialstudio.domain.question_ports import ChoiceAnswerer, QuestionWriter, SceneRenderer
 from spatialstudio.domain.registrations import Registrations, constants_in
 from spatialstudio.domain.run_ports import (
     AttentionFiles,
@@ -193,6 +193,10 @@ class Registry:
                 hint="Choose a vision language model, on a server or on this machine.",
             )
         return cast("ChoiceAnswerer", answerer)
+
+    def question_writer(self, adapter_id: str) -> QuestionWriter:
+        """Return a writer of questions on prompts."""
+        return cast("QuestionWriter", self._get("question_writer", adapter_id))
 
     def scene_renderer(self, adapter_id: str) -> SceneRenderer:
         """Return a renderer of scenes whose content is known."""

@@ -11,8 +11,11 @@ from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.application.plugins import adapter_ids
+from spatialstudio.application.questions.question_files import read_question_file
 from spatialstudio.application.questions.question_folder import AskPlan, open_run
 from spatialstudio.application.questions.question_report import (
+    checked_questions,
     cost_row,
     leaderboard,
     question_report,
@@ -20,6 +23,7 @@ from spatialstudio.application.questions.question_report import (
 )
 from spatialstudio.application.questions.question_run import RunProgress
 from spatialstudio.application.questions.questions import questions_of
+from spatialstudio.cli.drawing import add_extractor
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_command, add_judge_options, add_overwrite, judge_choice
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
@@ -30,8 +34,10 @@ from spatialstudio.domain.multiple_choice import (
     AnswerCost,
     AskSettings,
     Price,
+    QuestionState,
     VoteRules,
 )
+from spatialstudio.science.questions.spatialgeneval import set_row
 
 NAME_WIDTH = 16
 MOST_ATTEMPTS = 1000
@@ -65,6 +71,19 @@ def add_questions_options(parser: argparse.ArgumentParser, shared: argparse.Argu
     )
     generate.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
     add_overwrite(generate)
+    write = add("write", "write questions on a prompt from its scene, or by a language model")
+    write.add_argument("prompt", help='prompt, for example "a dog to the left of a car"')
+    write.add_argument(
+        "--writer", choices=adapter_ids("question_writer"), help="writer (default: the rules)"
+    )
+    write.add_argument(
+        "--out", type=Path, metavar="FILE", help="JSON lines to edit, check and ask about"
+    )
+    add_overwrite(write)
+    add_extractor(write)
+    check = add("check", "compare questions with the scenes of their prompts")
+    check.add_argument("data", type=Path, metavar="DATA", help=DATA_HELP)
+    add_extractor(check)
     show = add("show", "show accuracies, biases and cost of a run")
     show.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
     compare = add("compare", "compare the accuracies of several runs, best first")
@@ -123,6 +142,10 @@ def questions(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     match options.questions_command:
         case "ask":
             return _ask(options, open_studio)
+        case "write":
+            return _write(options, open_studio)
+        case "check":
+            return _check(options, open_studio)
         case "generate":
             return _generate(options, open_studio)
         case "show":
@@ -162,6 +185,42 @@ def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     asking.finish(options.out)
     _print(options, run_report(plan, run), _run_lines)
     return EXIT_FAILURE if failed else 0
+
+
+def _write(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    studio = open_studio(None)
+    studio.extractor_id = options.extractor
+    asking, scene = questions_of(studio), studio.parse_prompt(options.prompt)
+    made = asking.write(scene, options.writer, CancelFlag())
+    for note in made.notes:
+        show_progress(f"Note: {note}")
+    if options.out is not None:
+        asking.store(options.out, [made.questions], overwrite=options.overwrite)
+    _print(options, set_row(made.questions), _written_lines)
+    return 0
+
+
+def _written_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    listed = zip(row["question_type"], row["questions"], row["answers"], strict=True)
+    for name, text, key in listed:
+        yield f"{name}: {text} [{key}]"
+    if not row["questions"]:
+        yield "The prompt gives no question."
+
+
+def _check(options: argparse.Namespace, open_studio: OpenStudio) -> int:
+    studio = open_studio(None)
+    studio.extractor_id = options.extractor
+    rows = checked_questions(read_question_file(options.data), studio.parse_prompt)
+    _print(options, {"questions": rows}, _checked_lines)
+    wrong = QuestionState.CONTRADICTS.value
+    return EXIT_FAILURE if any(row["state"] == wrong for row in rows) else 0
+
+
+def _checked_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    for row in report["questions"]:
+        reason = f" ({row['reason']})" if row["reason"] else ""
+        yield f"{row['id']} question {row['question']}: {row['state']}{reason}"
 
 
 def _generate(options: argparse.Namespace, open_studio: OpenStudio) -> int:

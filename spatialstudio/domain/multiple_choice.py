@@ -5,6 +5,7 @@ from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.scene import MentionId
 
 LETTERS = "ABCDE"
 NONE_LETTER = "E"
@@ -286,3 +287,41 @@ class AnswerCost:
         return (
             self.tokens_in * price.per_million_in + self.tokens_out * price.per_million_out
         ) / million
+
+
+class QuestionState(Enum):
+    """What the scene graph of a prompt says on a question."""
+
+    AGREES = "agrees"
+    CONTRADICTS = "contradicts"
+    OPEN = "not checked"
+
+
+@frozen
+class QuestionCheck:
+    """A question compared with the scene graph of its prompt.
+
+    Attributes:
+        state: The result.
+        reason: Why; empty if it agrees.
+    """
+
+    state: QuestionState
+    reason: str = ""
+
+
+@frozen
+class WrittenQuestions:
+    """Questions on a prompt.
+
+    Attributes:
+        questions: The questions.
+        mentions: For each question the ids of the mentions that it is about.
+        source_id: Who wrote them.
+        notes: Problems, one sentence each.
+    """
+
+    questions: QuestionSet
+    mentions: tuple[tuple[MentionId, ...], ...]
+    source_id: str
+    notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Protocols of adapters that answer multiple-choice questions, or render scenes for them."""
+"""Protocols of adapters that answer or write multiple-choice questions, or render scenes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,8 +6,14 @@ from typing import Protocol
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.known_scene import KnownScene
-from spatialstudio.domain.multiple_choice import ChoiceQuestion, ChoiceReply, Sampling
+from spatialstudio.domain.multiple_choice import (
+    ChoiceQuestion,
+    ChoiceReply,
+    Sampling,
+    WrittenQuestions,
+)
 from spatialstudio.domain.ports import CancelToken
+from spatialstudio.domain.scene import SceneGraph
 
 
 class ChoiceAnswerer(Protocol):
@@ -57,4 +63,24 @@ class SceneRenderer(Protocol):
 
         Raises:
             StoreError: The folder cannot be written.
+        """
+
+
+class QuestionWriter(Protocol):
+    """Writes multiple-choice questions on a prompt."""
+
+    id: str
+
+    def write(
+        self, scene: SceneGraph, by_rules: WrittenQuestions, token: CancelToken
+    ) -> WrittenQuestions:
+        """Return questions on a prompt; on failure those of the rules with a note.
+
+        Args:
+            scene: The prompt and its scene graph.
+            by_rules: The questions that follow from the scene graph.
+            token: Polled while waiting.
+
+        Raises:
+            Cancelled: The token was cancelled.
         """

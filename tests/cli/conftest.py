@@ -12,6 +12,7 @@ from spatialstudio.adapters.hub.hub import build as build_hub
 from spatialstudio.adapters.images import build as build_images
 from spatialstudio.adapters.perception.perception_cache import NullPerceptionStore
 from spatialstudio.adapters.perturbations import build as build_perturber
+from spatialstudio.adapters.prompts.choice_questions import build as build_writer
 from spatialstudio.adapters.prompts.grammar import build as build_extractor
 from spatialstudio.adapters.questions.vision_model import build as build_vision_model
 from spatialstudio.adapters.stickers.rendered_scenes import build as build_scenes
@@ -147,6 +148,7 @@ class FakeRegistry(Registry):
             "backend": lambda _: self.backend_made,
             "answerer": build_vision_model,
             "scene_renderer": build_scenes,
+            "question_writer": build_writer,
             "detector": lambda _: self.detector_made,
             "depth": lambda _: FakeDepth(),
             "perturber": build_perturber,

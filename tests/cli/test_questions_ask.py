@@ -173,3 +173,24 @@ def test_the_judge_set_answers_what_it_can_tell(terminal, tmp_path):
     report = json.loads(done.out)
     assert (report["answerer"], report["cost"]["tokens_in"]) == ("perception", 0)
     assert report["answered"]["unanswered"] == 0
+
+
+def test_questions_of_a_prompt_are_written_edited_and_checked(terminal, tmp_path):
+    path = tmp_path / "own.jsonl"
+    done = terminal("questions", "write", "a red car to the left of a dog", "--out", path)
+    assert (done.code, "Which colour is the car?" in done.out) == (0, True)
+    checked = terminal("questions", "check", path)
+    assert (checked.code, "contradicts" in checked.out) == (0, False)
+    row = json.loads(path.read_text())
+    place = row["question_type"].index("Position")
+    row["questions"][place] = row["questions"][place].replace("the car", "the horse")
+    path.write_text(json.dumps(row))
+    checked = terminal("questions", "check", path)
+    assert checked.code == 1
+    assert "contradicts (the prompt does not name the horse)" in checked.out
+
+
+def test_without_a_server_the_rules_write_with_a_note(terminal):
+    done = terminal("questions", "write", "a dog to the left of a car", "--writer", "llm", "--json")
+    assert "No language model is configured" in done.err
+    assert "Position" in json.loads(done.out)["question_type"]

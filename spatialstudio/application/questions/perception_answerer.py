@@ -18,9 +18,11 @@ from spatialstudio.science.checker.instances import (
     regions_of,
     separated_regions,
 )
+from spatialstudio.science.colours import colour_shares
 from spatialstudio.science.questions.choice_answers import (
     ShownObjects,
     answer,
+    coloured_names,
     names_in,
     needs_depth,
 )
@@ -69,8 +71,9 @@ class PerceptionAnswerer:
         self, image: RgbImage, questions: Sequence[ChoiceQuestion], token: CancelToken
     ) -> ShownObjects:
         names = sorted({name for question in questions for name in names_in(question)})
+        height, width = image.shape[:2]
         if not names:
-            return ShownObjects(image=image, regions={})
+            return ShownObjects(height=height, width=width, regions={})
         judges, scene = self._judges(names), scene_of(names)
         perception = perceive_image(image, scene, judges, token)
         regions = {
@@ -84,7 +87,18 @@ class PerceptionAnswerer:
         if judges.depth is not None and any(map(needs_depth, questions)):
             token.raise_if_cancelled()
             depth = judges.depth.estimate(image).values
-        return ShownObjects(image=image, regions=regions, depth=depth)
+        coloured = {name for question in questions for name in coloured_names(question)}
+        return ShownObjects(
+            height=height,
+            width=width,
+            regions=regions,
+            depth=depth,
+            colours={
+                name: colour_shares(image, regions[name][0].pixels)
+                for name in coloured
+                if regions.get(name)
+            },
+        )
 
 
 def scene_of(names: Sequence[str]) -> SceneGraph:

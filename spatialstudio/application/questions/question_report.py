@@ -1,6 +1,6 @@
 """Reports on multiple-choice questions: data, recorded answers, runs, and methods compared."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from spatialstudio.domain.multiple_choice import (
     VotedSet,
     VoteRules,
 )
+from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.science.questions.prompt_questions import check_question
 from spatialstudio.science.questions.spatialgeneval import (
     BLIND,
     blind_scores,
@@ -104,6 +106,34 @@ def leaderboard(folders: Iterable[Path]) -> Sequence[Mapping[str, Any]]:
             }
         )
     return sorted(rows, key=lambda row: -(row["overall"] or 0))
+
+
+def checked_questions(
+    sets: Sequence[QuestionSet], read_scene: Callable[[str], SceneGraph]
+) -> Sequence[Mapping[str, Any]]:
+    """Compare all questions with the scenes of their prompts, as JSON values.
+
+    Args:
+        sets: The questions.
+        read_scene: Reads a prompt.
+
+    Raises:
+        PromptError: A prompt cannot be read.
+    """
+    rows = []
+    for each in sets:
+        scene = read_scene(each.prompt)
+        for number, question in enumerate(each.questions, 1):
+            check = check_question(question, scene)
+            rows.append(
+                {
+                    "id": each.id,
+                    "question": number,
+                    "state": check.state.value,
+                    "reason": check.reason,
+                }
+            )
+    return rows
 
 
 def cost_row(cost: AnswerCost, price: Price | None) -> Mapping[str, Any]:

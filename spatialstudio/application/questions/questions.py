@@ -26,10 +26,12 @@ from spatialstudio.application.storage.storage import IMAGES_ID
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.errors import StoreError, TargetExists
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.multiple_choice import QuestionSet
+from spatialstudio.domain.multiple_choice import QuestionSet, WrittenQuestions
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
+from spatialstudio.science.questions.prompt_questions import questions_of_prompt
 from spatialstudio.science.questions.rendered_questions import questions_of_scene
 from spatialstudio.science.questions.spatialgeneval import set_row
 
@@ -76,6 +78,37 @@ class Questions:
 
         return PerceptionAnswerer(judges, f"{PERCEPTION_ID} {looking}")
 
+    def write(
+        self, scene: SceneGraph, writer_id: str | None, token: CancelToken
+    ) -> WrittenQuestions:
+        """Return questions on a prompt.
+
+        Args:
+            scene: The scene graph of the prompt.
+            writer_id: A question writer; None for the rules.
+            token: Polled while waiting for a language model.
+
+        Raises:
+            Cancelled: The token was cancelled.
+        """
+        names = self._registry.scene_renderer(RENDERER_ID).names
+        by_rules = questions_of_prompt(scene, names)
+        if writer_id is None:
+            return by_rules
+        return self._registry.question_writer(writer_id).write(scene, by_rules, token)
+
+    def store(self, path: Path, sets: Sequence[QuestionSet], *, overwrite: bool = False) -> None:
+        """Write question sets as JSON lines, which a text editor can edit.
+
+        Raises:
+            TargetExists: The file exists, and ``overwrite`` is False.
+            StoreError: The folder cannot be written.
+        """
+        if path.exists() and not overwrite:
+            raise TargetExists([path])
+        lines = [json.dumps(set_row(each), ensure_ascii=False) + "\n" for each in sets]
+        self._write(path, "".join(lines).encode("utf-8", "surrogatepass"))
+
     def generate(
         self, folder: Path, count: int, seed: int, *, overwrite: bool = False
     ) -> Sequence[QuestionSet]:
@@ -102,8 +135,7 @@ class Questions:
             rng = np.random.default_rng(own_seed)
             sets.append(questions_of_scene(scene, set_id, renderer.names, rng))
             renderer.write(scene, folder / f"{set_id}.png")
-        lines = [json.dumps(set_row(each)) + "\n" for each in sets]
-        self._write(path, "".join(lines).encode())
+        self.store(path, sets, overwrite=overwrite)
         return sets
 
     def begin(self, folder: Path, plan: AskPlan) -> QuestionRun:

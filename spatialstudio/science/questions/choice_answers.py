@@ -7,18 +7,18 @@ that the detector does not know, objects that are missing or found several times
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
 
-from spatialstudio.domain.arrays import FloatMap, RgbImage
+from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import NONE_LETTER, ChoiceQuestion
 from spatialstudio.domain.scene import FAR_FROM, NEAR, Axis, RelationType
 from spatialstudio.domain.verdict import Box, box_around
 from spatialstudio.science.checker.instances import Region
 from spatialstudio.science.checker.measurement import box_gap
-from spatialstudio.science.colours import colour_shares
 from spatialstudio.science.questions.choice_forms import (
     JOIN,
     NOTHING,
@@ -73,15 +73,19 @@ class ShownObjects:
     """What was found in a picture.
 
     Attributes:
-        image: (H, W, 3) uint8.
+        height: Of the picture, pixels.
+        width: Of the picture, pixels.
         regions: The instances of each name, best first; no entry for a name that the detector
             does not know.
         depth: (H, W), larger is farther; None without a depth model.
+        colours: Shares of the basic colour terms by name, where they were measured.
     """
 
-    image: RgbImage
+    height: int
+    width: int
     regions: Mapping[str, Sequence[Region]]
     depth: FloatMap | None = None
+    colours: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def names_in(question: ChoiceQuestion) -> frozenset[str]:
@@ -96,6 +100,12 @@ def names_in(question: ChoiceQuestion) -> frozenset[str]:
     elif read.form is Form.ORDER:
         named = [name for text in options for name in text.split(JOIN)]
     return frozenset(" ".join(name.lower().split()) for name in (*read.names, *named))
+
+
+def coloured_names(question: ChoiceQuestion) -> tuple[str, ...]:
+    """Return the names of objects whose colours a question needs."""
+    read = read_stem(question.stem)
+    return read.names if read is not None and read.form is Form.COLOUR else ()
 
 
 def needs_depth(question: ChoiceQuestion) -> bool:
@@ -142,7 +152,7 @@ class _Asked:
         options: tuple[str, ...],
     ) -> None:
         self.shown, self.margins, self.names, self.options = shown, margins, names, options
-        self.height, self.width = shown.image.shape[:2]
+        self.height, self.width = shown.height, shown.width
 
     def regions(self, name: str) -> Sequence[Region]:
         """Return the instances of a name.
@@ -223,9 +233,12 @@ def _count(asked: _Asked) -> tuple[str, str]:
 
 def _colour(asked: _Asked) -> tuple[str, str]:
     (name,) = asked.names
-    shares = colour_shares(asked.shown.image, asked.single(name).pixels)
-    first, second = sorted(shares, key=lambda term: -shares[term])[:2]
-    if shares[first] < asked.margins.colour * shares[second]:
+    asked.single(name)
+    shares = asked.shown.colours.get(name)
+    if not shares:
+        raise CannotTellError(f"the colour of the {name} is not measured")
+    first, *others = sorted(shares, key=lambda term: -shares[term])
+    if others and shares[first] < asked.margins.colour * shares[others[0]]:
         raise CannotTellError(f"the {name} has several colours")
     return first, f"{shares[first]:.0%} of its pixels are {first}"
 

@@ -19,9 +19,11 @@ def region(left, top, right, bottom, score=1.0, most=1):
 
 DOG, CAT = region(0, 40, 30, 70), region(60, 40, 90, 70)
 SHOWN = ShownObjects(
-    image=np.full((SIDE, SIDE, 3), (200, 20, 20), np.uint8),
+    height=SIDE,
+    width=SIDE,
     regions={"dog": [DOG], "dogs": [DOG], "cat": [CAT], "bus": []},
     depth=np.tile(np.linspace(0, 1, SIDE, dtype=np.float32), (SIDE, 1)),
+    colours={"dog": {"red": 0.8, "brown": 0.2}},
 )
 SIDES = "Options: A: to the right of it, B: above it, C: to the left of it, D: below it, E: None"
 

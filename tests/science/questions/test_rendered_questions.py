@@ -143,7 +143,10 @@ def test_with_perfect_masks_the_perception_is_never_wrong(rendered):
         for each in scene.objects:
             depth[each.visible] = each.depth if each.depth is not None else 0.5
         shown = ShownObjects(
-            image=scene.image, regions={**absent, **regions, **plurals}, depth=depth
+            height=depth.shape[0],
+            width=depth.shape[1],
+            regions={**absent, **regions, **plurals},
+            depth=depth,
         )
         for question in made.questions:
             try:
