@@ -324,6 +324,11 @@ def _score_lines(row: Mapping[str, Any]) -> Iterator[str]:
             yield f"    {each['text']}: {answer}"
     if row.get("scene_graph_score") is not None:
         yield from _scene_graph_lines(row)
+    if row.get("choice_score") is not None:
+        yield f"  multiple choice {row['choice_score']:.2f}"
+        for each in row["choice_questions"]:
+            outcome = "right" if each["letter"] == each["key"] else "not right"
+            yield f"    {each['question']} {each['letter']}, {outcome}: {each['reason']}"
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
