@@ -551,7 +551,7 @@ class Studio:
             self.storage.expect_evaluation(run)
             from spatialstudio.application.evaluate.judge_stored import evaluate_job
 
-            self.engine.submit(evaluate_job(run, (judges, self.checker), run.id))
+            self.engine.submit(evaluate_job(run, (judges, self.checker), run.id, self.assertions))
 
     def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
         """Return the current scene; with choices, the scene of the text that a seed chooses."""

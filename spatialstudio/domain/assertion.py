@@ -65,11 +65,13 @@ class Assertions:
         items: In display order.
         source_id: The assertion reader that created them.
         notes: Problems, one sentence each.
+        prompt: The prompt that they belong to; empty if they may be asked about any.
     """
 
     items: tuple[Assertion, ...]
     source_id: str
     notes: tuple[str, ...] = ()
+    prompt: str = field(default="", metadata=SPARSE)
 
 
 @frozen

@@ -14,6 +14,7 @@ from spatialstudio.application.jobs.messages import (
     PictureJudged,
 )
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.errors import Cancelled, StudioError
 from spatialstudio.domain.generation import (
     GenerationCancelled,
@@ -56,8 +57,16 @@ def judge_run(
     return decide_again(stored, run.scene, checker)
 
 
-def evaluate_job(run: OpenRun, judges: JudgedBy, job_id: RequestId) -> EvaluateJob:
+def evaluate_job(
+    run: OpenRun, judges: JudgedBy, job_id: RequestId, assertions: Assertions | None = None
+) -> EvaluateJob:
     """Return the job that evaluates the picture of a run.
+
+    Args:
+        run: The run.
+        judges: Judge set and checker.
+        job_id: Id of the job.
+        assertions: Of the DA-score; None for those of the scene.
 
     Raises:
         NoDetectorChosen: The run has no picture.
@@ -66,7 +75,12 @@ def evaluate_job(run: OpenRun, judges: JudgedBy, job_id: RequestId) -> EvaluateJ
         raise no_detector_chosen()
     choice, checker = judges
     return EvaluateJob(
-        job_id=job_id, image=run.image, scene=run.scene, judges=choice, checker=checker
+        job_id=job_id,
+        image=run.image,
+        scene=run.scene,
+        judges=choice,
+        checker=checker,
+        assertions=assertions,
     )
 
 

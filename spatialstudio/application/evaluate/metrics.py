@@ -364,7 +364,7 @@ def score_assertions(
         evaluation: Evaluation with the perception of the image.
         da_models: Models of the DA-score.
         token: Checked before each model call.
-        assertions: Assertions of the prompt; None to derive them.
+        assertions: Assertions of the prompt; None to derive them, as with those of another prompt.
 
     Raises:
         DetectorError: A model is damaged or missing.
@@ -372,7 +372,7 @@ def score_assertions(
     """
     reader, answerer, settings = da_models.reader, da_models.answerer, da_models.settings
     asserted = assertions
-    if asserted is None:
+    if asserted is None or asserted.prompt not in {"", scene.prompt.text}:
         asserted = reader.read(scene, token) if reader else assertions_of(scene)
     if answerer is None:
         seen, instances = evaluation.perception, evaluation.instances

@@ -11,7 +11,7 @@ from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import SPACE, clear, column, grow, push_button, row
 from spatialstudio.ui.widgets.dock_column import DockRoom
-from spatialstudio.ui.widgets.fields import ChoiceBox, NumberBox
+from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, NumberBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 SIZE_EM = (30, 26)
@@ -54,7 +54,7 @@ class FixDialog(TitledDialog):
         self._reason.setVisible(len(reasons) > 1)
         only = TextLabel(reasons[0][1], Tone.HEADING)
         only.setVisible(len(reasons) == 1)
-        self._budget = NumberBox(minimum=1, maximum=MOST_BUDGET)
+        self._budget = NumberBox(minimum=1, maximum=MOST_BUDGET, **PLAIN_NUMBER)
         self._budget.setAccessibleName(tr("Most pictures"))
         with QSignalBlocker(self._budget):
             self._budget.setValue(budget)

@@ -45,6 +45,7 @@ from spatialstudio.ui.inspect.workspace import (
     NUMBERS,
     TIME,
 )
+from spatialstudio.ui.refine.workspace import ASSERTIONS
 from spatialstudio.ui.run.workspace import PROMPT, QUEUE, RESULTS
 from spatialstudio.ui.widgets.dock_column import (
     DockRoom,
@@ -75,7 +76,7 @@ INSPECT = Workspace(
 EVALUATE = Workspace(
     id="evaluate",
     command=EVALUATE_WORKSPACE,
-    docks=(PROMPT, VERDICT, WHAT_IF, SCENE_GRAPH, QUESTIONS, JUDGES, STABILITY),
+    docks=(PROMPT, VERDICT, WHAT_IF, SCENE_GRAPH, ASSERTIONS, QUESTIONS, JUDGES, STABILITY),
     tools=(OPEN_PICTURE,),
     layers=PLAIN_LAYERS - {Layer.MAPS} | {Layer.BAND},
     shows_ending=True,

@@ -1,0 +1,95 @@
+"""Assertions of the DA-score: decomposed, changed by hand, and scored at another temperature."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from spatialstudio.application.jobs.cancellation import CancelFlag
+from spatialstudio.domain.assertion import (
+    Assertion,
+    AssertionId,
+    Assertions,
+    DaScore,
+)
+from spatialstudio.domain.scene import SceneGraph
+from spatialstudio.domain.verdict import Evaluation
+from spatialstudio.science.questions.da_score import score_again
+
+if TYPE_CHECKING:
+    from spatialstudio.application.evaluate.judging import Judging
+
+BY_HAND = "hand"
+"""Source of assertions that the user changed."""
+
+
+def decompose(judging: "Judging", scene: SceneGraph, reader_id: str) -> Assertions:
+    """Return the assertions of a prompt, in the order of its words; may wait for a server.
+
+    Args:
+        judging: Knows the assertion readers.
+        scene: Scene of the prompt.
+        reader_id: Assertion reader; empty to derive them from the scene, offline.
+    """
+    found = judging.decompose(scene, reader_id or None, CancelFlag())
+    return replace(found, prompt=scene.prompt.text)
+
+
+def with_assertion(
+    assertions: Assertions, assertion_id: AssertionId, text: str, question: str
+) -> Assertions:
+    """Return assertions with one changed.
+
+    A changed assertion no longer belongs to an object or relation, as its words may say something
+    else: only a question answerer answers it, not the detections.
+    """
+    items = tuple(
+        _changed(each, text, question) if each.id == assertion_id else each
+        for each in assertions.items
+    )
+    return _by_hand(assertions, items)
+
+
+def without_assertion(assertions: Assertions, assertion_id: AssertionId) -> Assertions:
+    """Return assertions without one."""
+    items = tuple(each for each in assertions.items if each.id != assertion_id)
+    return _by_hand(assertions, items)
+
+
+def with_new_assertion(assertions: Assertions, text: str, question: str) -> Assertions:
+    """Return assertions with one added at the end."""
+    taken = {each.id for each in assertions.items}
+    numbers = (AssertionId(f"a{number}") for number in range(1, len(taken) + 2))
+    new_id = next(each for each in numbers if each not in taken)
+    added = Assertion(id=new_id, text=text, question=question)
+    return _by_hand(assertions, (*assertions.items, added))
+
+
+def at_temperature(evaluation: Evaluation, temperature: float) -> Evaluation:
+    """Return an evaluation whose DA-score is recomputed from the stored answers.
+
+    Args:
+        evaluation: An evaluation with a DA-score.
+        temperature: Above 0; larger is less confident.
+    """
+    score = evaluation.da_score
+    if score is None:
+        return evaluation
+    settings = replace(score.settings, temperature=temperature)
+    return replace(evaluation, da_score=score_again(score, settings))
+
+
+def has_log_chances(score: DaScore | None) -> bool:
+    """Return whether a score has log-probabilities, which the temperature acts on."""
+    return score is not None and any(each.chances is not None for each in score.scores)
+
+
+def _changed(assertion: Assertion, text: str, question: str) -> Assertion:
+    if (text, question) == (assertion.text, assertion.question):
+        return assertion
+    return Assertion(id=assertion.id, text=text, question=question, weight=assertion.weight)
+
+
+def _by_hand(assertions: Assertions, items: Sequence[Assertion]) -> Assertions:
+    if tuple(items) == assertions.items:
+        return assertions
+    return replace(assertions, items=tuple(items), source_id=BY_HAND)

@@ -1,0 +1,1 @@
+"""Widgets of Fix it and the assertions."""
