@@ -88,7 +88,8 @@ def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:
 
     def report(attempt: FixAttempt) -> None:
         number, steps = len(fix_run.fix.attempts), fix_run.fix.steps
-        show_progress(f"Picture {number} of at most {len(steps)}: {_found(attempt)}")
+        name = f" ({_name(attempt.step)})" if attempt.step else ""
+        show_progress(f"Picture {number} of at most {len(steps)}{name}: {_found(attempt)}")
 
     with working(studio):
         run_fix(fix_run, lambda request: draw_in_session(studio, request), report)

@@ -1,10 +1,11 @@
 """Fix it: why a picture failed, the remedies to try, and the attempts so far."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 from spatialstudio.domain.assertion import DaScore
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
@@ -108,12 +109,16 @@ class FixStep:
         other_noise: Whether the seed changes as well.
         tried: Development pictures of the same reason on which it was tried; 0 if never measured.
         repaired: How many of these it repaired.
+        reason: What it should repair; None for that of the fix.
+        about: The objects that the reason concerns; empty for those of the fix.
     """
 
     remedy: Remedy
     other_noise: bool = False
     tried: int = 0
     repaired: int = 0
+    reason: FixReason | None = field(default=None, metadata=SPARSE)
+    about: tuple[MentionId, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def adds_noise(self) -> bool:

@@ -116,7 +116,7 @@ def test_a_picture_that_cannot_be_repaired_stays(terminal, start, runs):
 
     assert done.code == 1
     assert "0. Start: FAIL  (best)" in done.out
-    assert "Picture 2 of at most 2: FAIL" in done.err
+    assert "Picture 2 of at most 2 (Stronger hold, other noise): FAIL" in done.err
 
 
 def test_a_failure_keeps_the_pictures_so_far_and_the_fix_continues(terminal, registry, runs, start):

@@ -1,10 +1,11 @@
 """Fix it: the plan for a picture that is not right, and its attempts one after another.
 
 The reason of the verdict decides which remedies are tried, and ``resources/refine/remedies.toml``
-in which order: that in which they repaired most pictures of development prompts. Each attempt is a
-run whose parent is the picture to be fixed. The state is saved after each attempt, so that a fix
-that ended for any reason is continued. It stops at the first picture that passes; the best one is
-never worse than the start, which stays stored.
+in which order: that in which they repaired most pictures of development prompts. Where an attempt
+fails for another reason, the remaining ones are planned for that reason. Each attempt is a run
+whose parent is the picture to be fixed. The state is saved after each attempt, so that a fix that
+ended for any reason is continued. It stops at the first picture that passes; the best one is never
+worse than the start, which stays stored.
 """
 
 import tomllib
@@ -217,12 +218,15 @@ class FixRun:
     Args:
         fix: The fix; attempts that were not judged are tried again.
         save: Stores the fix after each attempt.
+        order: The measured remedies; None for the shipped ones.
     """
 
-    def __init__(self, fix: Fix, save: Callable[[Fix], None]) -> None:
+    def __init__(
+        self, fix: Fix, save: Callable[[Fix], None], order: RemedyOrder | None = None
+    ) -> None:
         judged = tuple(each for each in fix.attempts if each.outcomes)
         self.fix = replace(fix, attempts=judged)
-        self._save = save
+        self._save, self._order = save, order
 
     @property
     def is_over(self) -> bool:
@@ -250,9 +254,27 @@ class FixRun:
             StoreError: The state cannot be written.
         """
         attempt = attempt_of(run, self.fix.steps[len(self.fix.attempts)])
-        self.fix = replace(self.fix, attempts=(*self.fix.attempts, attempt))
+        fix = replace(self.fix, attempts=(*self.fix.attempts, attempt))
+        self.fix = _replanned(fix, run, self._order or measured_order())
         self._save(self.fix)
         return attempt
+
+
+def _replanned(fix: Fix, run: OpenRun, order: RemedyOrder) -> Fix:
+    """Return a fix whose remaining steps are for the reason why its last attempt failed."""
+    count = len(fix.attempts)
+    done, left = fix.steps[:count], len(fix.steps) - count
+    found = reason_to_fix(run)
+    if found is None or FixReason.STYLE in (fix.reason, found.reason):
+        return fix
+    if not left or found.reason is (done[-1].reason or fix.reason):
+        return fix
+    tried = {step.remedy for step in done if not step.other_noise}
+    can_redraw = fix.repair is not None
+    planned = planned_steps(found.reason, order, left + len(tried), can_redraw=can_redraw)
+    fresh = [step for step in planned if step.other_noise or step.remedy not in tried]
+    steps = (replace(step, reason=found.reason, about=found.about) for step in fresh[:left])
+    return replace(fix, steps=(*done, *steps))
 
 
 def run_fix(fix_run: FixRun, draw: DrawAttempt, report: Callable[[FixAttempt], None]) -> None:

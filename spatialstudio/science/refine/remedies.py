@@ -128,7 +128,7 @@ def _held(fix: Fix, place: int) -> GenerationRequest:
 
 def _present(fix: Fix, place: int) -> GenerationRequest:
     request = _guided(fix, place)
-    return replace(request, scene=_weighted(request.scene, fix.about))
+    return replace(request, scene=_weighted(request.scene, fix.steps[place].about or fix.about))
 
 
 def _weighted(scene: SceneGraph, about: Sequence[MentionId]) -> SceneGraph:

@@ -5,13 +5,14 @@ import pytest
 from spatialstudio.application.jobs.messages import EngineStopped, PictureJudged
 from spatialstudio.application.run.fixing import FixChanged
 from spatialstudio.domain.errors import ErrorReport, RequestError
-from spatialstudio.domain.fix import FixReason
+from spatialstudio.domain.fix import FixReason, Remedy
 from spatialstudio.domain.generation import (
     GenerationCancelled,
     GenerationFailed,
     GenerationFinished,
 )
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
+from spatialstudio.science.refine.remedies import CANDIDATES
 from tests.ui.scripted_engine import evaluation_of, picture_of
 
 TROUBLE = ErrorReport(title="Drawing", message="Not enough memory.")
@@ -93,6 +94,20 @@ def test_the_budget_ends_it_and_the_start_stays_the_best_of_equal_ones(begun, en
     assert begun.fix.is_over
     assert not begun.fix.is_fixed
     assert begun.fix.best == begun.fix.start
+
+
+def test_where_an_attempt_fails_for_another_reason_the_rest_is_planned_for_it(begun, engine):
+    planned = begun.fix.steps
+    judge(engine, Outcome.UNDECIDABLE, AbstentionReason.AMBIGUOUS_OBJECT)
+
+    steps = begun.fix.steps
+    assert steps[0] == planned[0]
+    assert len(steps) == len(planned)
+    assert {each.reason for each in steps[1:]} == {FixReason.DUPLICATED}
+    assert {each.remedy for each in steps[1:]} <= {*CANDIDATES[FixReason.DUPLICATED], Remedy.NOISE}
+
+    judge(engine, Outcome.UNDECIDABLE, AbstentionReason.AMBIGUOUS_OBJECT)
+    assert begun.fix.steps == steps
 
 
 def test_a_worse_attempt_never_replaces_the_start(studio, engine, heard):
