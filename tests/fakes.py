@@ -163,6 +163,9 @@ class FakeBackend:
     def devices(self):
         return (PROCESSOR,)
 
+    def denoiser_flops(self, model, height, width):
+        return height * width * 1000
+
     def layers(self, model, height, width):
         layer = TextLayer(name="mid_block.attentions.0", shape=(height // 8, width // 8))
         return ModelLayers(layers=(layer,), guiding=frozenset({layer.name}), heads=1)

@@ -25,6 +25,7 @@ from spatialstudio.application.benchmark.report import (
     report_on_method,
 )
 from spatialstudio.application.benchmark.report_files import (
+    TERA,
     comparison_answer,
     report_answer,
     report_csv,
@@ -443,7 +444,8 @@ def _report_lines(report: MethodReport) -> Iterator[str]:
     if reasons:
         yield f"  abstentions: {reasons}"
     if report.seconds is not None:
-        yield f"  cost: {report.seconds:.2f} s and {report.passes:.1f} denoiser passes each"
+        flops = "" if report.flops is None else f" ({report.flops / TERA:.3g} TFLOP)"
+        yield f"  cost: {report.seconds:.2f} s and {report.passes:.1f} denoiser passes{flops} each"
 
 
 def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from spatialstudio.adapters.diffusion.attention_archive import (
     plan_archive,
     text_layers,
 )
+from spatialstudio.adapters.diffusion.denoiser_cost import denoiser_flops
 from spatialstudio.adapters.diffusion.guided_call import (
     CallPlan,
     GuidedCall,
@@ -218,6 +219,14 @@ class DiffusersBackend:
             BackendError: The model is damaged or missing.
         """
         return outline_layers(model, height, width)
+
+    def denoiser_flops(self, model: ModelCard, height: int, width: int) -> int | None:
+        """Count the operations of a denoiser pass; see ``GenerationBackend``.
+
+        Raises:
+            BackendError: The model is damaged or missing.
+        """
+        return denoiser_flops(model, height, width)
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Estimate memory from the loaded model; loads a small one if none is loaded.

@@ -39,15 +39,25 @@ def outline_layers(model: ModelCard, height: int, width: int) -> ModelLayers:
         ModelNotFound: The model is damaged or missing.
         BackendError: Its family is not supported.
     """
-    try:
-        outline = _outline(model)
-    except SIGNS_OF_DAMAGE as error:
-        raise damaged(model, error) from error
+    outline = model_outline(model)
     return ModelLayers(
         layers=layers_at(outline, height, width),
         guiding=frozenset(layer.name for layer in outline.guiding_layers),
         heads=max(int(layer.module.heads) for layer in outline.text_layers),  # type: ignore[arg-type]
     )
+
+
+def model_outline(model: ModelCard) -> LoadedPipeline:
+    """Return a pipeline of a denoiser without weights, and of nothing else.
+
+    Raises:
+        ModelNotFound: The model is damaged or missing.
+        BackendError: Its family is not supported.
+    """
+    try:
+        return _outline(model)
+    except SIGNS_OF_DAMAGE as error:
+        raise damaged(model, error) from error
 
 
 def _outline(model: ModelCard) -> LoadedPipeline:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from spatialstudio.application.benchmark.item_records import (
+    COSTS,
     benchmark_item,
     manifest_line,
     sample_id,
@@ -129,5 +130,5 @@ def _place_of(item: PlannedItem, record: Record) -> Record:
         "counterpart": item.prompt.counterpart_id,
         "tags": list(item.prompt.tags),
         "seed": item.seed,
-        **{name: record[name] for name in ("picture", "seconds", "passes")},
+        **{name: record.get(name) for name in ("picture", *COSTS)},
     }

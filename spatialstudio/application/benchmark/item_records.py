@@ -17,7 +17,8 @@ from spatialstudio.science.checker.measurement import candidates_of
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
 
-COSTS = ("seconds", "judging_seconds", "passes", "device")
+COSTS = ("seconds", "judging_seconds", "passes", "flops")
+"""Numbers of an item's record; those of earlier versions lack some."""
 
 
 def passes_of(request: GenerationRequest, events: Sequence[object]) -> int:
@@ -171,7 +172,7 @@ def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: Benchm
         "object_b": stated.object,
         "timestamp_utc": record["created"],
         "code_version": record["versions"],
-        "cost": {name: record[name] for name in COSTS if name in record},
+        "cost": {name: record.get(name) for name in (*COSTS, "device")},
     }
 
 

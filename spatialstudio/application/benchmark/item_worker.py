@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from spatialstudio.application.jobs.messages import (
+    CostCounted,
     Engine,
     EngineStopped,
     EvaluateJob,
@@ -37,6 +39,7 @@ class ItemResult:
         events: All events of the drawing, those of trials and candidates included.
         evaluation: None if it was not judged.
         judging_seconds: Time that the evaluation took.
+        flops: Floating-point operations of a denoiser pass; None if unknown.
         error: Why it was not drawn or not judged; None without a failure.
         is_lost: Whether the engine ended during the item.
     """
@@ -44,6 +47,7 @@ class ItemResult:
     events: tuple[GenerationEvent, ...] = ()
     evaluation: Evaluation | None = None
     judging_seconds: float = 0.0
+    flops: int | None = None
     error: ErrorReport | None = None
     is_lost: bool = False
 
@@ -102,14 +106,18 @@ class ItemWorker:
             Cancelled: The job was cancelled.
         """
         events: list[GenerationEvent] = []
+        flops: int | None = None
         self._engine.submit(job)
         try:
             while True:
                 check()
                 with suppress(Empty):
-                    result = _end_of(job, self._reports.get(timeout=SECONDS), events)
+                    report = self._reports.get(timeout=SECONDS)
+                    if isinstance(report, CostCounted):
+                        flops = report.flops
+                    result = _end_of(job, report, events)
                     if result is not None:
-                        return result
+                        return replace(result, flops=flops)
         except Cancelled:
             self._engine.cancel(job.job_id)
             raise

@@ -88,6 +88,8 @@ class MethodReport:
         metrics: Figures of the metrics by name.
         seconds: Mean drawing time of a picture; None if not recorded.
         passes: Mean denoiser passes of a picture; None if not recorded.
+        judging_seconds: Mean judging time of a picture; None if not recorded.
+        flops: Mean floating-point operations of a picture's passes; None if not recorded.
         robustness: PSE on corrupted masks; empty if it was not measured.
     """
 
@@ -105,6 +107,8 @@ class MethodReport:
     robustness: tuple[CorruptionRow, ...] = ()
     seconds: float | None = None
     passes: float | None = None
+    judging_seconds: float | None = None
+    flops: float | None = None
 
 
 def read_methods(folders: Sequence[Path], records: RecordedRuns) -> tuple[MethodResults, ...]:
@@ -217,6 +221,8 @@ def report_on_method(
         metrics=metric_figures(method.rows, choose_metrics(metrics)),
         seconds=_mean(method.rows, "seconds"),
         passes=_mean(method.rows, "passes"),
+        judging_seconds=_mean(method.rows, "judging_seconds"),
+        flops=_mean(method.rows, "flops"),
     )
 
 

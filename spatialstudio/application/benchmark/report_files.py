@@ -14,6 +14,7 @@ from spatialstudio.science.benchmark.figures import Comparison, Rates
 
 HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
 Line = tuple[object, ...]
+TERA = 10**12
 BAR_WIDTH = 240
 """Pixels of a rate of 1 in the HTML report."""
 STYLE = (
@@ -74,7 +75,9 @@ def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
                 yield "metric", metric, name if key is None else f"{name} {key}", number
     if report.seconds is not None:
         yield "cost", "", "seconds", report.seconds
+        yield "cost", "", "judging_seconds", report.judging_seconds
         yield "cost", "", "denoiser_passes", report.passes
+        yield "cost", "", "flops", report.flops
 
 
 def _rate_figures(group: str, name: str, rates: Rates) -> Iterator[tuple[str, str, str, Any]]:
@@ -195,7 +198,7 @@ def report_html(
 
 def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
     header = ("Method", "PASS over all", "PASS over decided", "Coverage", "Best of K", "All of K")
-    rows: list[Line] = [(*header, "Seconds", "Denoiser passes")]
+    rows: list[Line] = [(*header, "Seconds", "Denoiser passes", "TFLOP")]
     for each in reports:
         shares = (each.all.pass_all, each.all.pass_decided, each.all.coverage)
         rows.append(
@@ -206,6 +209,7 @@ def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
                 each.report.all_of.pass_rate_all,
                 each.seconds,
                 each.passes,
+                None if each.flops is None else each.flops / TERA,
             )
         )
     return rows

@@ -145,7 +145,13 @@ class ItemFiles:
             judges.choice, item.request.scene, is_sticker_picture=is_sticker
         )
         has_judge = choice.detector_id is not None
-        return GenerateJob(request=item.request, model=model, judge=has_judge, judges=choice)
+        return GenerateJob(
+            request=item.request,
+            model=model,
+            judge=has_judge,
+            judges=choice,
+            counts_cost=True,
+        )
 
     def judge_id(self, job: GenerateJob) -> str:
         """Return the name of the verdicts of a job's judge set under the plan's settings."""
@@ -389,6 +395,7 @@ class BenchmarkRunner:
     ) -> Record:
         finished = result.finished
         assert finished is not None
+        passes = passes_of(job.request, result.events)
         (device,) = (
             each.device for each in result.last_call if isinstance(each, GenerationStarted)
         )
@@ -401,7 +408,8 @@ class BenchmarkRunner:
             "versions": dict(environment_on(device, finished.setup).libraries),
             "seconds": finished.seconds,
             "judging_seconds": result.judging_seconds,
-            "passes": passes_of(job.request, result.events),
+            "passes": passes,
+            "flops": None if result.flops is None else passes * result.flops,
             "device": device,
         }
 

@@ -15,9 +15,11 @@ from spatialstudio.application.evaluate.judge_choice import make_judge_set, used
 from spatialstudio.application.evaluate.metrics import DaModels, score_assertions
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.jobs.messages import (
+    CostCounted,
     DevicesListed,
     EstimateMemory,
     EvaluateJob,
+    GenerateJob,
     Job,
     JobFailed,
     LayersListed,
@@ -113,6 +115,7 @@ class Worker:
                 if request.steering.is_on and job.judges.detector_id is not None:
                     judges = make_judge_set(registry, job.judges)
                 finished = draw_image(asked, backend, judges, token, report)
+            self._count_cost(job, finished)
             self._report(finished)
         except Cancelled:
             self._report(GenerationCancelled(request_id=job.job_id, at_step=steps_ended))
@@ -129,6 +132,15 @@ class Worker:
                 checker=job.checker,
             )
             self._judge(drawn, token, steps_ended)
+
+    def _count_cost(self, job: GenerateJob, finished: GenerationFinished) -> None:
+        if not job.counts_cost:
+            return
+        backend = self._ready_registry().backend(job.request.backend_id)
+        height, width, _ = finished.image.shape
+        flops = backend.denoiser_flops(job.model, height, width)
+        if flops is not None:
+            self._report(CostCounted(request_id=job.job_id, flops=flops))
 
     def answer(self, question: Question) -> None:
         """Answer a question, safe to call during a job. Errors are left to the job to report."""

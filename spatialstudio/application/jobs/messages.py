@@ -51,6 +51,7 @@ class GenerateJob:
         assertions: Assertions of the DA-score; None for those of the scene.
         checker: Settings of the checker.
         start: (H, W, 3) uint8, the picture that a local repair starts from; None without one.
+        counts_cost: Whether to report ``CostCounted``.
     """
 
     request: GenerationRequest
@@ -60,6 +61,7 @@ class GenerateJob:
     assertions: Assertions | None = None
     checker: CheckerSettings = REPRODUCE
     start: RgbImage | None = None
+    counts_cost: bool = False
 
     @property
     def job_id(self) -> RequestId:
@@ -209,6 +211,19 @@ class PictureJudged:
 
 
 @frozen
+class CostCounted:
+    """The cost of a picture's denoiser passes, before ``GenerationFinished``. May cross threads.
+
+    Attributes:
+        request_id: The job.
+        flops: Floating-point operations of one pass over one latent image.
+    """
+
+    request_id: RequestId
+    flops: int
+
+
+@frozen
 class JobFailed:
     """An evaluation failed; the image itself is unaffected. May cross threads."""
 
@@ -237,6 +252,7 @@ Report: TypeAlias = (
     | DevicesListed
     | LayersListed
     | PictureJudged
+    | CostCounted
     | JobFailed
     | EngineStopped
 )

@@ -63,6 +63,8 @@ def test_a_benchmark_is_reported_with_all_its_metrics_and_cost(results):
     assert {"visor", "hrs", "pse", "checker"} <= plain.metrics.keys()
     assert plain.seconds == 0.5
     assert plain.passes == 4.0
+    assert plain.flops == 4 * 16 * 16 * 1000
+    assert plain.judging_seconds > 0
     assert plain.all.counts.total == 15
     assert set(plain.by_object) == {"dog", "cat", "car"}
     assert plain.order is not None
