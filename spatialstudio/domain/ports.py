@@ -285,14 +285,7 @@ class GenerationBackend(Protocol):
         """
 
     def denoiser_flops(self, model: ModelCard, height: int, width: int) -> int | None:
-        """Return the floating-point operations of a denoiser pass over one picture.
-
-        Returns:
-            None if they cannot be counted.
-
-        Raises:
-            BackendError: The model is damaged or missing.
-        """
+        """Return the operations of a denoiser pass over one picture; None if unknown."""
 
     def estimate(self, request: GenerationRequest, model: ModelCard) -> MemoryEstimate | None:
         """Estimate the memory of a request; may run during another generation.

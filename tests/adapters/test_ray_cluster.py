@@ -26,3 +26,9 @@ def test_without_ray_the_error_says_how_to_install_it(monkeypatch):
     with pytest.raises(ClusterError, match="not installed") as caught:
         RayCluster().open("", ProcessPlan(make=dict))
     assert "spatialstudio[cluster]" in caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999999"])
+def test_an_address_without_a_cluster_is_named_at_once(address):
+    with pytest.raises(ClusterError, match="no Ray cluster"):
+        RayCluster().open(address, ProcessPlan(make=dict))

@@ -8,6 +8,7 @@ import logging
 import secrets
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ THREADS_VARIABLE = "OMP_NUM_THREADS"
 OBJECT_STORE_BYTES = 256 * 2**20
 """Shared memory of a Ray on this machine; the reports of a picture take a few megabytes."""
 NO_LIMIT = -1
+CONNECTION_S = 10.0
 
 
 def build(_: Surroundings) -> "RayCluster":
@@ -100,6 +102,7 @@ class RayCluster:
                 "_node_ip_address": LOOPBACK,
                 "_temp_dir": str(self._folder),
             }
+        _check_reachable(address)
         _log_instead_of_printing()
         try:
             with _own_signals():
@@ -252,6 +255,24 @@ def _variables(*, is_local: bool) -> dict[str, str | None]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(16),
     }
+
+
+def _check_reachable(address: str) -> None:
+    """Check that something listens at "host:port"; Ray itself would try for minutes.
+
+    Raises:
+        ClusterError: Nothing listens there.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host, int(port)), CONNECTION_S).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f'There is no Ray cluster at "{address}".',
+            hint='Pass --address HOST:PORT; "ray status" shows the cluster of a machine.',
+        ) from error
 
 
 def _log_instead_of_printing() -> None:

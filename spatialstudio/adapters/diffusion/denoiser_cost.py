@@ -15,7 +15,6 @@ TIME_IDS = 6
 """Of SDXL: original size, crop and target size."""
 
 
-@lru_cache(maxsize=16)
 def denoiser_flops(model: ModelCard, height: int, width: int) -> int | None:
     """Return the floating-point operations of one pass over one picture; no weights are loaded.
 
@@ -39,6 +38,7 @@ def denoiser_flops(model: ModelCard, height: int, width: int) -> int | None:
     return unet_flops(denoiser, height // scale, width // scale)
 
 
+@lru_cache(maxsize=16)
 def unet_flops(unet: Any, height: int, width: int) -> int:
     """Return the floating-point operations of a UNet on the meta device at a latent size."""
     config = unet.config

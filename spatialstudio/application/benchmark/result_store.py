@@ -28,6 +28,8 @@ PLAN_FILE = "plan.toml"
 PROMPTS_FILE = "prompts.jsonl"
 HOLD_FILE = "hold"
 RESULTS_FOLDER = "results"
+LONGEST_DETAILS = 8000
+"""Characters of a stored traceback."""
 LARGEST_ITEM_BYTES = 4 * MEBIBYTE
 LARGEST_PROMPTS_BYTES = 64 * MEBIBYTE
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
@@ -144,7 +146,8 @@ class ResultStore:
         Raises:
             StoreError: The folder cannot be written or is full.
         """
-        record = {"key": key, "message": error.message, "hint": error.hint}
+        details = error.details[-LONGEST_DETAILS:]
+        record = {"key": key, "message": error.message, "hint": error.hint, "details": details}
         self.files.write(self._path("failed", key), _json(record))
 
     def failure(self, key: str) -> Failure | None:

@@ -5,6 +5,9 @@ import pytest
 import torch
 
 from spatialstudio.adapters.diffusion.denoiser_cost import unet_flops
+from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.models.model_files import ModelFolders
+from tests.adapters.diffusion.tiny_families import TINY_FAMILIES, build_tiny_family
 
 SD14 = {"cross_attention_dim": 768, "attention_head_dim": 8}
 SDXL = {
@@ -31,8 +34,10 @@ def test_published_denoisers_cost_what_was_counted_for_them(config, side, gigafl
     assert unet_flops(unet, side, side) / 1e9 == pytest.approx(gigaflops, rel=0.01)
 
 
-def test_a_smaller_picture_costs_less():
-    with torch.device("meta"):
-        unet = diffusers.UNet2DConditionModel(**SD14)
+def test_the_cost_of_a_model_is_read_from_its_folder(tmp_path):
+    build_tiny_family(TINY_FAMILIES[0]).save_pretrained(tmp_path / "tiny")
+    (card,) = ModelFolders([tmp_path], ()).cards()
+    backend = DiffusersBackend(tmp_path)
 
-    assert unet_flops(unet, 32, 32) < unet_flops(unet, 64, 64) / 3
+    whole = backend.denoiser_flops(card, card.native_size, card.native_size)
+    assert whole > backend.denoiser_flops(card, card.native_size // 2, card.native_size // 2) > 0
