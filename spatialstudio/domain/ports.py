@@ -54,10 +54,8 @@ class AdapterEntry:
     Attributes:
         kind: "extractor", "detector", "segmenter", "depth", "answerer", "backend", ...
         id: Unique within its kind.
-        make: "module:function", imported on first use; the function takes ``Surroundings`` and
-            returns the adapter.
-        plugin: Name of the plugin that it comes from, set when the plugin is loaded; empty for the
-            program's own adapters.
+        make: "module:function", imported on first use; takes ``Surroundings``, returns the adapter.
+        plugin: Name of its plugin, set when it is loaded; empty for the program's own adapters.
     """
 
     kind: str
@@ -129,8 +127,7 @@ class ModelCard:
         steps: Recommended denoising steps.
         guidance_scale: Recommended classifier-free guidance.
         strength: Recommended PSG step size, variance-preserving units.
-        known_objects: Names (with synonyms and plurals) to the head it can generate; empty for an
-            open vocabulary.
+        known_objects: Names (and synonyms, plurals) to the head it can generate; empty for all.
         pipeline_class: diffusers class name of its pipeline; empty if unknown.
         base: Folder with the missing parts of a single file; None for a complete folder.
         dtype: torch name of the number format of the weights; empty for the device default.
