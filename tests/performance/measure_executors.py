@@ -8,6 +8,7 @@ the model, is left out.
 """
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
@@ -73,8 +74,10 @@ def main() -> None:
         for executor in Executor:
             busy, own = measure(home, executor, options.workers)
             overheads[executor] = busy / own
-            print(f"{executor.value}: {busy:.1f} s for pictures of {own:.1f} s: {busy / own:.3f}")
-    print(f"ray over local: {overheads[Executor.RAY] / overheads[Executor.LOCAL]:.3f}")
+            sys.stdout.write(
+                f"{executor.value}: {busy:.1f} s for pictures of {own:.1f} s: {busy / own:.3f}\n"
+            )
+    sys.stdout.write(f"ray over local: {overheads[Executor.RAY] / overheads[Executor.LOCAL]:.3f}\n")
 
 
 if __name__ == "__main__":
