@@ -36,6 +36,10 @@ class GraphObject:
     is_free: bool = False
 
 
+VERB = "verb:"
+"""First part of the names of relations that are no registered type: "verb:chasing"."""
+
+
 @frozen
 class GraphRelation:
     """A directed edge with its predicate.
@@ -43,7 +47,7 @@ class GraphRelation:
     Attributes:
         subject: Id of an object.
         object: Id of another object.
-        relation_type: Id of a relation type, its predicate.
+        relation_type: Id of a relation type, its predicate; or ``VERB`` and words.
         relation_id: The scene's relation that it was created from; None in a picture.
     """
 

@@ -6,11 +6,11 @@ a picture's graph lists each predicate and its inverse.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from spatialstudio.domain.graph_match import GraphObject, ObjectGraph
+from spatialstudio.domain.graph_match import VERB, GraphObject, ObjectGraph
 from spatialstudio.domain.graph_settings import AttributeForm, GraphSettings, ScoreScale, Unjudged
-from spatialstudio.domain.scene import AxisClaim, Shape, relation_types
+from spatialstudio.domain.scene import AxisClaim, RelationType, Shape, relation_types
 
 Assignment = Sequence[int | None]
 """For each object of the prompt the index of the picture's object; None where it is missing."""
@@ -117,7 +117,9 @@ class EditCosts:
             return self.settings.missing_relation
         if wanted in held:
             return 0.0
-        required, shown = relation_types[wanted], [relation_types[name] for name in held]
+        if wanted.startswith(VERB):
+            return self.settings.missing_relation
+        required, shown = relation_types[wanted], registered(held)
         if required.shape is Shape.ORDER:
             return self._order(required.claims, {c for each in shown for c in each.claims})
         is_same = any(each.shape is required.shape for each in shown)
@@ -166,6 +168,11 @@ class EditCosts:
     def _inserted(self) -> float:
         relations = self.settings.extra_relation * sum(map(len, self.held.values()))
         return relations + sum(self.insertion(each) for each in self.picture.objects)
+
+
+def registered(names: Iterable[str]) -> list[RelationType]:
+    """Return the relation types of predicates, without verbs."""
+    return [relation_types[name] for name in names if not name.startswith(VERB)]
 
 
 def _predicates(graph: ObjectGraph) -> Mapping[tuple[int, int], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from spatialstudio.domain.graph_match import (
+    VERB,
     GraphArc,
     GraphMatch,
     GraphObject,
@@ -48,7 +49,7 @@ def graph_rows(match: GraphMatch, *, with_extra: bool = False) -> GraphRows:
 
 def relation_words(type_id: str) -> str:
     """Return a relation in few words: "left of"."""
-    return type_id.replace("_", " ")
+    return type_id.removeprefix(VERB).replace("_", " ")
 
 
 def object_words(thing: GraphObject) -> str:
@@ -72,7 +73,7 @@ def _held_words(match: RelationMatch) -> str:
     if match.target is not None and match.state is MatchState.MATCHED:
         return relation_words(match.target.relation_type)
     held = match.predicates
-    if match.target is not None:
+    if match.target is not None and not match.target.relation_type.startswith(VERB):
         required = relation_types[match.target.relation_type]
         axes = {claim.axis for claim in required.claims}
         alike = [name for name in held if _is_comparable(name, required.shape, axes)]
@@ -81,6 +82,8 @@ def _held_words(match: RelationMatch) -> str:
 
 
 def _is_comparable(name: str, shape: Shape, axes: set[Axis]) -> bool:
+    if name.startswith(VERB):
+        return False
     shown = relation_types[name]
     return shown.shape is shape and (
         shape is not Shape.ORDER or not axes.isdisjoint(claim.axis for claim in shown.claims)

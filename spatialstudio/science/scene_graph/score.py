@@ -11,6 +11,7 @@ from statistics import mean
 
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.graph_match import (
+    VERB,
     GraphMatch,
     GraphObject,
     GraphRelation,
@@ -26,6 +27,7 @@ from spatialstudio.science.scene_graph.edit_costs import EditCosts
 from spatialstudio.science.scene_graph.edit_distance import EditDistance, edit_distance
 from spatialstudio.science.scene_graph.picture_graph import picture_graph
 from spatialstudio.science.scene_graph.prompt_graph import prompt_graph
+from spatialstudio.science.scene_graph.verbs import answered_verbs, with_verbs
 
 
 def score_picture(
@@ -46,8 +48,10 @@ def score_picture(
         None when the scene has no objects.
     """
     settings = settings or GraphSettings()
-    target = prompt_graph(scene, settings)
-    return match_graphs(target, picture_graph(scene, evaluation, settings, saliency), settings)
+    verbs = answered_verbs(scene, evaluation)
+    target = with_verbs(prompt_graph(scene, settings), verbs)
+    picture = picture_graph(scene, evaluation, settings, saliency)
+    return match_graphs(target, with_verbs(picture, verbs, settings.least_answer), settings)
 
 
 def match_graphs(
@@ -177,7 +181,7 @@ def _extra_relations(costs: EditCosts, compared: set[frozenset[int]]) -> Iterabl
 
 def _is_first(name: str, one: int, other: int) -> bool:
     """Return True for one of a predicate and its inverse: "left of", not "right of"."""
-    claims = relation_types[name].claims
+    claims = () if name.startswith(VERB) else relation_types[name].claims
     return claims[0].subject_first if claims else one < other
 
 

@@ -216,3 +216,49 @@ def test_a_wrong_relation_is_labelled_with_what_holds_on_its_axis():
         read("a dog to the left of a car"), evaluation(masked("m1", 80, 30), masked("m2", 20, 60))
     )
     assert [arc.label for arc in graph_rows(match).found] == ["right of"]
+
+
+def answered(*statements):
+    """The DA-score of statements that the scene does not cover, with their probabilities."""
+    return DaScore(
+        value=None,
+        scores=tuple(
+            AssertionScore(
+                assertion=Assertion(id=AssertionId(text), text=text, question=f"{text}?"),
+                probability_yes=chance,
+            )
+            for text, chance in statements
+        ),
+        source_id="fake",
+    )
+
+
+@pytest.mark.parametrize(("chance", "state"), [(0.9, "matched"), (0.1, "wrong")])
+def test_an_answerer_judges_verbs(chance, state):
+    scene = read("a dog to the left of a red car")
+    masks = masked("m1", 20, 50), masked("m2", 80, 50)
+    said = answered(("the dog is chasing the red car", chance))
+    match = score_picture(scene, evaluation(*masks, da_score=said))
+    found = {each.target.relation_type: each.state.value for each in match.relations if each.target}
+    assert found == {"left_of": "matched", "verb:chasing": state}
+    assert [arc.label for arc in graph_rows(match).wanted] == ["left of", "chasing"]
+    assert (match.score == 1) is (chance > 0.5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the dog is happy", "there is a car and a bird", "the dog the car", ""],
+    ids=["one object", "an unknown object", "no verb", "nothing"],
+)
+def test_a_statement_without_two_objects_and_a_verb_is_no_edge(text):
+    scene = read("a dog to the left of a car")
+    masks = masked("m1", 20, 50), masked("m2", 80, 50)
+    match = score_picture(scene, evaluation(*masks, da_score=answered((text, 0.9))))
+    assert len(match.target.relations) == 1
+
+
+def test_a_verb_without_an_answer_is_not_compared():
+    scene = read("a dog to the left of a car")
+    masks = masked("m1", 20, 50), masked("m2", 80, 50)
+    said = answered(("the dog chases the car", None))
+    assert len(score_picture(scene, evaluation(*masks, da_score=said)).target.relations) == 1
