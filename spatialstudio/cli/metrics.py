@@ -8,6 +8,7 @@ from typing import Any
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
+from spatialstudio.application.questions.question_scores import question_scores
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_command
 from spatialstudio.cli.printing import aligned, show_json, show_lines, show_table
@@ -42,6 +43,14 @@ def add_metrics_options(parser: argparse.ArgumentParser, shared: argparse.Argume
         help="comma-separated metrics, as for evaluate (default: all)",
     )
     compare.add_argument(
+        "--questions",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="add the share of right answers of a run of questions ask; may be repeated",
+    )
+    compare.add_argument(
         "--between",
         metavar="A,B",
         help="list the disagreements of two metrics (default: of all)",
@@ -63,7 +72,8 @@ def compare_metrics(options: argparse.Namespace, open_studio: OpenStudio) -> int
     studio = open_studio(options.library)
     try:
         paths = [*options.pictures, *runs_matching(studio, options.filter)]
-        table = compare_pictures(paths, studio.storage.store, metrics)
+        answers = question_scores(options.questions)
+        table = compare_pictures(paths, studio.storage.store, metrics, answers)
     finally:
         studio.close()
     pair = _pair(options.between, table)

@@ -10,6 +10,9 @@ from pathlib import Path
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 
+QUESTIONS, QUESTIONS_LABEL = "spatialgeneval", "SpatialGenEval"
+"""Id and name of the share of right answers to multiple-choice questions."""
+
 
 @frozen
 class PictureScores:
@@ -20,12 +23,14 @@ class PictureScores:
         prompt: Its prompt.
         scores: Score by metric id, higher is better; metrics that do not cover it are left out.
         path: File of the picture, for its evidence; None if unknown.
+        source: The file that was judged, by which scores are joined; None for ``path``.
     """
 
     name: str
     prompt: str
     scores: Mapping[str, float]
     path: Path | None = None
+    source: Path | None = None
 
 
 @frozen

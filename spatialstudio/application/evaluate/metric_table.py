@@ -1,6 +1,7 @@
 """Metric against metric over stored runs, results of ``evaluate`` and benchmark folders."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,13 @@ from spatialstudio.application.evaluate.metrics import ChosenMetrics, metric_row
 from spatialstudio.application.jobs.background_jobs import Progress
 from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.metric import Row
-from spatialstudio.domain.metric_table import Disagreement, MetricTable, PictureScores
+from spatialstudio.domain.metric_table import (
+    QUESTIONS,
+    QUESTIONS_LABEL,
+    Disagreement,
+    MetricTable,
+    PictureScores,
+)
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
@@ -36,6 +43,7 @@ def compare_pictures(
     paths: Sequence[Path],
     store: RunStore,
     metrics: ChosenMetrics,
+    answers: Iterable[PictureScores] = (),
     progress: Progress = lambda _done, _total: None,
 ) -> MetricTable:
     """Compare metrics over pictures.
@@ -44,6 +52,7 @@ def compare_pictures(
         paths: Each a run file, a folder of runs, a benchmark, or the results of ``evaluate``.
         store: Reads stored runs; their metrics are computed from the stored perception.
         metrics: The metrics; results of others are not read.
+        answers: Shares of right answers to questions; joined by the files of the pictures.
         progress: Receives the number of pictures read and in total; may raise ``Cancelled``.
 
     Raises:
@@ -56,17 +65,20 @@ def compare_pictures(
         progress(done, len(sources))
         if (scores := source(metrics)) is not None:
             found.append(scores)
+    read = len(found)
+    found = _joined([*found, *answers])
     if len(found) < FEWEST:
         raise SettingsError(
-            f"Only {len(found)} of {len(sources)} pictures are judged.",
+            f"Only {read} of {len(sources)} pictures are judged.",
             hint=f"Choose at least {FEWEST} judged pictures.",
         )
-    table = compare_metrics(found, {each.id: each.label for each in metrics.chosen})
+    labels = {each.id: each.label for each in metrics.chosen}
+    table = compare_metrics(found, {**labels, QUESTIONS: QUESTIONS_LABEL})
     if not table.pairs:
         raise SettingsError(
             "Fewer than two metrics score these pictures.", hint="Choose other metrics."
         )
-    left_out = len(sources) - len(found)
+    left_out = len(sources) - read
     notes = (f"{left_out} of {len(sources)} pictures are not judged.",) if left_out else ()
     return MetricTable(
         columns=table.columns, pairs=table.pairs, disagreements=table.disagreements, notes=notes
@@ -76,6 +88,18 @@ def compare_pictures(
 def disagreements(table: MetricTable, pair: tuple[str, str] | None) -> tuple[Disagreement, ...]:
     """Return the pictures that two metrics, or any, rank differently, the largest spread first."""
     return table.disagreements if pair is None else between(table, *pair)
+
+
+def _joined(found: Iterable[PictureScores]) -> list[PictureScores]:
+    """Return one entry for each picture, with the scores of all entries of its file."""
+    joined: dict[object, PictureScores] = {}
+    for number, each in enumerate(found):
+        file = each.source or each.path
+        key = number if file is None else file.absolute()
+        known = joined.get(key)
+        scores = {**known.scores, **each.scores} if known else each.scores
+        joined[key] = replace(known or each, scores=scores)
+    return list(joined.values())
 
 
 def row_scores(row: Row, metrics: ChosenMetrics) -> Mapping[str, float]:
@@ -130,6 +154,7 @@ def _of_row(
         prompt=str(row.get("prompt") or ""),
         scores=scores,
         path=picture,
+        source=Path(str(row["picture"])) if row.get("picture") and not name else None,
     )
 
 

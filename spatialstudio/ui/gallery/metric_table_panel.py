@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics
+from spatialstudio.application.questions.question_scores import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
@@ -47,6 +48,13 @@ class MetricTablePanel(Panel):
             self._ask_folder,
             tip=tr("Compare over a folder of runs, a benchmark, or results of evaluate"),
         )
+        answers = push_button(
+            tr("Add answers…"),
+            self._ask_answers,
+            tip=tr("Add the right answers of a run of questions about the same pictures"),
+        )
+        self._paths: tuple[Path, ...] = ()
+        self._answers: list[Path] = []
         self._state = TextLabel(
             tr("Compares metrics over at least three judged pictures."), Tone.MUTED
         )
@@ -66,7 +74,7 @@ class MetricTablePanel(Panel):
             within=self._content,
             gap=0.6,
         )
-        tools = flow(self._selected, self._benchmark, folder, gap=0.4)
+        tools = flow(self._selected, self._benchmark, folder, answers, gap=0.4)
         parts = tools, self._state, grow(self._content)
         column(*parts, within=self, gap=0.4, edges=(0.9, 0.3, 0.9, 0.5))
         self._content.hide()
@@ -84,17 +92,31 @@ class MetricTablePanel(Panel):
     def compare(self, paths: Sequence[Path]) -> None:
         """Read pictures in the background, and show the comparison."""
         self._state.setText(tr("Comparing…"))
-        store = self._context.studio.storage.store
+        self._paths = tuple(paths)
         self._context.reading.read(
             Subject.METRICS,
             tr("Comparing metrics"),
-            partial(compare_pictures, tuple(paths), store, all_metrics()),
+            partial(self._compared, self._paths, tuple(self._answers)),
             self._show,
             self._fail,
         )
 
+    def add_answers(self, folder: Path) -> None:
+        """Add the right answers of a run of questions, and compare again."""
+        self._answers.append(folder)
+        self.compare(self._paths)
+
+    def _compared(self, paths: Sequence[Path], answers: Sequence[Path]) -> MetricTable:
+        store = self._context.studio.storage.store
+        return compare_pictures(paths, store, all_metrics(), question_scores(answers))
+
     def _compare_benchmark(self) -> None:
         self.compare([Path(self._context.settings.benchmark)])
+
+    def _ask_answers(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, tr("Add the answers of a run"))
+        if chosen:
+            self.add_answers(Path(chosen))
 
     def _ask_folder(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, tr("Compare metrics over a folder"))
@@ -106,6 +128,7 @@ class MetricTablePanel(Panel):
         self._benchmark.setEnabled(bool(self._context.settings.benchmark))
 
     def _fail(self, report: ErrorReport) -> None:
+        self._answers.clear()  # else every further comparison fails
         self._state.setText(f"{report.message} {report.hint}".rstrip())
 
     def _show(self, table: MetricTable) -> None:

@@ -4,12 +4,16 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
+from spatialstudio.application.questions.question_scores import question_scores
 from spatialstudio.domain.errors import SettingsError, StoreError
+from tests.application.questions.answerers import FakeAnswerer, always_right
+from tests.application.questions.folders import asked_folder
 from tests.science.seen_things import masked
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
@@ -99,3 +103,25 @@ def test_a_damaged_file_is_an_error(benchmark, content):
     next((benchmark / "judged").iterdir()).write_text(content)
     with pytest.raises(StoreError):
         compare_pictures([benchmark], STORE, all_metrics())
+
+
+def test_right_answers_to_questions_are_joined_by_the_file_of_the_picture(tmp_path):
+    folder = asked_folder(tmp_path, FakeAnswerer(always_right), count=3)
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    lines = [
+        {**each, "picture": str(path), "run": f"/library/{path.name}"}
+        for each, path in zip(ROWS, pictures, strict=True)
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = compare_pictures([results], STORE, all_metrics(), question_scores([folder]))
+    assert columns(table)["spatialgeneval"] == 3
+    assert len(table.disagreements) == 3
+    assert {each.picture.path.parent.name for each in table.disagreements} == {"library"}
+
+
+def test_answers_about_other_pictures_are_further_pictures(benchmark, tmp_path_factory):
+    folder = asked_folder(tmp_path_factory.mktemp("asked"), FakeAnswerer(always_right), count=2)
+    table = compare_pictures([benchmark], STORE, all_metrics(), question_scores([folder]))
+    assert columns(table)["spatialgeneval"] == 2
+    assert np.isnan(table.pairs[-1].spearman.value)  # no picture has both

@@ -9,6 +9,8 @@ from spatialstudio.ui.framework.bridge import Bridge
 from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
 from spatialstudio.ui.widgets.row_table import RowTable
 from tests.application.evaluate.test_metric_table import ROWS
+from tests.application.questions.answerers import FakeAnswerer, always_right
+from tests.application.questions.folders import asked_folder
 
 
 @pytest.fixture
@@ -91,3 +93,16 @@ def test_buttons_need_a_selection_or_a_benchmark(panel):
     assert not buttons["Selected runs"].isEnabled()
     assert not buttons["Benchmark"].isEnabled()
     assert buttons["Folder…"].isEnabled()
+
+
+def test_answers_to_questions_become_a_metric(qtbot, panel, tmp_path):
+    folder = asked_folder(tmp_path, FakeAnswerer(always_right), count=3)
+    lines = [
+        {**each, "picture": str(path)}
+        for each, path in zip(ROWS, sorted((tmp_path / "pictures").iterdir()), strict=True)
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    panel.compare([results])
+    panel.add_answers(folder)
+    qtbot.waitUntil(lambda: ["SpatialGenEval", "3", "1.000"] in rows(table(panel, "Metrics")))
