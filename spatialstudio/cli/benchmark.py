@@ -11,6 +11,11 @@ from typing import Any
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
 from spatialstudio.application.benchmark.choose_method import check_error, choose_method
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
+from spatialstudio.application.benchmark.export_report import (
+    REPORT_SUFFIXES,
+    full_report,
+    write_report,
+)
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
 from spatialstudio.application.benchmark.open_items import FILES_ID, items_in, store_in
@@ -21,16 +26,11 @@ from spatialstudio.application.benchmark.report import (
     compare_methods,
     read_methods,
     read_pictures,
-    relative_links,
-    report_on_method,
 )
 from spatialstudio.application.benchmark.report_files import (
     TERA,
     comparison_answer,
     report_answer,
-    report_csv,
-    report_html,
-    report_latex,
 )
 from spatialstudio.application.benchmark.result_store import Failure, grouped
 from spatialstudio.application.benchmark.runner import (
@@ -66,7 +66,6 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 CLOSING_S = 5.0
 """Time that a cluster on this machine takes to end."""
-REPORT_SUFFIXES = (".csv", ".tex", ".html")
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
 DEFAULT_METHODS = f"{UNGUIDED},layout"
@@ -341,7 +340,6 @@ def pause(options: argparse.Namespace, studio: Studio) -> int:
 
 def report(options: argparse.Namespace, studio: Studio) -> int:
     """Report on methods; write the report to files."""
-    writers = {".csv": report_csv, ".tex": report_latex}
     if wrong := [path for path in options.out if path.suffix not in REPORT_SUFFIXES]:
         raise SettingsError(
             f'A report cannot be written as "{wrong[0].name}".',
@@ -349,19 +347,14 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
         )
     check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
     methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
-    reports = [report_on_method(each, _pictures(each, options, studio)) for each in methods]
-    comparisons = compare_methods(methods) if len(methods) > 1 else ()
+    made = full_report(methods, lambda each: _pictures(each, options, studio))
+    reports, comparisons = made.reports, made.comparisons
     files = studio.registry.benchmark_files(FILES_ID)
     if options.tables is not None:
         tables = {each.name: each.report for each in reports}
         files.write_tables(tables, options.tables, overwrite=options.overwrite)
     for path in options.out:
-        if path.suffix in writers:
-            text = writers[path.suffix](reports)
-        else:
-            linked = relative_links(methods, options.folders, path.parent)
-            text = report_html(options.folders[0].name, linked, reports, comparisons)
-        files.write(path, text.encode())
+        write_report(made, options.folders, path, files)
     if options.json:
         show_json(report_answer(reports, comparisons))
     else:

@@ -103,7 +103,9 @@ class _Matcher:
         reasons = [n for n, each in enumerate(table.reasons) if is_match(text, each.lower())]
         if reasons:
             matches |= np.isin(table.reason, reasons).any(1)
-        matches[[cell for cell, cause in table.causes.items() if is_match(text, cause.lower())]] = 1
+        causes = {cause for cause in set(table.causes.values()) if is_match(text, cause.lower())}
+        if causes:
+            matches[[cell for cell, cause in table.causes.items() if cause in causes]] = True
         return matches
 
     def _relations(self, condition: Condition, wanted: Wanted) -> Truth:
@@ -141,7 +143,10 @@ class _Matcher:
                 is_match: Truth = _COMPARED[condition.sign](np.array(grid.seeds), float(text))
                 return is_match[self._seed]
             case Field.METHOD:
-                return _any(text in name.lower() for name in grid.methods)[self._method]
+                methods = [name.lower() for name in grid.methods]
+                is_exact = text in methods
+                matches = (text == name if is_exact else text in name for name in methods)
+                return _any(matches)[self._method]
             case Field.MODEL:
                 return _any(text in name.lower() for name in grid.models)[self._method]
             case Field.TAG:

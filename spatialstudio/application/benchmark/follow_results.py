@@ -98,14 +98,14 @@ class ResultFollower:
         return replace(table, state=state, causes=causes)
 
     def _with_results(self, keys: Sequence[str]) -> CellTable:
-        writer = _TableWriter(self._table)
+        writer = TableWriter(self._table)
         for key in keys:
             item = self._planned[key]
             if item.request is not None:
                 self._write(writer, item)
         return writer.table()
 
-    def _write(self, writer: "_TableWriter", item: PlannedItem) -> None:
+    def _write(self, writer: "TableWriter", item: PlannedItem) -> None:
         """Write the results of an item to its cells; damaged files count as missing."""
         store, cells = self._items.store, self._cells[item.key]
         record = store.item(item.key)
@@ -125,8 +125,12 @@ class ResultFollower:
             writer.write_failure(cells, failure.message)
 
 
-class _TableWriter:
-    """Copies a table and writes results to the copy."""
+class TableWriter:
+    """Copies a table and writes results to the copy.
+
+    Args:
+        table: It stays as it is.
+    """
 
     def __init__(self, table: CellTable) -> None:
         self._grid = table.grid
@@ -138,6 +142,7 @@ class _TableWriter:
         self._causes = dict(table.causes)
 
     def table(self) -> CellTable:
+        """Return the copy with what was written."""
         return CellTable(
             grid=self._grid,
             reasons=tuple(self._reasons),
@@ -148,6 +153,7 @@ class _TableWriter:
         )
 
     def clear(self, cells: list[int]) -> None:
+        """Let cells wait."""
         for name, value in (("state", CellState.WAITING), ("outcome", CellState.WAITING)):
             self._columns[name][cells] = value
         self._columns["reason"][cells] = NO_REASON
@@ -156,6 +162,7 @@ class _TableWriter:
             self._causes.pop(cell, None)
 
     def write_picture(self, cells: list[int], record: Record, folder: Path) -> None:
+        """Write the picture and cost of an item; raises ValueError for one outside the folder."""
         path = folder / str(record["picture"])
         if not is_inside(path, folder):
             raise ValueError("the picture is outside the folder")
@@ -166,6 +173,7 @@ class _TableWriter:
         self._pictures.update(dict.fromkeys(cells, path))
 
     def write_verdicts(self, cells: list[int], judged: Record) -> None:
+        """Write the verdicts of an item; raises KeyError, TypeError or ValueError if damaged."""
         joint = judged["row"]["outcome"]
         pairs = list(zip(judged["row"]["verdicts"], judged["records"], strict=True))
         for slot, (verdict, record) in enumerate(pairs[: self._grid.most_relations]):
@@ -179,6 +187,7 @@ class _TableWriter:
             self._columns["state"][cells] = STATE_OF[Outcome(joint)]
 
     def write_failure(self, cells: list[int], message: str) -> None:
+        """Write why an item failed."""
         self._columns["state"][cells] = CellState.FAILED
         self._causes.update(dict.fromkeys(cells, message))
 

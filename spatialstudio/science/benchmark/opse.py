@@ -18,6 +18,7 @@ sample variance. The prompts count as independent draws from the prompts that th
 """
 
 from collections.abc import Sequence
+from dataclasses import field
 from math import log, pi, sqrt
 
 import numpy as np
@@ -44,12 +45,17 @@ class Choice:
         pulls: Number of scores read from each arm; of batches for the published procedure.
         is_certain: Whether the stopping rule decided; False where the scores ran out.
         history: (T, G) number of pulls of each arm after each step.
+        leads: (T, G) lead of the best arm over each arm after each step; NaN once it is dropped.
+            Empty for the published procedure.
+        radii: (T, G) how far the expectation of a lead may be from it, at the stated error.
     """
 
     best: int
     pulls: tuple[int, ...]
     is_certain: bool
     history: npt.NDArray[np.int64]
+    leads: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    radii: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def published(
@@ -102,10 +108,11 @@ def corrected(scores: npt.ArrayLike, rng: np.random.Generator, error: float = ER
     """
     table = np.asarray(scores, np.float64)
     race = Race(len(table), error)
-    history = []
+    history, bounds = [], []
     for column in rng.permutation(table.shape[1]):
         race.add(table[:, column])
         history.append(race.pulls.copy())
+        bounds.append((race.leads.copy(), race.radii.copy()))
         if race.is_decided:
             break
     return Choice(
@@ -113,6 +120,8 @@ def corrected(scores: npt.ArrayLike, rng: np.random.Generator, error: float = ER
         pulls=tuple(map(int, race.pulls)),
         is_certain=race.is_decided,
         history=np.array(history),
+        leads=np.array([leads for leads, _ in bounds]),
+        radii=np.array([radii for _, radii in bounds]),
     )
 
 
@@ -126,11 +135,16 @@ class Race:
     Attributes:
         is_open: (G,) whether an arm may still be the best.
         pulls: (G,) number of scores of each arm.
+        leads: (G,) mean of the best arm minus that of each after the last sample; NaN for arms
+            dropped before it.
+        radii: (G,) how far the expectation of a lead may be from it; an arm whose lead exceeds it
+            is dropped. NaN as for ``leads``.
     """
 
     def __init__(self, count: int, error: float = ERROR) -> None:
         self.is_open = np.ones(count, bool)
         self.pulls = np.zeros(count, np.int64)
+        self.leads, self.radii = np.full((2, count), np.nan)
         self._error = error / max(count - 1, 1)
         self._seen = np.empty((count, 0))
 
@@ -158,9 +172,12 @@ class Race:
         self._seen = np.column_stack([self._seen, np.asarray(scores, np.float64)])
         self.pulls[self.is_open] += 1
         best = self._seen[self.best]
+        self.leads[:] = self.radii[:] = np.nan
         for arm in np.flatnonzero(self.is_open):
             differences = best - self._seen[arm]
-            self.is_open[arm] = differences.mean() <= radius(differences, self._error)
+            self.leads[arm] = differences.mean()
+            self.radii[arm] = radius(differences, self._error)
+            self.is_open[arm] = self.leads[arm] <= self.radii[arm]
 
 
 def radius(differences: npt.ArrayLike, error: float) -> float:

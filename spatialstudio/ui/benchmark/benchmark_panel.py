@@ -22,6 +22,7 @@ from spatialstudio.ui.benchmark.benchmark_presenter import (
     progress_in_words,
 )
 from spatialstudio.ui.benchmark.plan_making import PlanMaking
+from spatialstudio.ui.benchmark.report_exporting import ReportExporting
 from spatialstudio.ui.benchmark.widgets.cell_list import CellList
 from spatialstudio.ui.benchmark.widgets.cell_matrix import CellMatrix
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -56,6 +57,7 @@ class BenchmarkPanel(Panel):
         self._context = context
         self._view: BenchmarkView | None = None
         self._planning = PlanMaking(context, self)
+        self._exporting = ReportExporting(context, self)
         self._name = PlainLabel()
         self._name.setFont(font(LARGE, bold=True))
         self._progress = TextLabel(tone=Tone.MUTED, wraps=False)
@@ -139,8 +141,8 @@ class BenchmarkPanel(Panel):
         self.list.cell_opened.connect(self.open_cell)
         self._nothing.action_picked.connect(self._planning.ask)
         self._context.window_signals.cells_asked.connect(self.use_line)
+        self._context.window_signals.cell_asked.connect(self.open_cell)
         self._context.actions.bind(commands.OPEN, self._ask_folder)
-        self.setFocusProxy(self._pages)
 
     def _reopen(self) -> None:
         """Show the benchmark that was open before, also in an earlier session."""
@@ -191,6 +193,7 @@ class BenchmarkPanel(Panel):
     def _show_kind(self, kind: Shown) -> None:
         self._shown.show_choice(kind)
         self._cells.setCurrentIndex(kind.value)
+        self.setFocusProxy(self._cells.currentWidget())
         self._clock.request(by_hand=True)
 
     def _describe(self, cell: int) -> str:

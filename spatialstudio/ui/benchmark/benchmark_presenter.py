@@ -10,6 +10,7 @@ from spatialstudio.application.benchmark.monitor import BenchmarkView
 from spatialstudio.application.benchmark.runner import BenchmarkProgress, EngineProgress
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
+from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.library import Field
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.benchmark.widgets.state_marks import state_words
@@ -17,7 +18,6 @@ from spatialstudio.ui.gallery.gallery_presenter import quoted
 from spatialstudio.ui.widgets.texts import tr
 
 MINUTE_S, HOUR_S = 60, 3600
-GIGABYTE = 10**9
 REVISION_LETTERS = 8
 MOST_WORDS = 200
 """Methods, tags and reasons that the filter line completes."""
@@ -77,9 +77,9 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
     else:
         time = tr("time: unknown until a picture of each kind is drawn")
     disk = tr("disk: {size} of {free} free").format(
-        size=in_gigabytes(estimate.disk_bytes), free=in_gigabytes(estimate.free_bytes)
+        size=size_in_words(estimate.disk_bytes), free=size_in_words(estimate.free_bytes)
     )
-    peak = tr("memory: {size}").format(size=in_gigabytes(max(memory))) if memory else ""
+    peak = tr("memory: {size}").format(size=size_in_words(max(memory))) if memory else ""
     lines.append("; ".join(filter(None, (time, disk, peak))))
     models = {each.model.id: each.model for each in checked.costs}
     for model in models.values():
@@ -143,11 +143,6 @@ def duration_in_words(seconds: float) -> str:
     if seconds >= MINUTE_S:
         return tr("{minutes} min").format(minutes=f"{seconds / MINUTE_S:.0f}")
     return tr("{seconds} s").format(seconds=f"{seconds:.0f}")
-
-
-def in_gigabytes(size_bytes: int) -> str:
-    """Return a size as "1.25 GB"."""
-    return tr("{size} GB").format(size=f"{size_bytes / GIGABYTE:.2f}")
 
 
 def filter_terms(table: CellTable) -> list[str]:

@@ -50,4 +50,16 @@ RETRY = _run(
     tip="Draw the failed pictures of the open benchmark again",
 )
 
-COMMANDS = (NEW, OPEN, START, PAUSE, DRAIN, STOP, RETRY)
+EXPORT = _run(
+    "export_benchmark",
+    text="Export the report…",
+    icon="export",
+    tip="All figures as CSV, the main ones as a LaTeX table, or one HTML file with pictures",
+)
+SAVE_FIGURE = _run(
+    "save_benchmark_figure",
+    text="Save the figure of pass rates…",
+    tip="The bars of the dock Pass rates as SVG, PDF, PNG or CSV",
+)
+
+COMMANDS = (NEW, OPEN, START, PAUSE, DRAIN, STOP, RETRY, EXPORT, SAVE_FIGURE)

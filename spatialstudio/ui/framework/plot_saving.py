@@ -15,7 +15,7 @@ from spatialstudio.ui.widgets.texts import tr
 if TYPE_CHECKING:  # plots are loaded after the first frame
     from spatialstudio.ui.widgets.plot import Plot
 
-FORMATS = ("png", "svg", "csv")
+FORMATS = ("png", "svg", "pdf", "csv")
 """File suffixes of the plot formats."""
 
 
@@ -53,7 +53,7 @@ def write_plot(plot: "Plot", target: Path) -> None:
     ending = target.suffix.lower().lstrip(".")
     if ending not in FORMATS:
         message = tr("Plots cannot be saved as {ending}.").format(ending=target.suffix)
-        raise ExportError(message, hint=tr("Use .png, .svg or .csv."))
+        raise ExportError(message, hint=tr("Use .png, .svg, .pdf or .csv."))
     contents, file = plot.contents(ending), QSaveFile(str(target))
     is_written = (
         file.open(QIODevice.OpenModeFlag.WriteOnly)

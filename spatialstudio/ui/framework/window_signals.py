@@ -43,6 +43,7 @@ class WindowSignals(QObject):
         fix_wanted: A setting to change in the next pictures to save memory, as ``MemoryFix``.
         workspace_asked: Id of the workspace to show.
         settings_asked: Title of the settings page to open; empty for the first.
+        cell_asked: Number of a cell of the open benchmark whose picture to open.
         cells_asked: A filter line for the cells of the open benchmark.
         library_moved: The library folder changed; views of the library reload.
         settings_offered: Settings of a picture to apply, as ``OfferedSettings``.
@@ -67,6 +68,7 @@ class WindowSignals(QObject):
     fix_wanted = Signal(object)
     workspace_asked = Signal(str)
     settings_asked = Signal(str)
+    cell_asked = Signal(int)
     cells_asked = Signal(str)
     library_moved = Signal()
     settings_offered = Signal(object)

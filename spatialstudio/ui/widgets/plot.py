@@ -18,12 +18,14 @@ from PySide6.QtCore import (
     QEvent,
     QIODevice,
     QLineF,
+    QMarginsF,
     QObject,
     QPoint,
     QPointF,
     QRect,
     QRectF,
     QSize,
+    QSizeF,
     Qt,
     Signal,
 )
@@ -36,7 +38,9 @@ from PySide6.QtGui import (
     QImageWriter,
     QKeyEvent,
     QMouseEvent,
+    QPageSize,
     QPainter,
+    QPdfWriter,
     QPen,
     QResizeEvent,
     QWheelEvent,
@@ -64,6 +68,7 @@ PAN_SHARE = 0.1
 """Of the view, by a notch of a sideways wheel."""
 KEYBOARD_STRIDES = 50
 """Arrow presses from one end of a plot's view to the other, where the data has no steps."""
+POINTS_PER_INCH = 72
 PNG_SCALE = 2.0
 """Pixels of a saved picture for each pixel on the screen, at least."""
 SWATCH_EM, ENTRY_GAP_EM, LINE_EM, PAD_EM = 1.1, 0.9, 1.4, 0.5
@@ -285,9 +290,11 @@ class Plot(QFrame):
         """Return the plot as a file: its picture, its drawing or its values.
 
         Args:
-            ending: ``png``, ``svg`` or ``csv``.
+            ending: ``png``, ``svg``, ``pdf`` or ``csv``.
         """
         match ending:
+            case "pdf":
+                return self._pdf()
             case "svg":
                 return self._svg()
             case "csv":
@@ -438,6 +445,23 @@ class Plot(QFrame):
         table, text = self.table(), io.StringIO()
         csv.writer(text).writerows([table.columns, *table.rows])
         return text.getvalue().encode()
+
+    def _pdf(self) -> bytes:
+        """Return the plot as a page of its size, with text as text."""
+        buffer, size = QBuffer(), self._saved_size()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        page = QPdfWriter(buffer)
+        page.setTitle(self.name)
+        page.setPageMargins(QMarginsF())
+        points = POINTS_PER_INCH / self.logicalDpiX()
+        area = QSizeF(size.width() * points, size.height() * points)
+        page.setPageSize(QPageSize(area, QPageSize.Unit.Point))
+        page.setResolution(self.logicalDpiX())
+        painter = QPainter(page)
+        painter.fillRect(QRect(QPoint(), size), self.ground())
+        self._draw(painter)
+        painter.end()
+        return bytes(buffer.data().data())
 
     def _svg(self) -> bytes:
         """Return the plot as a drawing, each row clipped: Qt's generator knows no clipping."""

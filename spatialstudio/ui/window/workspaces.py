@@ -12,7 +12,7 @@ from spatialstudio.application.plugins import LoadedPlugin
 from spatialstudio.domain.errors import ErrorReport, cause_of
 from spatialstudio.plugin_api import PanelEntry
 from spatialstudio.ui.audit.workspace import AUDIT
-from spatialstudio.ui.benchmark.workspace import BENCHMARK
+from spatialstudio.ui.benchmark.workspace import BENCHMARK, RATES
 from spatialstudio.ui.compose.workspace import GRAPH
 from spatialstudio.ui.evaluate.workspace import (
     JUDGES,
@@ -82,11 +82,15 @@ EVALUATE = Workspace(
     shows_ending=True,
 )
 
+METRICS_OF_BENCHMARK = replace(
+    METRIC_TABLE, id="benchmark_metrics", area=RIGHT, size_em=RATES.size_em, tab_of=RATES.id
+)
+
 WORKSPACES = (
     GENERATE,
     INSPECT,
     EVALUATE,
-    replace(BENCHMARK, docks=(*BENCHMARK.docks, METRIC_TABLE)),
+    replace(BENCHMARK, docks=(*BENCHMARK.docks, METRICS_OF_BENCHMARK)),
     AUDIT,
     GALLERY,
 )

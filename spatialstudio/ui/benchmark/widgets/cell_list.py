@@ -111,7 +111,7 @@ class CellModel(QAbstractTableModel):
                 return RIGHT if column in NUMBERS else LEFT
             case Role.DecorationRole if column == Column.STATE:
                 state = self.table.state_of(cell)
-                return QIcon(self._marks.pixmap(state, em(1.2), 2.0, faded=False))
+                return QIcon(self._marks.pixmap(state, em(1.2), 2.0))
             case Role.AccessibleTextRole:
                 return f"{self._titles[column]}: {self._text(cell, column)}"
         return None

@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip
 
-from spatialstudio.domain.benchmark_cells import CellGrid, CellState, CellTable
+from spatialstudio.domain.benchmark_cells import CellGrid, CellTable
 from spatialstudio.domain.library import Truth, Whole
-from spatialstudio.ui.benchmark.widgets.state_marks import StateMarks
+from spatialstudio.ui.benchmark.widgets.state_marks import FADE, StateMarks
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
 from spatialstudio.ui.widgets.painting import draw_text, elided, painting
 from spatialstudio.ui.widgets.texts import plain_tip, tr
@@ -268,21 +268,17 @@ class CellMatrix(QAbstractScrollArea):
     # Drawing.
 
     def _draw_cells(self, painter: QPainter, rows: range) -> None:
-        assert self._table is not None
-        side, ratio = em(CELL_EM), self.devicePixelRatioF()
-        columns = list(self._visible_columns())
-        marks = {
-            (state, is_match): self._marks.pixmap(state, side, ratio, faded=not is_match)
-            for state in CellState
-            for is_match in (True, False)
-        }
-        states = {int(state): state for state in CellState}
-        for row in rows:
-            for column in columns:
-                cell = self._cell_at(row, column)
-                state = states[int(self._table.state[cell])]
-                mark = marks[state, bool(self._is_match[cell])]
-                painter.drawPixmap(self.place_of(row, column).topLeft(), mark)
+        table, grid = self._table, self._grid
+        assert table is not None
+        assert grid is not None
+        seeds = np.arange(len(grid.seeds))
+        prompts = self._rows[rows.start : rows.stop]
+        for method in dict.fromkeys(each // len(grid.seeds) for each in self._visible_columns()):
+            cells = (method * len(grid.prompts) + prompts[:, None]) * len(grid.seeds) + seeds
+            marks = table.state[cells] + np.where(self._is_match[cells], 0, FADE).astype(np.uint8)
+            image = self._marks.composed(marks, em(CELL_EM), self.devicePixelRatioF())
+            place = self.place_of(rows.start, method * len(grid.seeds))
+            painter.drawImage(place.topLeft(), image)
         if self._current[0] in rows and len(self._rows):
             colour = self._theme.colour("accent" if self.hasFocus() else "faint")
             painter.setPen(QPen(colour, 2))

@@ -1,9 +1,11 @@
 """Marks of cell states: the shapes of outcomes, and a sign for every other state."""
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPixmap
 
-from spatialstudio.domain.benchmark_cells import CellState
+from spatialstudio.domain.benchmark_cells import CellState, Codes
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.outcome_mark import draw_outcome
 from spatialstudio.ui.widgets.painting import draw_rounded, painting
@@ -11,6 +13,10 @@ from spatialstudio.ui.widgets.texts import tr
 
 FADED = 0.18
 """Opacity of a cell that the filter leaves out."""
+FADE = len(CellState)
+"""Added to a state for its faded mark."""
+FORMAT = QImage.Format.Format_ARGB32_Premultiplied
+Pixels = npt.NDArray[np.uint8]
 DOT = 0.12
 """Radius of the dot of a waiting cell, as a share of the side."""
 
@@ -67,7 +73,7 @@ def _draw_lines(
 
 
 class StateMarks:
-    """Drawn marks by state, as pixmaps that are drawn many times a frame.
+    """Drawn marks by state: single pixmaps, and pixels to compose many of them in one image.
 
     Args:
         theme: Their colours.
@@ -75,25 +81,63 @@ class StateMarks:
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
-        self._drawn: dict[tuple[CellState, int, float, bool], QPixmap] = {}
-        theme.changed.connect(self._drawn.clear)
+        self._images: dict[tuple[CellState, int, float, bool], QImage] = {}
+        self._tiles: dict[tuple[int, float], Pixels] = {}
+        theme.changed.connect(self._images.clear)
+        theme.changed.connect(self._tiles.clear)
 
-    def pixmap(self, state: CellState, side: int, ratio: float, *, faded: bool) -> QPixmap:
+    def pixmap(self, state: CellState, side: int, ratio: float) -> QPixmap:
         """Return the mark of a state.
 
         Args:
             state: The state.
             side: Width and height, logical pixels.
             ratio: Physical pixels per logical pixel.
-            faded: Whether the filter leaves the cell out.
         """
+        return QPixmap.fromImage(self._image(state, side, ratio, faded=False))
+
+    def composed(self, marks: Codes, side: int, ratio: float) -> QImage:
+        """Return a grid of marks as one image; takes a fraction of drawing each by itself.
+
+        Args:
+            marks: (rows, columns) values of ``CellState``; plus ``FADE`` for a faded mark.
+            side: Width and height of a mark, logical pixels.
+            ratio: Physical pixels per logical pixel.
+        """
+        tiles = self._tiles_of(side, ratio)
+        rows, columns = marks.shape
+        height, width = rows * tiles.shape[1], columns * tiles.shape[2]
+        pixels = np.ascontiguousarray(tiles[marks].swapaxes(1, 2)).reshape(height, width, 4)
+        image = QImage(pixels.data, width, height, 4 * width, FORMAT).copy()
+        image.setDevicePixelRatio(ratio)
+        return image
+
+    def _tiles_of(self, side: int, ratio: float) -> Pixels:
+        """Return (2 FADE, s, s, 4) pixels of all marks, then of all faded ones."""
+        key = (side, ratio)
+        if key not in self._tiles:
+            images = (
+                self._image(state, side, ratio, faded=faded)
+                for faded in (False, True)
+                for state in CellState
+            )
+            self._tiles[key] = np.stack([_pixels(image) for image in images])
+        return self._tiles[key]
+
+    def _image(self, state: CellState, side: int, ratio: float, *, faded: bool) -> QImage:
         key = (state, side, ratio, faded)
-        if key not in self._drawn:
-            pixmap = QPixmap(QSize(side, side) * ratio)
-            pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(Qt.GlobalColor.transparent)
-            with painting(pixmap) as painter:
+        if key not in self._images:
+            image = QImage(QSize(side, side) * ratio, FORMAT)
+            image.setDevicePixelRatio(ratio)
+            image.fill(Qt.GlobalColor.transparent)
+            with painting(image) as painter:
                 painter.setOpacity(FADED if faded else 1.0)
                 draw_state(painter, self._theme, state, QRectF(0, 0, side, side))
-            self._drawn[key] = pixmap
-        return self._drawn[key]
+            self._images[key] = image
+        return self._images[key]
+
+
+def _pixels(image: QImage) -> Pixels:
+    """Return the (height, width, 4) bytes of an image of ``FORMAT``."""
+    shape = (image.height(), image.bytesPerLine() // 4, 4)
+    return np.frombuffer(image.constBits(), np.uint8).reshape(shape).copy()

@@ -1,0 +1,82 @@
+"""Two methods compared, with the pictures that changed most."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+
+from spatialstudio.ui.benchmark.pairs_panel import PairsPanel
+from spatialstudio.ui.benchmark.race_panel import RacePanel
+from spatialstudio.ui.benchmark.widgets.pair_list import JudgedPicture
+from tests.benchmark_cells import FAIL, PASS, grid
+from tests.ui.benchmark.conftest import changed
+from tests.ui.benchmark.test_benchmark_panel import ReadAtOnce
+
+
+@pytest.fixture
+def context(context):
+    return replace(context, reading=ReadAtOnce())
+
+
+@pytest.fixture
+def panel(context, shown):
+    return shown(PairsPanel(context))
+
+
+def pictures(panel):
+    return panel.pairs.findChildren(JudgedPicture)
+
+
+def test_a_comparison_has_its_difference_and_test(panel):
+    panel.compare()
+    words = panel._result.text()
+    assert "psg − plain: 0.5" in words  # noqa: RUF001 - a minus sign
+    assert "only psg passes: 1" in words
+    assert "McNemar" in words
+
+
+def test_the_largest_change_is_first_and_opens(panel, context, qtbot):
+    opened = []
+    context.window_signals.cell_asked.connect(opened.append)
+    panel.compare()
+    assert len(pictures(panel)) == 4
+    qtbot.mouseClick(pictures(panel)[1], Qt.MouseButton.LeftButton)
+    qtbot.keyClick(pictures(panel)[0], Qt.Key.Key_Return)
+    assert opened == [5, 1]
+
+
+def test_the_same_method_twice_is_no_comparison(panel):
+    panel.compare()
+    panel._second.setCurrentIndex(0)
+    assert "two different methods" in panel._result.text()
+
+
+def test_another_benchmark_offers_its_methods(panel):
+    axes = grid(methods=("a", "b", "c"))
+    panel.handle(changed(axes, [PASS] * len(axes)))
+    assert [panel._first.itemText(n) for n in range(panel._first.count())] == ["a", "b", "c"]
+
+
+def test_one_method_cannot_be_compared(context, shown):
+    axes = grid(methods=("a",))
+    panel = shown(PairsPanel(context), changed(axes, [PASS] * len(axes)))
+    assert not panel._renew.isEnabled()
+    assert "two methods" in panel._result.text()
+
+
+def test_the_best_method_is_chosen_and_plotted(context, shown):
+    axes = grid(prompts=100)
+    states = [FAIL] * 200 + [PASS] * 200
+    panel = shown(RacePanel(context), changed(axes, states))
+    panel.choose()
+    assert "psg is the best" in panel._result.text()
+    assert panel.plot.isVisible()
+    table = panel.plot.table()
+    assert table.rows[0][:3] == (1, "plain", 1)
+    assert "psg: behind by 0.000" in panel.plot.text_at(1)
+
+
+def test_a_choice_that_is_not_certain_says_so(context, shown):
+    panel = shown(RacePanel(context))
+    panel.choose()
+    assert "do not decide" in panel._result.text()
