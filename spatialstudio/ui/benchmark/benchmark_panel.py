@@ -157,7 +157,7 @@ class BenchmarkPanel(Panel):
             tr("No benchmark is open"),
             tr(
                 "A benchmark draws many prompts with several methods and seeds, and judges them. "
-                "Open an earlier one with the folder button above."
+                "Open an earlier one with Run, Open a benchmark."
             ),
             tr("New benchmark…"),
         )

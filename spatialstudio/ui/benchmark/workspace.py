@@ -72,6 +72,6 @@ BENCHMARK = Workspace(
     id="benchmark",
     command=BENCHMARK_WORKSPACE,
     docks=(RUN, RATES, PAIRS, RACE),
-    tools=(commands.NEW, commands.OPEN, commands.EXPORT),
+    tools=(commands.NEW, commands.EXPORT),
     make_centre=make_cells,
 )

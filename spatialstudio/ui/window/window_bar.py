@@ -71,10 +71,10 @@ class WindowBar(QObject):
         self._chooser = self._workspace_chooser(workspaces)
         self._row = row(
             self._tools,
-            space(0.8),
+            space(0.4),
             *self._segments,
             self._chooser,
-            space(0.8),
+            space(0.4),
             *self._switches,
             self._search,
             within=corner,
