@@ -178,7 +178,7 @@ class QuestionRun:
                 break
             for place, own in self._messages(questions, attempt):
                 key = self._key(picture, own, attempt)
-                if self.journal.find(key) is None:
+                if not self.journal.holds(key, place):
                     self.journal.add(self._reply(_Wanted(key, place, picture), image, own, asking))
             valid += self._is_valid(questions, attempt)
         self._left[questions.id] = self._missing(questions)
@@ -193,8 +193,11 @@ class QuestionRun:
         """Return a reply from the cache or the answerer; a failed request is stored, and raised."""
         asking.token.raise_if_cancelled()
         cache = asking.cache if self._model_key else None
-        if cache is not None and (cached := cache.find(wanted.key)) is not None:
-            return wanted.stored(cached, is_cached=True)
+        known = self.journal.find(wanted.key)  # the same questions on an equal picture
+        if known is None and cache is not None:
+            known = cache.find(wanted.key)
+        if known is not None:
+            return wanted.stored(known, is_cached=True)
         sampling = self.settings.sampling(wanted.place[1])
         try:
             reply = asking.answerer.choose(image, questions, sampling, asking.token)

@@ -66,7 +66,7 @@ class ReplyJournal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._by_key: dict[str, ChoiceReply] = {}
-        self._by_place: dict[str, dict[tuple[int, int], ChoiceReply]] = {}
+        self._by_place: dict[str, dict[tuple[int, int], tuple[str, ChoiceReply]]] = {}
         self._pictures: dict[str, str] = {}
         self.cost = AnswerCost()
         self.damaged = 0
@@ -81,7 +81,14 @@ class ReplyJournal:
     def at(self, place: Place) -> ChoiceReply | None:
         """Return the reply at a place about the latest picture; None if there is none."""
         set_id, attempt, question = place
-        return self._by_place.get(set_id, {}).get((attempt, question))
+        found = self._by_place.get(set_id, {}).get((attempt, question))
+        return found[1] if found else None
+
+    def holds(self, key: str, place: Place) -> bool:
+        """Return True if the reply at a place has this key."""
+        set_id, attempt, question = place
+        found = self._by_place.get(set_id, {}).get((attempt, question))
+        return found is not None and found[0] == key
 
     def picture(self, set_id: str) -> str | None:
         """Return the sha256 of the latest picture of a question set; None without replies."""
@@ -120,7 +127,7 @@ class ReplyJournal:
         if self._pictures.get(set_id) != stored.picture:  # the picture was replaced
             self._pictures[set_id], self._by_place[set_id] = stored.picture, {}
         reply = self._by_key.setdefault(stored.key, stored.reply)
-        self._by_place[set_id][attempt, question] = reply
+        self._by_place[set_id][attempt, question] = stored.key, reply
 
 
 def with_reply(cost: AnswerCost, stored: StoredReply) -> AnswerCost:

@@ -16,6 +16,7 @@ from spatialstudio.domain.multiple_choice import (
     Price,
     VoteRules,
 )
+from spatialstudio.science.questions.spatialgeneval import at_random, longest
 from tests.application.questions.answerers import (
     FakeAnswerer,
     always_c,
@@ -233,6 +234,14 @@ def test_replies_of_another_run_are_used_without_cost(opened, tmp_path):
     assert other.figures().overall == 1
 
 
+def test_equal_questions_on_equal_pictures_are_asked_once_and_counted_for_each(opened):
+    run, answerer = many(opened(PUBLISHED_ASKING), SETS), FakeAnswerer(always_right)
+    asked(run, answerer)
+    assert len(answerer.requests) == 5
+    assert (run.figures().unanswered, run.figures().overall) == (0, 1)
+    assert (run.journal.cost.replies, run.journal.cost.cached) == (5, 10)
+
+
 def test_another_model_or_temperature_is_asked_anew(opened, tmp_path):
     cache = ReplyJournal(tmp_path / "cache.jsonl")
     run = opened(sets=SETS[:1])
@@ -261,3 +270,30 @@ def test_a_cancelled_run_asks_nothing(opened):
     with pytest.raises(Cancelled):
         asked(opened(), answerer, CountingToken(stop_at=1))
     assert answerer.requests == []
+
+
+def many(run, sets):
+    """The run of many question sets on one picture."""
+    pictures = {each.id: run.pictures["000001"] for each in sets}
+    return QuestionRun(run.journal, sets, pictures, run.settings, "")
+
+
+def test_a_random_answerer_is_at_chance_without_a_preference(opened):
+    rng = np.random.default_rng(0)
+    run = many(opened(), [questions(number) for number in range(60)])
+    asked(run, FakeAnswerer(lambda question, _: at_random(question, rng)))
+    biases = run.biases()
+    assert biases.right_chosen == pytest.approx(0.25, abs=0.03)
+    assert biases.excess < 0.03
+    assert biases.agreement == pytest.approx(0.25, abs=0.04)
+    assert run.figures().overall < 0.05
+
+
+@pytest.mark.parametrize("shuffles", [False, True], ids=["as listed", "shuffled"])
+def test_an_answerer_that_prefers_long_options_shows_it_either_way(opened, shuffles):
+    run = many(opened(AskSettings(shuffles=shuffles)), [questions(number) for number in range(10)])
+    asked(run, FakeAnswerer(lambda question, _: longest(question, None)))
+    biases = run.biases()
+    assert (biases.longest, biases.agreement) == (1, 1)
+    assert biases.longest_keys == pytest.approx(0.4)  # the third option is the longest, and the key
+    assert run.figures().overall == 0.4
