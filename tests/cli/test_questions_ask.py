@@ -194,3 +194,9 @@ def test_without_a_server_the_rules_write_with_a_note(terminal):
     done = terminal("questions", "write", "a dog to the left of a car", "--writer", "llm", "--json")
     assert "No language model is configured" in done.err
     assert "Position" in json.loads(done.out)["question_type"]
+
+
+def test_without_a_server_no_run_is_begun(terminal, tmp_path, data, pictures):
+    done = terminal("questions", "ask", data, pictures, "--out", tmp_path / "run", *ANSWER)
+    assert (done.code, "No vision language model" in done.err) == (1, True)
+    assert not (tmp_path / "run").exists()

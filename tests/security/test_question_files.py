@@ -124,3 +124,65 @@ def test_hostile_settings_of_a_run_are_refused(tmp_path, content):
     done = attack(OPEN.format(folder=str(tmp_path)), tmp_path)
     assert done.contained, done.output
     assert "contains no answers" in done.output
+
+
+SLOW = """
+import sys
+from pathlib import Path
+from spatialstudio.application.questions.question_files import read_question_file
+from spatialstudio.domain.errors import StoreError
+from spatialstudio.science.questions.choice_forms import read_stem
+from spatialstudio.science.questions.choice_message import reply_lines
+from spatialstudio.domain.multiple_choice import VoteRules
+from spatialstudio.science.questions.spatialgeneval import read_rollout
+
+text = {text}
+try:
+    read_question_file(Path({path!r}))
+except StoreError as error:
+    print("StoreError:", error.message[:200])
+read_stem(text)
+reply_lines(text, 10)
+read_rollout("\\n".join([text] * 10), VoteRules())
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "' ' * 300_000",
+        "'Where is the ' + 'a in relation to the ' * 20_000",
+        "'1' * 300_000",
+        "'1' + ' ' * 300_000",
+        "'{' * 300_000",
+        "'Options:' * 40_000",
+        "'(' * 300_000",
+    ],
+    ids=["spaces", "stem", "digits", "gap", "braces", "options", "brackets"],
+)
+def test_texts_that_make_patterns_slow_end_at_once(tmp_path, text):
+    path = tmp_path / "data.jsonl"
+    row = {
+        "id": "1",
+        "scene": "",
+        "prompt": "",
+        "questions": [eval(text)] * 10,
+        "answers": ["A"] * 10,
+    }
+    path.write_text(json.dumps(row))
+    done = attack(SLOW.format(text=text, path=str(path)), tmp_path)
+    assert done.contained, done.output
+    assert done.output.endswith("done\n")
+    assert "StoreError:" in done.output
+
+
+def test_a_reply_that_nests_without_end_is_no_rollout(tmp_path):
+    done = attack(
+        "from spatialstudio.science.questions.choice_message import reply_lines\n"
+        "text = '{\"answers\": ' + '[' * 100_000 + '}'\n"
+        "print(reply_lines(text, 10) == text)",
+        tmp_path,
+    )
+    assert done.contained, done.output
+    assert done.output.endswith("True\n")

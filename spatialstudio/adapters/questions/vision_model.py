@@ -105,8 +105,13 @@ class VisionLanguageModel:
 
     @property
     def model_key(self) -> str:
-        """Host and name of the model; see ``ChoiceAnswerer``."""
-        return f"{self._settings.host} {self._settings.model}" if self._settings else ""
+        """Host and name of the model; see ``ChoiceAnswerer``.
+
+        Raises:
+            DetectorError: No server is set up.
+        """
+        settings = self._chosen()
+        return f"{settings.host} {settings.model}"
 
     def choose(
         self,

@@ -15,6 +15,8 @@ NOTHING = "no object"
 """Option of questions on what hides an object."""
 JOIN = ", "
 """Between the objects of an order."""
+MOST_STEM_LETTERS = 400
+"""Longest stem that is read; longer ones have another form."""
 _OTHER = " it"
 
 
@@ -70,6 +72,8 @@ def stem(form: Form, *names: str) -> str:
 
 def read_stem(text: str) -> ReadStem | None:
     """Read a stem; None if it has another form."""
+    if len(text) > MOST_STEM_LETTERS:
+        return None
     for form, pattern in _PATTERNS.items():
         if found := pattern.fullmatch(" ".join(text.split())):
             return ReadStem(form=form, names=tuple(name.lower() for name in found.groups()))

@@ -30,12 +30,14 @@ from spatialstudio.domain.multiple_choice import (
     VoteRules,
 )
 
-_OPTIONS = re.compile(r"\s*Options:\s*(?=A: )")
+_OPTIONS = re.compile(r"Options:\s*(?=A: )")
 _OPTION = re.compile(r"(?:^|,\s*)([A-E]): ")
 _ANSWER = re.compile(r"\s*(?:Q?\d+\s*[.):]\s*)?[(\[*]*([A-Ea-e])(?![A-Za-z])")
 _DIGITS = 3
 MOST_QUESTIONS = 50
 """Most questions of one picture."""
+MOST_QUESTION_LETTERS = 10_000
+"""Longest question with its options."""
 MOST_LETTERS = 60
 """Longest name of a sub-domain."""
 
@@ -104,8 +106,10 @@ def read_question(text: str, key: str) -> ChoiceQuestion:
     """Split a question into stem and options, and list its defects.
 
     Raises:
-        ValueError: It has no options.
+        ValueError: It has no options, or is too long.
     """
+    if len(text) > MOST_QUESTION_LETTERS:
+        raise ValueError(f"a question has more than {MOST_QUESTION_LETTERS} characters")
     stem, *rest = _OPTIONS.split(text)
     if len(rest) != 1:
         raise ValueError(f'the question "{text[:60]}" has no options')
@@ -119,7 +123,7 @@ def read_question(text: str, key: str) -> ChoiceQuestion:
         QuestionDefect.REPEATED_OPTION: len(set(texts)) < len(texts),
     }
     defects = tuple(defect for defect, is_there in found.items() if is_there)
-    return ChoiceQuestion(stem=stem, options=options, key=key, defects=defects)
+    return ChoiceQuestion(stem=stem.rstrip(), options=options, key=key, defects=defects)
 
 
 def read_rollout(

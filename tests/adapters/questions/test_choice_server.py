@@ -135,4 +135,5 @@ def test_asking_can_be_cancelled():
 def test_without_a_server_there_is_no_answerer():
     with pytest.raises(DetectorError, match="No vision language model"):
         VisionLanguageModel(None).choose(PICTURE, TEN, Sampling(), CountingToken())
-    assert VisionLanguageModel(None).model_key == ""
+    with pytest.raises(DetectorError, match="No vision language model"):
+        _ = VisionLanguageModel(None).model_key

@@ -247,7 +247,7 @@ class LocalVisionModel:
         """Return a text without the model's special tokens, also such as their removal makes."""
         special = [str(each) for each in self._tokenizer.all_special_tokens]
         special += [QWEN_PART, IDEFICS_PART, AROUND, "<end_of_utterance>", "<|im_end|>"]
-        while found := [each for each in special if each and each in text]:
+        while found := [each for each in special if each.strip() and each in text]:
             for each in found:
                 text = text.replace(each, " ")
         return text
