@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
-from spatialstudio.application.refine.fix_run import FixRun, run_fix
+from spatialstudio.application.refine.fix_run import FixRun, run_fix, with_budget
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
 from spatialstudio.cli.drawing import draw_in_session, open_to_draw, store_failure, working
@@ -27,9 +27,8 @@ def add_fix_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=int,
-        default=BUDGET,
         metavar="N",
-        help="maximum number of pictures (default: %(default)s)",
+        help=f"maximum number of pictures, those of an earlier start included (default: {BUDGET})",
     )
     parser.add_argument(
         "--reason",
@@ -78,8 +77,9 @@ def _fix_of(options: argparse.Namespace, studio: Studio, run: OpenRun) -> Fix:
     """Return the fix of a run that was begun before, or a new one."""
     known = None if options.restart else studio.storage.fixes.of_run(run.id)
     if known is not None and (options.reason in (None, known.reason)):
-        return known
-    return studio.fixing.plan(run, options.budget, options.reason)
+        return known if options.budget is None else with_budget(known, options.budget)
+    budget = BUDGET if options.budget is None else options.budget
+    return studio.fixing.plan(run, budget, options.reason)
 
 
 def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:

@@ -119,6 +119,17 @@ def test_a_picture_that_cannot_be_repaired_stays(terminal, start, runs):
     assert "Picture 2 of at most 2 (Stronger hold, other noise): FAIL" in done.err
 
 
+def test_a_larger_budget_continues_a_fix_whose_budget_is_spent(terminal, start, runs):
+    picture = start(right_from=5)
+    terminal("fix", picture, "--budget", 2, "--out", runs)
+
+    done = terminal("fix", picture, "--budget", 4, "--out", runs, "--json")
+
+    answer = json.loads(done.out)
+    assert done.code == 0
+    assert [each["outcome"] for each in answer["attempts"]] == ["FAIL", "FAIL", "FAIL", "PASS"]
+
+
 def test_a_failure_keeps_the_pictures_so_far_and_the_fix_continues(terminal, registry, runs, start):
     picture = start(right_from=4, backend=FailingBackend(fails_in=3))
 

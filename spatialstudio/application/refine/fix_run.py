@@ -90,12 +90,10 @@ def planned_steps(
     """
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
+    left_out = set() if can_redraw else {Remedy.REDRAW}
     measured = [step for step in order.get(reason, ()) if step.repaired]
-    known = [
-        step
-        for step in measured or _unmeasured(reason)
-        if can_redraw or step.remedy is not Remedy.REDRAW
-    ]
+    known = [step for step in measured if step.remedy not in left_out]
+    known = known or [step for step in _unmeasured(reason) if step.remedy not in left_out]
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 
@@ -135,10 +133,7 @@ def plan_fix(
         RequestError: The picture passes, was not judged or was imported, or the budget is out of
             range.
     """
-    if not 1 <= budget <= MOST_BUDGET:
-        raise RequestError(
-            "The number of pictures is out of range.", hint=f"Choose 1 to {MOST_BUDGET}."
-        )
+    _check_budget(budget)
     request, evaluation = _judged(run)
     found = _found_reason(run, request, reason)
     repair, target = _local_repair(run, request, evaluation)
@@ -155,6 +150,29 @@ def plan_fix(
         repair=repair,
         redrawn=target,
     )
+
+
+def with_budget(fix: Fix, budget: int) -> Fix:
+    """Return a fix with another budget; further attempts repeat its remedies with other noise.
+
+    Args:
+        fix: A fix; its attempts stay.
+        budget: Most pictures, 1 to ``MOST_BUDGET``.
+
+    Raises:
+        RequestError: The budget is out of range.
+    """
+    _check_budget(budget)
+    again = [step for step in fix.steps if step.other_noise] or list(fix.steps)
+    steps = tuple(islice(chain(fix.steps, cycle(again)), max(budget, len(fix.attempts))))
+    return replace(fix, steps=steps)
+
+
+def _check_budget(budget: int) -> None:
+    if not 1 <= budget <= MOST_BUDGET:
+        raise RequestError(
+            "The number of pictures is out of range.", hint=f"Choose 1 to {MOST_BUDGET}."
+        )
 
 
 def _found_reason(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from spatialstudio.domain.fix import Fix
+from spatialstudio.domain.fix import MOST_BUDGET, Fix
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_ports import StateFiles
@@ -68,8 +68,7 @@ class Fixes:
         """Return the newest fix of a run, or with it among its attempts; None if there is none."""
         for found in _newest_first(self._folder, self._state.read_fix):
             pictures = (found.start, *found.attempts)
-            is_whole = len(found.attempts) <= len(found.steps)
-            if is_whole and any(each.request_id == request_id for each in pictures):
+            if _is_whole_fix(found) and any(each.request_id == request_id for each in pictures):
                 return found
         return None
 
@@ -80,6 +79,13 @@ def _newest_first(folder: Path, read: Callable[[Path], Stored | None]) -> Iterat
     for _, path in sorted(paths, reverse=True)[:MOST_SEARCHED]:
         if (found := read(path)) is not None:
             yield found
+
+
+def _is_whole_fix(fix: Fix) -> bool:
+    """Return True if every attempt has a step, and only objects of the prompt are meant."""
+    known = {mention.id for mention in fix.request.scene.mentions}
+    meant = {each for about in (fix.about, *(step.about for step in fix.steps)) for each in about}
+    return len(fix.attempts) <= len(fix.steps) <= MOST_BUDGET and meant <= known
 
 
 def _is_whole(refinement: Refinement) -> bool:

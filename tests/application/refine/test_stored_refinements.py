@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
-from spatialstudio.application.refine.stored_refinements import Refinements
+from spatialstudio.application.refine.stored_refinements import Fixes, Refinements
 from spatialstudio.domain.assertion import (
     Assertion,
     AssertionId,
@@ -13,6 +13,7 @@ from spatialstudio.domain.assertion import (
     AssertionScore,
     DaScore,
 )
+from spatialstudio.domain.fix import Fix, FixAttempt, FixReason, FixStep, Remedy
 from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
@@ -20,6 +21,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.refinement import REFINE_RECOMMENDED, RefineAttempt, Refinement
+from spatialstudio.domain.scene import MentionId
 from tests.fakes import scene_of
 
 
@@ -65,6 +67,39 @@ def test_damaged_files_are_ignored(stored, refinement, tmp_path, content):
     (tmp_path / "refinements" / "later.json").write_bytes(content)
 
     assert stored.of_run(RequestId("a")) == refinement
+
+
+@pytest.fixture
+def fix(refinement):
+    return Fix(
+        id="one",
+        start=FixAttempt(request_id=RequestId("a")),
+        request=refinement.request,
+        reason=FixReason.MISSING,
+        about=(MentionId("m1"),),
+        steps=(FixStep(remedy=Remedy.SKETCH),),
+        layout=GuidanceSettings(),
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"about": (MentionId("m9"),)},
+        {"steps": ()},
+        {"steps": (FixStep(remedy=Remedy.SKETCH),) * 51},
+        {"steps": (FixStep(remedy=Remedy.SKETCH, about=(MentionId("m9"),)),)},
+    ],
+    ids=["about", "no-steps", "many-steps", "about-of-a-step"],
+)
+def test_fixes_that_contradict_themselves_are_ignored(tmp_path, fix, change):
+    stored = Fixes(PlainStateFiles(), tmp_path)
+    fix = replace(fix, attempts=(FixAttempt(request_id=RequestId("b")),))
+    stored.save(fix)
+    stored.save(replace(fix, id="two", **change))
+    (tmp_path / "later.json").write_bytes(b"[")
+
+    assert stored.of_run(RequestId("b")) == fix
 
 
 def test_attempts_without_a_weight_for_each_assertion_are_ignored(stored, refinement):
