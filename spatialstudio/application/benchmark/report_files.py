@@ -180,8 +180,8 @@ def report_html(
     """Return a report as one HTML file without scripts; pictures are links beside the benchmark."""
     parts = [
         f"<h1>{escape(title)}</h1>",
-        "<p>Intervals are 95 % Wilson intervals. Rates over all count abstentions and errors as "
-        "not passed.</p>",
+        "<p>Intervals cover 95 %: Wilson's for shares, a bootstrap of prompts for means and "
+        "differences. Rates over all count abstentions and errors as not passed.</p>",
         _html_table("Methods", _main_rows(reports)),
         *(_html_bars(report) for report in reports),
         _html_table("Best of N pictures", _scaling_rows(reports)),
