@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.refine.decomposition import (
@@ -22,14 +23,15 @@ from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.refine.widgets.assertion_rows import AssertionRows
 from spatialstudio.ui.run.widgets.fields import Choice, ChoiceField
-from spatialstudio.ui.widgets.builders import SPACE, column, push_button, row
+from spatialstudio.ui.widgets.builders import column, flow, push_button, row
 from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, DecimalBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 BY_SCENE, LLM = "", "llm"
-READERS = {BY_SCENE: "the scene (offline)", LLM: "a language model"}
+READERS = {BY_SCENE: "scene (offline)", LLM: "language model"}
 FROM_PERCEPTION = ""
-ANSWERERS = {FROM_PERCEPTION: "the detections", "blip": "BLIP", "vision-model": "a vision model"}
+ANSWERERS = {FROM_PERCEPTION: "detections", "blip": "BLIP", "vision-model": "vision model"}
+FIELD_LETTERS = 13
 LOWEST, HIGHEST, STEP = 0.05, 20.0, 0.1
 MEASURED = "The answers were measured by the detections, so the temperature has no effect."
 
@@ -54,6 +56,8 @@ class AssertionsPanel(Panel):
         )
         self._answerer = ChoiceField(tr("Answers by"))
         self._answerer.choice_picked.connect(self._pick_answerer)
+        for each in (self._reader, self._answerer):
+            each.setMinimumContentsLength(FIELD_LETTERS)
         self._rows = AssertionRows()
         self._rows.edited.connect(self._edit)
         self._rows.removed.connect(self._remove)
@@ -173,17 +177,23 @@ class AssertionsPanel(Panel):
         self._score.setText(words)
 
     def _lay_out(self) -> None:
-        by, answered, heat = (
-            TextLabel(text, Tone.MUTED, wraps=False)
-            for text in (tr("Assertions by"), tr("Answers by"), tr("Temperature"))
+        choices = flow(
+            _labelled(tr("Assertions by"), self._reader),
+            self._decompose,
+            _labelled(tr("Answers by"), self._answerer),
+            _labelled(tr("Temperature"), self._temperature),
+            self._score,
+            gap=0.6,
         )
-        by.setBuddy(self._reader)
-        answered.setBuddy(self._answerer)
-        heat.setBuddy(self._temperature)
-        first = row(by, self._reader, self._decompose, SPACE, gap=0.6)
-        choices = answered, self._answerer, heat, self._temperature, self._score
-        second = row(*choices, SPACE, gap=0.6)
-        column(first, second, self._rows, self._notes, within=self, gap=0.5)
+        column(choices, self._rows, self._notes, within=self, gap=0.5)
+
+
+def _labelled(text: str, field: QWidget) -> QWidget:
+    """Return a field with its label to the left."""
+    label, both = TextLabel(text, Tone.MUTED, wraps=False), QWidget()
+    label.setBuddy(field)
+    row(label, field, within=both, gap=0.5)
+    return both
 
 
 def _choices(titles: dict[str, str], ids: tuple[str, ...]) -> tuple[Choice, ...]:
