@@ -38,9 +38,7 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), guidance_in_words(guidance.method_id, guidance.strength)),
         ]
-        if request.steering.is_on:
-            text = tr("{count} particles").format(count=request.steering.particles)
-            facts.append((tr("Steering"), text))
+        facts += _way_facts(request)
     if places := places_in_words(run):
         facts.append((tr("Sketched places"), "; ".join(places)))
     if run.candidates:
@@ -86,6 +84,24 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
     return ((name, value) for name, value in text if value)
+
+
+def _way_facts(request: GenerationRequest) -> Iterator[tuple[str, str]]:
+    """Yield how a picture was drawn, if not in one piece from one noise."""
+    if request.steering.is_on:
+        yield tr("Steering"), tr("{count} particles").format(count=request.steering.particles)
+    if request.repair is not None:
+        text = tr("{left}, {top} to {right}, {bottom}")
+        regions = (
+            text.format(
+                left=f"{each.x:.2f}",
+                top=f"{each.y:.2f}",
+                right=f"{each.right:.2f}",
+                bottom=f"{each.bottom:.2f}",
+            )
+            for each in request.repair.regions
+        )
+        yield tr("Local repair"), "; ".join(regions)
 
 
 def _search_in_words(candidates: Sequence[CandidateScore]) -> str:
