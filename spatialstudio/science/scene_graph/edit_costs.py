@@ -7,6 +7,7 @@ a picture's graph lists each predicate and its inverse.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from spatialstudio.domain.graph_match import VERB, GraphObject, ObjectGraph
 from spatialstudio.domain.graph_settings import AttributeForm, GraphSettings, ScoreScale, Unjudged
@@ -14,6 +15,10 @@ from spatialstudio.domain.scene import AxisClaim, RelationType, Shape, relation_
 
 Assignment = Sequence[int | None]
 """For each object of the prompt the index of the picture's object; None where it is missing."""
+
+
+Predicates: TypeAlias = frozenset[str] | tuple[str, ...]
+"""Predicates that hold from one object to another."""
 
 
 class EditCosts:
@@ -35,6 +40,7 @@ class EditCosts:
         self.target, self.picture, self.settings = target, picture, settings
         self.wanted = _predicates(target)
         self.held = {pair: frozenset(names) for pair, names in _predicates(picture).items()}
+        self._relations: dict[tuple[str, Predicates], float] = {}
         self._kinds = {name: group[0] for group in settings.synonym_groups for name in group}
         self.deleted, self.inserted = self._deleted(), self._inserted()
         self.forbidden = 2 * self.most + 1
@@ -103,7 +109,7 @@ class EditCosts:
         settings = self.settings
         return settings.extra_foreground if found.is_foreground else settings.extra_background
 
-    def relations(self, wanted: Sequence[str], held: Collection[str]) -> float:
+    def relations(self, wanted: Sequence[str], held: Predicates) -> float:
         """Return the cost of the predicates between two matched objects."""
         missing, extra = self.settings.missing_relation, self.settings.extra_relation
         costs = [self.relation(name, held) for name in wanted]
@@ -111,8 +117,13 @@ class EditCosts:
         left = max(len(held) - substituted, 0)
         return sum(min(cost, missing) for cost in costs) + extra * left
 
-    def relation(self, wanted: str, held: Collection[str]) -> float:
-        """Return the cost of a required predicate where others hold."""
+    def relation(self, wanted: str, held: Predicates) -> float:
+        """Return the cost of a required predicate where others hold; computed once for each."""
+        if (wanted, held) not in self._relations:
+            self._relations[wanted, held] = self._relation(wanted, held)
+        return self._relations[wanted, held]
+
+    def _relation(self, wanted: str, held: Predicates) -> float:
         if not held:
             return self.settings.missing_relation
         if wanted in held:
