@@ -140,6 +140,9 @@ class AuditDesk:
         self._library = library
         self._publish, self._images = outside
         self._job = LatestJob("audit analysis", self._analyse)
+        self._reading = LatestJob("audit pictures", self._read_ahead)
+        self._pictures: dict[str, RgbImage | None] = {}
+        self._is_analysed = True
         self.voting: Voting | None = None
         self.label_files: tuple[Path, ...] = ()
 
@@ -254,8 +257,25 @@ class AuditDesk:
 
         Only the picture itself is read, not its metadata.
         """
+        path = item.fields[PICTURE]
+        return self._pictures[path] if path in self._pictures else self._read(path)
+
+    def read_ahead(self) -> None:
+        """Read the next pictures in a thread, while the rater looks at the current one."""
+        if self.voting is not None:
+            shown = (*self.voting.items, *self.voting.next_items)
+            self._reading.ask(tuple(item.fields[PICTURE] for item in shown))
+
+    def _read_ahead(self, paths: tuple[str, ...]) -> None:
+        for path in [path for path in self._pictures if path not in paths]:
+            del self._pictures[path]
+        for path in paths:
+            if path not in self._pictures and not self._reading.is_out_of_date:
+                self._pictures[path] = self._read(path)
+
+    def _read(self, path: str) -> RgbImage | None:
         try:
-            return self._images.read(Path(item.fields[PICTURE]))
+            return self._images.read(Path(path))
         except StudioError as error:
             log.info("A picture of the audit cannot be read: %s", error.message)
             return None
@@ -284,6 +304,7 @@ class AuditDesk:
             self.voting.close()
             self.voting = None
         self._job.close()
+        self._reading.close()
 
     def save_preset(
         self, name: str, analysis: AuditAnalysis, threshold: float, base: CheckerSettings
@@ -316,17 +337,16 @@ class AuditDesk:
     def _use(self, voting: Voting | None) -> None:
         if self.voting is not None:
             self.voting.close()
-        self.voting, self.label_files = voting, ()
-        self._publish(AuditAnalysed(analysis=None))
+        self.voting, self.label_files, self._is_analysed = voting, (), True
         self._changed()
 
     def _changed(self) -> None:
         self._publish(self.present())
-        if self.voting is None:
-            return
-        if self.voting.state.is_open_to_analysis:
+        if self.voting is not None and self.voting.state.is_open_to_analysis:
+            self._is_analysed = True
             self._job.ask((self.voting.state, self.label_files))
-        else:
+        elif self._is_analysed:
+            self._is_analysed = False
             self._publish(AuditAnalysed(analysis=None))
 
     def _analyse(self, request: tuple[SessionState, tuple[Path, ...]]) -> None:

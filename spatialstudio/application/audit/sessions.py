@@ -38,6 +38,8 @@ BREAK_S = 25 * 60.0
 PAUSE_S = 3 * 60.0
 """Time without a vote that counts as a break."""
 NAME_LETTERS = 40
+AHEAD = 3
+"""Showings whose pictures are read ahead."""
 
 
 @frozen
@@ -258,11 +260,10 @@ class Voting:
 
     @property
     def next_items(self) -> tuple[AuditItem, ...]:
-        """The pictures that follow the current ones, to be read ahead."""
-        current = self.state.current
-        following = None if current is None else current + 1
-        is_there = following is not None and following < len(self.session.showings)
-        return self.items_of(following if is_there else None)
+        """The pictures of the next showings, to be read ahead."""
+        current, total = self.state.current, len(self.session.showings)
+        following = range(total if current is None else current + 1, total)
+        return tuple(item for each in following[:AHEAD] for item in self.items_of(each))
 
     def items_of(self, showing: int | None) -> tuple[AuditItem, ...]:
         """Return the pictures of a showing."""

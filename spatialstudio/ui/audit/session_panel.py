@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QProgressBar, QWidget
 
@@ -19,6 +20,7 @@ from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, tr
 
 MOST_LISTED = 8
 MINUTE = 60
+DELAY_MS = 40
 BUTTONS = (
     *(commands.NEW, commands.OPEN, commands.END, commands.CLOSE),
     *(commands.ADD_LABELS, commands.ADJUDICATE),
@@ -61,19 +63,22 @@ class SessionPanel(Panel):
             within=self,
             gap=0.5,
         )
-        self._show(self._desk.present().state)
+        self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._timer.timeout.connect(self._follow)
+        self._follow()
 
     def handle(self, event: object) -> None:
         """Follow the votes."""
-        if isinstance(event, AuditChanged):
-            self._show(event.state)
-        elif isinstance(event, AuditAnalysed):
-            self._show(self._desk.present().state)
+        if isinstance(event, AuditChanged | AuditAnalysed):
+            self._timer.start()  # a progress bar paints at once; the picture goes first
 
     def showEvent(self, event: QShowEvent) -> None:
         """List the stored sessions."""
         super().showEvent(event)
         self._show_list()
+
+    def _follow(self) -> None:
+        self._show(self._desk.present().state)
 
     def _show(self, state: SessionState | None) -> None:
         voting = self._desk.voting

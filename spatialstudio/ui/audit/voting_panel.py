@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog
 
@@ -16,7 +16,6 @@ from spatialstudio.application.audit.desk import (
 )
 from spatialstudio.application.audit.sessions import Voting, sentence_of
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.audit import AuditItem, LabelFormat
 from spatialstudio.domain.audit_session import Answer, AuditTask, Preference, SessionState
 from spatialstudio.domain.errors import StudioError
@@ -66,7 +65,6 @@ class VotingPanel(Panel):
         self._desk = context.studio.storage.audit_desk
         self._analysis: AuditAnalysis | None = None
         self._shown: tuple[str, int] | None = None
-        self._read: dict[str, RgbImage | None] = {}
         actions = context.actions
         buttons = {task: [actions[each] for each in own] for task, own in BUTTONS.items()}
         self.view = VoteView(context.theme, buttons, [actions[each] for each in OTHERS])
@@ -155,10 +153,10 @@ class VotingPanel(Panel):
         self._pages.setCurrentWidget(self.view)
         if shown != self._shown or voting.state.entries[-1:] != self._last_entry:
             self._shown, self._last_entry = shown, voting.state.entries[-1:]
-            pictures = [self._picture(item) for item in voting.items]
+            pictures = [self._desk.picture(item) for item in voting.items]
             claim, verdict = sentence_of(voting.items[0]), self._verdict_of(voting)
             self.view.show_vote(voting.session.task, claim, pictures, verdict)
-            QTimer.singleShot(0, self, self._read_ahead)
+            self._desk.read_ahead()
 
     _last_entry: tuple[object, ...] = ()
 
@@ -179,21 +177,6 @@ class VotingPanel(Panel):
         if voting.session.is_blind and voting.state.current not in voting.state.revealed:
             return ""
         return _checker_words(voting.items[0])
-
-    def _picture(self, item: AuditItem) -> RgbImage | None:
-        sample_id = item.candidate.id
-        if sample_id not in self._read:
-            self._read[sample_id] = self._desk.picture(item)
-        return self._read[sample_id]
-
-    def _read_ahead(self) -> None:
-        """Read the next picture while the rater looks at this one."""
-        voting = self._desk.voting
-        if voting is not None:
-            wanted = {item.candidate.id for item in (*voting.items, *voting.next_items)}
-            self._read = {each: p for each, p in self._read.items() if each in wanted}
-            for item in voting.next_items:
-                self._picture(item)
 
     def _show_empty(self, state: SessionState | None) -> None:
         self._shown, self._last_entry = None, ()
