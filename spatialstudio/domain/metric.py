@@ -33,7 +33,7 @@ RESERVED_NAMES = frozenset(
 PICTURE_VALUES = frozenset(
     (
         *("mean_pse", "pse_relations", "prompt_pse", "hrs_mended"),
-        *("scene_graph_score", "scene_graph_parts", "scene_graph_edits"),
+        *("scene_graph_score", "scene_graph_parts", "scene_graph_edits", "quality_score"),
         *("choice_score", "choice_questions"),
         *("da_score", "da_settings", "answered_by", "asserted_by", "da_notes", "assertions"),
     )

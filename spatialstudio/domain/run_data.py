@@ -125,6 +125,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     "guiding_passes": ("passes", "passes with gradient for guidance"),
     "pse": ("share", "PSE of a relation on the masks of the judged picture"),
     "confidence": ("share", "confidence of a relation's verdict"),
+    "quality": ("probability", "held-out classifier's mean probability of the detected objects"),
 }
 """Unit and meaning of each measure of the long table."""
 

@@ -504,6 +504,8 @@ class Evaluation:
         instances: Of the mentions with a required count or colour.
         mention_verdicts: One per required count and colour, in the order of the mentions; empty in
             records of versions that did not judge them.
+        quality: How surely a held-out classifier recognises the detected objects, [0, 1]; None
+            without a score.
     """
 
     perception: Perception
@@ -516,6 +518,7 @@ class Evaluation:
     judge_set: UsedJudgeSet | None = None
     instances: tuple[Instance, ...] = field(default=(), metadata=SPARSE)
     mention_verdicts: tuple[MentionVerdict, ...] = field(default=(), metadata=SPARSE)
+    quality: float | None = field(default=None, metadata=SPARSE)
 
     @property
     def outcome(self) -> Outcome | None:

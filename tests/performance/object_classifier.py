@@ -2,18 +2,15 @@
 
     python -m tests.performance.object_classifier
 
-trains it on painted crops in two minutes on one core and writes it beside the golden data. It
+trains it on painted crops in two minutes on one core and writes it beside the objects. It
 sees a crop with some of its surroundings, any background, other objects at the edge.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -22,15 +19,19 @@ from spatialstudio.adapters.stickers.training.backgrounds import (
 )
 from spatialstudio.adapters.stickers.training.scenes import SceneSettings, draw_scene, paint
 from spatialstudio.adapters.stickers.vocabulary import sticker_objects
+from spatialstudio.application.evaluate.object_quality import (
+    NAMES,
+    WEIGHTS_FILE,
+    object_classifier,
+)
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.verdict import Box, box_around
+from spatialstudio.science.quality.object_classifier import SIDE
+from spatialstudio.science.quality.object_classifier import crop as object_crop
 from tests.performance.studio_pictures import show
 from tests.strange_backgrounds import draw_strange_background
 
-WEIGHTS_FILE = Path(__file__).parents[1] / "golden" / "object_classifier.safetensors"
-SIDE = 32
 WIDTHS = (16, 32, 40, 48)
-MARGIN = 0.08  # around the box, as a share of its longer side
 SEED = 5150
 STEPS, BATCH, LEARNING_RATE = 400, 48, 4e-3
 STRANGE_SHARE = 0.2
@@ -59,7 +60,9 @@ class ObjectClassifier(nn.Sequential):
 def read_classifier() -> ObjectClassifier:
     """Read the stored classifier."""
     net = ObjectClassifier()
-    net.load_state_dict({name: each.float() for name, each in load_file(WEIGHTS_FILE).items()})
+    weights = object_classifier().weights
+    given = {name: torch.from_numpy(each).float() for name, each in weights.items()}
+    net.load_state_dict(given, strict=False)  # without the counts of batches
     return net.eval()
 
 
@@ -72,12 +75,7 @@ def class_chances(net: ObjectClassifier, image: RgbImage, box: Box) -> NDArray[n
 
 def crop(image: RgbImage, box: Box) -> RgbImage:
     """Cut a square around a box and bring it to SIDE x SIDE pixels."""
-    half = max(box.width, box.height) * (0.5 + MARGIN)
-    x, y = box.center_xy
-    padded = np.pad(image, ((pad := int(half) + 1, pad), (pad, pad), (0, 0)), mode="edge")
-    window = (x - half + pad, y - half + pad, x + half + pad, y + half + pad)
-    resized = Image.fromarray(padded).resize((SIDE, SIDE), Image.Resampling.BILINEAR, box=window)
-    return np.asarray(resized)
+    return np.rint(object_crop(image, box)).astype(np.uint8)
 
 
 def train() -> ObjectClassifier:
@@ -136,7 +134,9 @@ def main() -> int:
     with torch.inference_mode():
         right = net(to_tensor(crops)).argmax(-1) == torch.tensor(numbers)
     show(f"right on {100 * right.float().mean():.1f} % of {len(crops)} held-out crops")
-    save_file({name: each.half() for name, each in net.state_dict().items()}, WEIGHTS_FILE)
+    weights = {name: each.half().numpy() for name, each in net.state_dict().items()}
+    kept = {name: each for name, each in weights.items() if not name.endswith("batches_tracked")}
+    np.savez(WEIGHTS_FILE, **{NAMES: [each.name for each in sticker_objects()]}, **kept)
     return 0
 
 

@@ -21,7 +21,7 @@ COLUMNS = (
     *("relation", "subject", "object"),
     *("pos_first_before_updates", "pos_first_after_updates"),
     *("pos_last_before_updates", "pos_last_after_updates", "outcome", "reason"),
-    *("confidence", "pse", "delta", "margin", "overlap", "not_checked"),
+    *("confidence", "pse", "quality", "delta", "margin", "overlap", "not_checked"),
     *("stars", "is_rejected", "tags", "note", "picture", "source", "judge_set", "warning"),
 )
 TAG_SEPARATOR = "; "
@@ -144,6 +144,7 @@ def _relation_columns(
         "reason": verdict.reason.value if verdict and verdict.reason else None,
         "confidence": verdict.confidence if verdict else None,
         "pse": pse_of(relation, evaluation) if evaluation and verdict else None,
+        "quality": evaluation.quality if evaluation else None,
         "delta": measured.delta if measured else None,
         "margin": measured.margin if measured else None,
         "overlap": measured.overlap if measured else None,

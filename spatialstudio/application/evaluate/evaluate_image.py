@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from spatialstudio.application.evaluate.object_quality import quality_of
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
@@ -214,6 +215,7 @@ def evaluate_image(
         da_score=score_by_perception(scene, perception, image, instances=instances),
         instances=instances,
         mention_verdicts=decide_mentions(scene, instances, settings),
+        quality=quality_of(image, scene, perception),
     )
 
 

@@ -6,6 +6,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from spatialstudio.application.evaluate.judge_choice import is_used, no_detector_chosen
+from spatialstudio.application.evaluate.object_quality import with_quality
 from spatialstudio.application.jobs.messages import (
     Engine,
     EngineStopped,
@@ -39,7 +40,8 @@ def judge_run(
     """Return the verdicts on a stored run, from as much of the stored evaluation as applies.
 
     Verdicts of the same judge set and settings are returned as stored; those of other settings are
-    decided again from the stored perception; else ``judge`` evaluates the picture.
+    decided again from the stored perception; else ``judge`` evaluates the picture. A missing
+    quality score is added.
 
     Raises:
         NoDetectorChosen: There is no picture or no detector.
@@ -50,6 +52,7 @@ def judge_run(
         raise no_detector_chosen()
     if stored is None or stored.judge_set is None or not is_used(choice, stored.judge_set):
         return judge(evaluate_job(run, judges, new_request_id()))
+    stored = with_quality(stored, run.image, run.scene)
     if stored.checker == checker:
         return stored
     if stored.checker.perturbations != checker.perturbations:

@@ -376,6 +376,8 @@ class _Rows:
     def of_run(self) -> Iterator[Number]:
         """Yield the numbers of the judged picture."""
         evaluation = self._record.evaluation
+        if evaluation is not None:
+            yield from _measured(self._empty, quality=evaluation.quality)
         verdicts = {each.relation_id: each for each in self._record.verdicts}
         for relation in self._scene.relations:
             if evaluation is not None and relation.id in verdicts:

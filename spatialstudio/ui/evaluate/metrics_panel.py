@@ -79,6 +79,8 @@ def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
     evaluation = run.evaluation
     if evaluation is not None and evaluation.da_score is not None:
         facts.append(("DA-score", _number(evaluation.da_score.value)))
+    if evaluation is not None and evaluation.quality is not None:
+        facts.append((tr("Quality"), _number(evaluation.quality)))
         evidence = evidence_of(judges.verdict, run.scene, evaluation)
         facts += [
             (_number(score.probability_yes), score.assertion.text) for score in evidence.assertions

@@ -18,7 +18,7 @@ def test_the_checker_is_always_included():
 
 
 def test_all_names_the_published_metrics():
-    own = ("checker", "pse", "da", "scene_graph", "choices")
+    own = ("checker", "pse", "da", "quality", "scene_graph", "choices")
     names = (*own, "visor", "compbench", "hrs", "geneval")
     assert all_metrics().names == names
     assert all_metrics().rules == {name: METRICS[name].rules for name in names}

@@ -1,0 +1,1 @@
+"""Quality of the objects in a picture."""
