@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
-from spatialstudio.application.inspect.run_data import run_data
+from spatialstudio.application.gallery.study import read_study_run
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import aligned, complain, show_json, show_lines, show_table
-from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.errors import StoreError, StudioError
-from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.run_data import MEASURES, AnyArray
+from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
     PASSES,
     USUAL,
@@ -26,7 +24,6 @@ from spatialstudio.science.statistics.study import (
     StudyRun,
     make_study,
     setting_text,
-    study_run,
 )
 
 FIGURE_COLUMNS = (
@@ -119,7 +116,7 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     failures = 0
     for path in paths:
         try:
-            runs.append(_read(studio, path))
+            runs.append(read_study_run(studio.storage.store, path))
         except StudioError as error:
             failures += 1
             complain(report_on(error, "Reading a run"), with_details=options.debug)
@@ -136,21 +133,6 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     else:
         show_lines(aligned(run_rows(made)) if options.each_run else study_lines(made))
     return EXIT_FAILURE if failures else 0
-
-
-def _read(studio: Studio, path: Path) -> StudyRun:
-    record, events = studio.storage.store.load(path)
-    steps = [event for event in events if isinstance(event, StepEvent)]
-    return study_run(record, run_data(record, steps, None, _no_layer).numbers())
-
-
-def _no_layer(_file: AttentionFile) -> AnyArray:
-    """Leave captured layers out, which no number of a study needs.
-
-    Raises:
-        StoreError: Always.
-    """
-    raise StoreError("A study reads no captured layers.")
 
 
 def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:

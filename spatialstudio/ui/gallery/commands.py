@@ -39,6 +39,13 @@ SWEEP = _in_grid(
     icon="sweep",
     tip="Show the sweep grid that contains the run",
 )
+STUDY = _in_grid(
+    "study_runs",
+    text="Study the runs…",
+    keys="S",
+    icon="chart",
+    tip="Means with intervals and paired differences of the selected runs, or of the sweep",
+)
 EXPORT_SWEEP = Command(
     *("export_sweep", Menu.GALLERY, "Export the grid…", "", "export"),
     tip="Export the sweep as one labelled figure",
@@ -134,7 +141,7 @@ IMPORT = _file("import_bundle", text="Import a bundle…")
 FILES = (SAVE_AS, CLEAN_COPY, COPY_PICTURE, EXPORT, EXPORT_GRAPH, FIGURE, IMPORT)
 COMMANDS = (
     *FILES,
-    *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, EXPORT_SWEEP),
+    *(FIND, OPEN, STACK, STACKS, COMPARE, NEXT_COMPARISON, SWEEP, STUDY, EXPORT_SWEEP),
     *(*STARS, STAR, REJECT, TAG),
     *(TRASH, SHOW_TRASH, RESTORE, EMPTY_TRASH, LOCATE, FORGET),
     *(RUN_AGAIN, VERIFY, RECHECK, JUDGE_STORED, REINDEX, LIBRARY_FOLDER, DRAG_CLEAN, MARK_PICTURES),

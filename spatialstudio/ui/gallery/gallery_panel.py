@@ -50,6 +50,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
 from spatialstudio.ui.gallery.library_maintenance import LibraryMaintenance
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_marking import GalleryJobs, RunMarking
+from spatialstudio.ui.gallery.run_study import RunStudy
 from spatialstudio.ui.gallery.sweep_panel import SweepPanel
 from spatialstudio.ui.gallery.widgets.compare_view import CompareView
 from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
@@ -75,7 +76,7 @@ OF_CHOSEN = (
 """Commands that need a selection."""
 
 IN_MENU: tuple[tuple[Command, ...], ...] = (
-    (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP),
+    (commands.OPEN, commands.STACK, commands.COMPARE, commands.SWEEP, commands.STUDY),
     (commands.STAR, commands.REJECT, commands.TAG),
     (
         commands.EXPORT,
@@ -114,6 +115,7 @@ class GalleryPanel(Panel):
         self._background_jobs = GalleryJobs(self._storage.background_jobs)
         self._exporting = RunExporting(context, self._background_jobs, self)
         self._composing = FigureComposing(context, self._exporting, self)
+        self._study = RunStudy(context, self._study_targets, self._background_jobs, self)
         self._looking_after = LibraryMaintenance(
             context, self._exporting, self._background_jobs, self
         )
@@ -162,6 +164,7 @@ class GalleryPanel(Panel):
         """Show search results and read tiles; search again when the library changes."""
         self._sweep.handle(event)
         self._exporting.handle(event)
+        self._study.handle(event)
         self._looking_after.handle(event)
         match event:
             case RunsFound(request=request) if request == self._query:
@@ -177,6 +180,20 @@ class GalleryPanel(Panel):
                 is_own = self._marking.end(job_id) or self._background_jobs.end(event)
                 if is_own and error is not None:
                     self.problem_met.emit(error)
+
+    def _study_targets(self) -> tuple[Path, ...]:
+        """Return the runs to study: those of the shown sweep, or the selected ones.
+
+        A single run that belongs to a sweep stands for its sweep.
+        """
+        if self._pages.currentIndex() == SWEEP:
+            return self._sweep.paths
+        run, targets = self._view.current, self._exporting.targets
+        if len(targets) > 1 or run is None or run.summary.sweep is None:
+            return targets
+        library = self._storage.library
+        ids = library.list(f"sweep:{run.summary.sweep.sweep_id}")
+        return tuple(entry.path for entry in library.entries(ids) if not entry.is_missing)
 
     def _make_sweep(self) -> SweepPanel:
         sweep = SweepPanel(self._context)

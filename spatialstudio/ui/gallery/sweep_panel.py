@@ -66,7 +66,7 @@ class SweepPanel(Panel):
         self.grid.menu_asked.connect(self.menu_asked)
         self.grid.left.connect(self.closed)
         context.actions.bind(commands.SWEEP, self._show_sweep_of_chosen)
-        context.actions.bind(commands.EXPORT_SWEEP, lambda: self.export_asked.emit(self._paths))
+        context.actions.bind(commands.EXPORT_SWEEP, lambda: self.export_asked.emit(self.paths))
         context.actions[commands.EXPORT_SWEEP].setEnabled(False)
         context.gallery.chosen_changed.connect(self._follow_chosen)
         ScopedKeys(context.actions.of_scope(Scope.GALLERY), self.grid)
@@ -75,7 +75,8 @@ class SweepPanel(Panel):
         self._follow_chosen()
 
     @property
-    def _paths(self) -> tuple[Path, ...]:
+    def paths(self) -> tuple[Path, ...]:
+        """Pictures of the sweep."""
         return tuple(run.path for run in self._runs.values() if not run.is_missing)
 
     def show_sweep(self, sweep_id: SweepId) -> None:
@@ -129,7 +130,7 @@ class SweepPanel(Panel):
         cells = len(set(awaited)) + len(keys)
         text = tr("{count} of {cells} pictures") if awaited else tr("{count} pictures")
         self._count.setText(text.format(count=len(keys), cells=cells))
-        self._context.actions[commands.EXPORT_SWEEP].setEnabled(bool(self._paths))
+        self._context.actions[commands.EXPORT_SWEEP].setEnabled(bool(self.paths))
 
     def _awaited(self) -> tuple[SweepCell, ...]:
         drawn = {run.summary.request_id for run in self._runs.values()}
@@ -161,7 +162,7 @@ class SweepPanel(Panel):
         head = FlowLayout(em(0.7))
         for part in (self._back, self._title, self._count):
             head.addWidget(part)
-        for command in (CANCEL_SWEEP, commands.EXPORT_SWEEP):
+        for command in (CANCEL_SWEEP, commands.STUDY, commands.EXPORT_SWEEP):
             button = command_button(self._context.actions[command], "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             head.addWidget(button)

@@ -134,5 +134,5 @@ def test_ctrl_f_goes_to_the_line_from_anywhere(qtbot, window):
     window.make_docks()
     qtbot.keyClick(window, Qt.Key.Key_F, CONTROL)
     assert window.context.settings.workspace == "gallery"
-    assert window.findChild(CompletingLine).hasFocus()
+    assert window.panel(GalleryPanel).findChild(CompletingLine).hasFocus()
     assert not window.findChild(RunGrid).hasFocus()

@@ -1,0 +1,221 @@
+"""Studies of stored runs: a number of many runs by settings, with intervals and differences."""
+
+from collections.abc import Callable, Sequence
+from math import isnan
+from pathlib import Path
+from typing import TypeAlias
+
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.inspect.run_data import run_data
+from spatialstudio.domain.attention import AttentionFile
+from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
+from spatialstudio.domain.foreign_text import table_text
+from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.generation import StepEvent
+from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.run_data import MEASURES, AnyArray
+from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.science.statistics.study import (
+    PASSES,
+    REPEATED,
+    USUAL,
+    StudyGroup,
+    StudyRun,
+    make_study,
+    setting_text,
+    varied_settings,
+)
+from spatialstudio.science.statistics.study import study_run as settings_and_values
+
+Runs: TypeAlias = tuple[StudyRun, ...]
+
+MEANINGS = {PASSES: "share of the decided runs with the verdict PASS"} | {
+    name: meaning for name, (_, meaning) in MEASURES.items()
+}
+"""What each number of a study is."""
+MISSING_RULE = (
+    "A run without this number is missing: it is counted and enters no mean. A pair counts only if "
+    "both of its runs have the number."
+)
+
+
+ALL_RUNS = "all runs"
+
+
+@frozen
+class StudyRow:
+    """One group of runs.
+
+    Attributes:
+        settings: Values of the grouping settings, as text.
+        runs: Number of runs.
+        figure: Mean of the number with its interval; of ``PASSES`` the share.
+        difference: Paired difference to the reference group; None for that group.
+        holm_p: p-value of McNemar's test of ``PASSES`` with Holm's correction; None without it.
+    """
+
+    settings: tuple[str, ...]
+    runs: int
+    figure: Interval
+    difference: Interval | None
+    holm_p: float | None
+
+    @property
+    def name(self) -> str:
+        """The settings in one line; "all runs" without settings."""
+        return ", ".join(self.settings) or ALL_RUNS
+
+
+@frozen
+class StudyTable:
+    """One number of a study.
+
+    Attributes:
+        number: Name of the number.
+        by: Names of the grouping settings.
+        rows: The groups.
+        reference: Index of the row that differences refer to.
+        notes: Sentences on the runs, the intervals and missing values.
+    """
+
+    number: str
+    by: tuple[str, ...]
+    rows: tuple[StudyRow, ...]
+    reference: int
+    notes: tuple[str, ...]
+
+
+@frozen
+class RunsRead:
+    """The runs of a study. May cross threads.
+
+    Attributes:
+        runs: Those that could be read.
+        errors: One per run that could not be read.
+    """
+
+    runs: Runs
+    errors: tuple[ErrorReport, ...]
+
+
+def read_runs(
+    store: RunStore, paths: Sequence[Path], tick: Callable[[int, int], object]
+) -> RunsRead:
+    """Read settings and numbers of stored runs.
+
+    Args:
+        store: Reads the runs.
+        paths: Any file of each run.
+        tick: Receives the number of runs read and in total; may raise ``Cancelled``.
+    """
+    runs, errors = [], []
+    for done, path in enumerate(paths):
+        tick(done, len(paths))
+        try:
+            runs.append(read_study_run(store, path))
+        except StudioError as error:
+            errors.append(report_on(error, "Reading a run"))
+    return RunsRead(runs=tuple(runs), errors=tuple(errors))
+
+
+def read_study_run(store: RunStore, path: Path) -> StudyRun:
+    """Read settings and numbers of a stored run.
+
+    Raises:
+        StoreError: The run does not exist or is damaged.
+    """
+    record, events = store.load(path)
+    steps = [event for event in events if isinstance(event, StepEvent)]
+    return settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
+
+
+def _no_layer(_file: AttentionFile) -> AnyArray:
+    """Leave captured layers out, which no number of a study needs.
+
+    Raises:
+        StoreError: Always.
+    """
+    raise StoreError("A study reads no captured layers.")
+
+
+def numbers_of(runs: Runs) -> tuple[str, ...]:
+    """Return the numbers that some run has, the usual ones first."""
+    known = (*USUAL, *(name for name in MEANINGS if name not in USUAL))
+    return tuple(name for name in known if any(not isnan(run.value(name)) for run in runs))
+
+
+def settings_to_group_by(runs: Runs) -> tuple[str, ...]:
+    """Return the settings that differ."""
+    return varied_settings(runs)
+
+
+def usual_grouping(runs: Runs) -> tuple[str, ...]:
+    """Return the settings that differ, except seed and prompt."""
+    return tuple(name for name in varied_settings(runs) if name not in REPEATED)
+
+
+def study_table(runs: Runs, number: str, by: Sequence[str] = (), reference: int = 0) -> StudyTable:
+    """Return one number of a study by groups.
+
+    Args:
+        runs: The runs; at least one.
+        number: Name of the number.
+        by: Names of the grouping settings; empty for ``usual_grouping``.
+        reference: Index of the group that differences refer to; the first if there is no such one.
+
+    Raises:
+        SettingsError: A setting or the number is unknown, or there are no runs.
+    """
+    made = make_study(runs, by=by, measures=(number,))
+    reference = reference if reference < len(made.groups) else 0
+    wanted = made.groups[reference].settings
+    texts = {name: setting_text(value) for name, value in wanted.items()}
+    made = make_study(runs, by=by, measures=(number,), reference=texts)
+    rows = tuple(_row(group, number) for group in made.groups)
+    others = [name for name in made.varied if name not in made.by]
+    return StudyTable(
+        number=number, by=made.by, rows=rows, reference=reference, notes=_notes(rows, runs, others)
+    )
+
+
+def _row(group: StudyGroup, number: str) -> StudyRow:
+    return StudyRow(
+        settings=tuple(map(setting_text, group.settings.values())),
+        runs=group.runs,
+        figure=group.figures[number],
+        difference=group.differences.get(number),
+        holm_p=group.holm_p if number == PASSES else None,
+    )
+
+
+def _notes(rows: Sequence[StudyRow], runs: Runs, others: Sequence[str]) -> tuple[str, ...]:
+    """Return what the groups average over, how intervals are computed, and the missing rule."""
+    over = ", ".join(others) or "nothing"
+    methods = ", ".join(dict.fromkeys(row.figure.method.value for row in rows))
+    notes = [f"{len(runs)} runs, averaged over {over}. 95 % intervals: {methods}."]
+    pairs = dict.fromkeys(row.difference.method.value for row in rows if row.difference)
+    if pairs:
+        same = ", ".join(others) or "settings"
+        notes.append(f"Differences are of pairs with the same {same}: {', '.join(pairs)}.")
+    return (*notes, MISSING_RULE)
+
+
+def tab_separated(table: StudyTable) -> str:
+    """Return a study's table as tab-separated text, with the bounds in their own columns."""
+    head = (
+        *table.by,
+        *("runs", table.number, "low", "high", "n", "missing"),
+        *("difference", "difference_low", "difference_high", "pairs", "incomplete_pairs", "holm_p"),
+    )
+    rows = [
+        (*row.settings, row.runs, *_cells(row.figure), *_cells(row.difference), row.holm_p)
+        for row in table.rows
+    ]
+    return table_text([head, *rows], delimiter="\t", line_end="\n", number_format=".6g")
+
+
+def _cells(figure: Interval | None) -> tuple[object, ...]:
+    if figure is None:
+        return (None,) * 5
+    values = (figure.value, figure.low, figure.high)
+    return (*(None if isnan(each) else each for each in values), figure.n, figure.missing)

@@ -1,0 +1,121 @@
+"""A study of a sweep: from the gallery to a table and a plot with intervals."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QComboBox, QTableWidget
+
+from spatialstudio.application.gallery.study import study_table
+from spatialstudio.science.statistics.study import StudyRun
+from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.run_study import contents_of
+from spatialstudio.ui.gallery.study_dialog import StudyDialog
+from spatialstudio.ui.gallery.widgets.study_plot import StudyPlot
+from tests.ui.gallery.test_sweep_panel import begun, panel, sweep_id  # noqa: F401 - fixtures
+
+
+def run_of(strength, seed, **values):
+    settings = {"strength": float(strength), "seed": seed, "prompt": "a dog"}
+    return StudyRun(run=f"{strength}-{seed}", settings=settings, values=values)
+
+
+RUNS = (
+    *(run_of(0, seed, pos=0.4 + seed / 100, passes=0.0) for seed in range(3)),
+    *(run_of(5, seed, pos=0.7 + seed / 100, passes=1.0) for seed in range(2)),
+    run_of(5, 2),
+)
+"""Two strengths by three seeds; the last run has no number."""
+
+
+def choices(dialog):
+    return {box.accessibleName(): box for box in dialog.findChildren(QComboBox)}
+
+
+def cells(dialog):
+    table = dialog.findChild(QTableWidget)
+    return [
+        [table.item(row, place).text() for place in range(table.columnCount())]
+        for row in range(table.rowCount())
+    ]
+
+
+@pytest.fixture
+def dialog(qtbot, begun, panel):  # noqa: F811
+    """The study of the sweep that is shown."""
+    begun.context.actions[commands.STUDY].trigger()
+    dialog = begun.findChild(StudyDialog)
+    qtbot.waitUntil(lambda: dialog.findChild(QTableWidget).rowCount() > 0)
+    return dialog
+
+
+def test_the_shown_sweep_is_studied_by_its_strengths(dialog):
+    rows = cells(dialog)
+    assert [row[0] for row in rows] == ["0", "5"]
+    assert sum(int(row[1]) for row in rows) == 3
+    assert len(dialog.findChild(StudyPlot).points) == 2
+
+
+def test_the_number_is_chosen_and_the_table_copied(qtbot, dialog):
+    box = choices(dialog)["Number"]
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert dialog.number == box.currentData() != "pos"
+    dialog.copy_asked.emit()
+    head, *rows = QGuiApplication.clipboard().text().splitlines()
+    assert dialog.number in head.split("\t")
+    assert len(rows) == 2
+
+
+def test_the_grouping_is_chosen(qtbot, dialog):
+    box = choices(dialog)["Group by"]
+    place = box.findText("seed")
+    box.setFocus()
+    for _ in range(place):
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert [row[0] for row in cells(dialog)] == ["7", "8"]
+
+
+def test_one_run_is_no_study(begun):  # noqa: F811
+    begun.context.actions[commands.STUDY].trigger()
+    assert begun.findChild(StudyDialog) is None
+    assert begun.context.toasts.earlier[-1].message == "Select at least two runs."
+
+
+def test_missing_numbers_are_counted_and_enter_no_mean():
+    table = study_table(RUNS, "pos")
+    contents = contents_of(table)
+    assert [row[:2] for row in contents.rows] == [("0", "3"), ("5", "3")]
+    names = [name for name, _ in contents.columns]
+    first, second = (dict(zip(names, row, strict=True)) for row in contents.rows)
+    assert (first["n"], first["Missing"]) == ("3", "0")
+    assert (second["n"], second["Missing"]) == ("2", "1")
+    assert second["PoS, 95 %"].startswith("0.705 [")
+    assert second["Difference, 95 %"].startswith("0.3 [")
+    assert (second["Pairs"], second["Incomplete"]) == ("2", "1")
+    assert (first["Pairs"], first["Incomplete"]) == ("", "")
+    assert "A run without this number is missing" in contents.notes
+
+
+def test_another_group_can_be_the_reference():
+    contents = contents_of(study_table(RUNS, "pos", reference=1))
+    names = [name for name, _ in contents.columns]
+    first, second = (dict(zip(names, row, strict=True)) for row in contents.rows)
+    assert first["Difference, 95 %"].startswith("-0.3 [")
+    assert second["Pairs"] == ""
+
+
+def test_the_share_of_passes_is_tested():
+    contents = contents_of(study_table(RUNS, "passes"))
+    assert contents.columns[-1][0] == "Holm p"
+    assert contents.rows[1][-1] == "0.5"
+    assert contents.bounds == (0, 1)
+
+
+def test_the_plot_says_its_values(qtbot, dialog):
+    plot = dialog.findChild(StudyPlot)
+    plot.setFocus()
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    QApplication.processEvents()
+    assert plot.points[0].name in plot.accessibleDescription()
+    assert plot.contents("csv").decode().splitlines()[0] == "group,PoS,low,high"
+    assert b"<svg" in plot.contents("svg")
