@@ -13,13 +13,14 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_overwrite, one_of, out_path, words_of
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
-from spatialstudio.domain.attention import MapScale
+from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.domain.export import FIGURE
 from spatialstudio.domain.figure_template import (
     DEFAULT_TEMPLATE,
     TEMPLATES,
     FigureTemplate,
 )
+from spatialstudio.domain.run_data import MOMENT_NAMES
 
 FIELDS = ("words", "steps", "layers", "scale", "width", "font", "type_size", "dpi")
 """Fields of the template that an option of the same name replaces."""
@@ -67,6 +68,11 @@ def _add_content_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", nargs="+", type=int, metavar="N", help="steps, from 1")
     parser.add_argument(
         "--layers", nargs="+", metavar="LAYER", help="show the mean of these captured layers"
+    )
+    parser.add_argument(
+        "--moment",
+        choices=tuple(MOMENT_NAMES.values()),
+        help="reading of guided steps, before or after their updates (default: after)",
     )
     parser.add_argument(
         "--scale",
@@ -120,6 +126,8 @@ def _with_options(template: FigureTemplate, options: argparse.Namespace) -> Figu
     given = {name: value for name in FIELDS if (value := getattr(options, name)) is not None}
     for name in {"words", "steps", "layers"} & set(given):
         given[name] = tuple(given[name])
+    if options.moment is not None:
+        given["moment"] = Moment[options.moment.upper()]
     if options.no_curves:
         given["has_curves"] = False
     if options.footer:

@@ -25,6 +25,13 @@ def test_one_command_composes_a_figure(terminal, runs, tmp_path):
     assert target.read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_the_moment_of_guided_steps_is_chosen(terminal, runs, tmp_path, moment):
+    target = tmp_path / "figure.svg"
+    done = terminal("figure", *runs, "--out", target, "--steps", "1", "--moment", moment)
+    assert (done.code, done.err, target.exists()) == (0, "", True)
+
+
 def test_a_template_is_read_from_a_file_and_options_replace_its_fields(terminal, runs, tmp_path):
     template, target = tmp_path / "own.json", tmp_path / "figure.svg"
     template.write_text('{"width": 2, "steps": [99], "has_curves": false}')
