@@ -125,7 +125,8 @@ def device_facts(progress: BenchmarkProgress) -> tuple[tuple[str, str], ...]:
 
 
 def _engine_in_words(engine: EngineProgress) -> str:
-    words = [tr("{count} pictures").format(count=f"{engine.items:,}")]
+    one, many = tr("1 picture"), tr("{count} pictures").format(count=f"{engine.items:,}")
+    words = [one if engine.items == 1 else many]
     if engine.per_hour is not None:
         words.append(tr("{rate} per hour").format(rate=f"{engine.per_hour:,.0f}"))
     if engine.lost:

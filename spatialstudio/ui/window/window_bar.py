@@ -27,8 +27,10 @@ SWITCHES = (
     framework_commands.SHORTCUTS,
 )
 """Buttons hidden in a narrow bar; menus and search contain them as well."""
+KEPT_LONGER = 2
+"""How many of them stay while the others are hidden."""
 
-HIDES_SWITCHES, MERGES_WORKSPACES = 2, 3
+HIDES_SOME, HIDES_SWITCHES, MERGES_WORKSPACES = 2, 3, 4
 """Stages of a narrow bar."""
 
 
@@ -126,7 +128,7 @@ class WindowBar(QObject):
         """Fit the bar to its width, at the cost of as little as needed."""
         one = (self._menu_of_all,)
         many = self._menus
-        for menus, stage in ((many, 0), (many, 1), (many, 2), (one, 2), (one, 3)):
+        for menus, stage in ((many, 0), (many, 1), (many, 2), (many, 3), (one, 3), (one, 4)):
             self._show_menus(menus)
             self._hide_buttons(stage)
             if self._bar.sizeHint().width() <= self._bar.width():
@@ -139,9 +141,10 @@ class WindowBar(QObject):
             self._bar.addActions(wanted)
 
     def _hide_buttons(self, stage: int) -> None:
-        """Hide the text of the search from stage 1, the switches from 2, the workspaces at 3."""
-        for button in self._switches:
-            button.setVisible(stage < HIDES_SWITCHES)
+        """Hide the text of the search, the last switches, all, and the workspaces, in stages."""
+        for place, button in enumerate(self._switches):
+            is_kept = stage < (HIDES_SWITCHES if place < KEPT_LONGER else HIDES_SOME)
+            button.setVisible(is_kept)
         for button in self._segments:
             button.setVisible(stage < MERGES_WORKSPACES)
         self._chooser.setVisible(stage >= MERGES_WORKSPACES)

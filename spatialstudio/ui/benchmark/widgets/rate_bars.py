@@ -96,7 +96,7 @@ class RateBars(Plot):
 
     def lay_out(self, room: QRectF) -> None:
         """Reserve room for the names on the left and the values on the right."""
-        left = self._label_width() + em(PAD_EM)
+        left = self._label_width() + 2 * em(PAD_EM)
         area = room.adjusted(left, em(PAD_EM) / 2, -em(VALUE_EM), -em(AXIS_EM))
         self._row.place(area, QMarginsF(em(TICK_EM), 0, em(TICK_EM), 0))
         box = self._row.box.geometry()
