@@ -204,7 +204,9 @@ def report_on_method(
     samples, settings = method.samples, method.run.settings
     tags = {str(row.get("prompt_id")): row.get("tags") for row in method.rows}
     metrics = [
-        name for name in (*BOX_METRICS, "pse", "da", "scene_graph") if _has(method.rows, name)
+        name
+        for name in (*BOX_METRICS, "pse", "da", "scene_graph", "choices")
+        if _has(method.rows, name)
     ]
     return MethodReport(
         name=method.name,
@@ -262,7 +264,12 @@ def _picture_of(row: Row, folders: Sequence[Path]) -> Path | None:
 
 def _has(rows: Sequence[Row], metric: str) -> bool:
     """Return True if rows hold values of a metric."""
-    names = {"pse": "mean_pse", "da": "da_score", "scene_graph": "scene_graph_score"}
+    names = {
+        "pse": "mean_pse",
+        "da": "da_score",
+        "scene_graph": "scene_graph_score",
+        "choices": "choice_score",
+    }
     verdicts = (verdict for row in rows for verdict in row["verdicts"])
     return any(names.get(metric, metric) in row for row in rows) or any(
         metric in verdict for verdict in verdicts if metric not in names

@@ -124,6 +124,7 @@ METRIC = Metric(
     ),
     of_picture=_of_picture,
     add_up=_figures,
+    score_row=lambda row: row.get("choice_score"),
     order=37,
 )
 """The metric."""

@@ -49,6 +49,7 @@ def row(evaluation):
 def test_a_picture_as_the_prompt_says_answers_all_questions_rightly():
     answered = row(evaluated())
     assert answered["choice_score"] == 1
+    assert METRIC.score_row(answered) == 1
     assert {each["sub_domain"] for each in answered["choice_questions"]} >= {
         "Position",
         "Attribute",
