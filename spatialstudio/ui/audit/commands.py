@@ -4,13 +4,14 @@ from functools import partial
 
 from spatialstudio.ui.framework.command import Command, Menu, Scope
 
-_session = partial(Command, menu=Menu.AUDIT)
-_vote = partial(Command, menu=Menu.AUDIT, scope=Scope.AUDIT)
+_session = partial(Command, menu=Menu.RUN)
+_vote = partial(Command, menu=Menu.RUN, scope=Scope.AUDIT)
 
 NEW = _session(
     "new_audit",
     text="New audit…",
     icon="plus",
+    starts_group=True,
     tip="Choose pictures, the sample and the rater, and start a session",
 )
 OPEN = _session("open_audit", text="Continue a session…", tip="Open a file of votes")

@@ -14,7 +14,6 @@ class Menu(Enum):
     RUN = "&Run"
     REPLAY = "Re&play"
     GALLERY = "&Gallery"
-    AUDIT = "&Audit"
     VIEW = "&View"
     HELP = "&Help"
 
