@@ -16,7 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from spatialstudio.domain.benchmark_cells import NO_REASON, CellTable
+from spatialstudio.domain.benchmark_cells import NO_REASON, CellState, CellTable
 from spatialstudio.domain.library import Whole
 from spatialstudio.ui.benchmark.widgets.state_marks import StateMarks, state_words
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
@@ -46,6 +46,10 @@ class Column(IntEnum):
     PASSES = 8
 
 
+ROLES = (
+    *(Role.DisplayRole, Role.ToolTipRole, Role.TextAlignmentRole),
+    *(Role.DecorationRole, Role.AccessibleTextRole),
+)
 NUMBERS = (Column.SEED, Column.CONFIDENCE, Column.PSE, Column.SECONDS, Column.PASSES)
 
 
@@ -66,6 +70,9 @@ class CellModel(QAbstractTableModel):
         self.table: CellTable | None = None
         self._marks = StateMarks(theme)
         self._titles = titles()
+        self._words = state_words()
+        self._icons: dict[CellState, QIcon] = {}
+        theme.changed.connect(self._icons.clear)
         self._order: tuple[int, Qt.SortOrder] | None = None
 
     def take(self, table: CellTable, cells: Whole) -> None:
@@ -99,7 +106,7 @@ class CellModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
         """Return the text, mark or alignment of a field."""
-        if self.table is None:
+        if self.table is None or role not in ROLES:
             return None
         cell, column = int(self.cells[index.row()]), index.column()
         match role:
@@ -110,8 +117,7 @@ class CellModel(QAbstractTableModel):
             case Role.TextAlignmentRole:
                 return RIGHT if column in NUMBERS else LEFT
             case Role.DecorationRole if column == Column.STATE:
-                state = self.table.state_of(cell)
-                return QIcon(self._marks.pixmap(state, em(1.2), 2.0))
+                return self._icon(self.table.state_of(cell))
             case Role.AccessibleTextRole:
                 return f"{self._titles[column]}: {self._text(cell, column)}"
         return None
@@ -127,6 +133,11 @@ class CellModel(QAbstractTableModel):
                 return RIGHT if section in NUMBERS else LEFT
         return None
 
+    def _icon(self, state: CellState) -> QIcon:
+        if state not in self._icons:
+            self._icons[state] = QIcon(self._marks.pixmap(state, em(1.2), 2.0))
+        return self._icons[state]
+
     def _text(self, cell: int, column: int) -> str:
         table = self.table
         assert table is not None
@@ -139,10 +150,10 @@ class CellModel(QAbstractTableModel):
             case Column.SEED:
                 return str(table.grid.seeds[seed])
             case Column.STATE:
-                return state_words()[table.state_of(cell)]
+                return self._words[table.state_of(cell)]
             case Column.REASON:
                 return table.causes.get(cell) or ", ".join(table.reasons_of(cell))
-        value = float(_values(table, column)[cell])
+        value = _number(table, column, cell)
         digits = 0 if column == Column.PASSES else 2
         return NOT_MEASURED if np.isnan(value) else f"{value:.{digits}f}"
 
@@ -176,6 +187,18 @@ def _values(table: CellTable, column: int) -> Any:
         case Column.SECONDS:
             return table.seconds
     return table.passes
+
+
+def _number(table: CellTable, column: int, cell: int) -> float:
+    """Return the number of a cell in a column of numbers; NaN where there is none."""
+    match column:
+        case Column.CONFIDENCE:
+            return float(np.fmin.reduce(table.confidence[cell]))
+        case Column.PSE:
+            return float(np.fmin.reduce(table.pse[cell]))
+        case Column.SECONDS:
+            return float(table.seconds[cell])
+    return float(table.passes[cell])
 
 
 def _ranks(texts: list[str]) -> Any:
