@@ -105,7 +105,8 @@ def run_in_words(
     left -= table.count(CellState.FAILED) + table.count(CellState.UNUSABLE)
     if not is_own:
         if view.held:
-            return tr("Held: {kind}. Start goes on.").format(kind=view.held)
+            paused, drained = tr("Paused. Start continues."), tr("Drained. Start continues.")
+            return drained if view.held == "drain" else paused
         return tr("All pictures are done.") if not left else tr("Not running in this window.")
     if view.held == "pause":
         return tr("Paused.")

@@ -86,6 +86,12 @@ def test_start_ends_a_pause(panel, benchmark, context, qtbot):
     assert benchmark.run.asked == []
 
 
+@pytest.mark.parametrize(("held", "word"), [("pause", "Paused"), ("drain", "Drained")])
+def test_a_run_held_by_another_process_says_how_it_continues(panel, qtbot, held, word):
+    panel.handle(changed(held=held))
+    qtbot.waitUntil(lambda: panel._state.text() == f"{word}. Start continues.")
+
+
 def test_failures_are_retried_by_their_cause(panel, benchmark, qtbot):
     qtbot.waitUntil(lambda: len(buttons(panel, "Retry group")) == 1)
     buttons(panel, "Retry group")[0].click()
