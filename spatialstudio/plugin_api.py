@@ -106,7 +106,7 @@ if TYPE_CHECKING:
 API_VERSION = 1
 """Version of this module; a plugin states the version that it was written for."""
 
-WORKSPACES = ("generate", "inspect", "evaluate", "gallery")
+WORKSPACES = ("generate", "inspect", "evaluate", "benchmark", "audit", "gallery")
 """Workspaces in which a panel can be docked."""
 AREAS = ("left", "right", "bottom")
 """Dock areas of a workspace."""
