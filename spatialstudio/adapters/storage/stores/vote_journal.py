@@ -128,13 +128,15 @@ def _state_in(content: bytes, name: str) -> SessionState:
         ValueError: The content is not a session, or too long.
         StoreError: A line is damaged.
     """
-    header, *lines = content[: content.rfind(b"\n") + 1].splitlines()
+    if content.count(b"\n") > 1 + MOST_ENTRIES:
+        raise ValueError("It is too long.")
+    header, *lines, _incomplete = content.split(b"\n")
     plain = parse_json(header, name, LARGEST_BYTES)
     is_ours = isinstance(plain, dict) and plain.get("format") == FORMAT
     if not isinstance(plain, dict) or not is_ours or plain.get("version") != VERSION:
         raise ValueError("It is not a session of this version.")
     session = decode(AuditSession, plain["session"], {})
-    if len(lines) > MOST_ENTRIES or len(session.showings) > MOST_SHOWINGS:
+    if len(session.showings) > MOST_SHOWINGS:
         raise ValueError("It is too long.")
     return state_of(session, [decode(JournalEntry, parse_json(line, name), {}) for line in lines])
 
