@@ -80,6 +80,7 @@ class RayCluster:
 
     def _connect(self, address: str, plan: ProcessPlan) -> None:
         assert self._folder is not None
+        _check_reachable(address)  # before Ray is imported: it reads its variables only then
         self._before = set_variables(_variables(is_local=not address))
         self._ray = _import_ray()
         work = self._folder / "work"
@@ -102,7 +103,6 @@ class RayCluster:
                 "_node_ip_address": LOOPBACK,
                 "_temp_dir": str(self._folder),
             }
-        _check_reachable(address)
         _log_instead_of_printing()
         try:
             with _own_signals():
