@@ -156,7 +156,7 @@ def _button(text: str, do: Callable[[], object], kind: str = "") -> QPushButton:
 MOST_COLUMNS = 3
 GAP_EM, EDGE_EM, BAR_EM = 2, 1.5, 0.8
 """Between columns, around them, and next to them for a scroll bar."""
-BELOW_EM, FOOT_EM = 1, 5.5
+BELOW_EM, FOOT_EM = 0.4, 4.8
 """Below each menu, and below all of them: the sheet's footer and margin."""
 
 
@@ -173,7 +173,7 @@ class ShortcutSheet(TitledDialog):
         room.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # to scroll if larger than the window
         room.setAccessibleName(self.windowTitle())
         foot = row(grow(TextLabel(note, Tone.MUTED)), self.buttons())
-        column(grow(room), foot, within=self, edges=(EDGE_EM, 1.1, EDGE_EM, 1))
+        column(grow(room), foot, within=self, edges=(EDGE_EM, 0.8, EDGE_EM, 0.6))
         bar = QSize(em(1), 0)  # room for a vertical scroll bar
         give_room(self, self.sizeHint() + bar)
 
@@ -222,7 +222,7 @@ def _extent(sizes: list[tuple[int, int]], places: tuple[int, ...], count: int) -
 def _keys_of(actions: Actions, menu: Menu) -> QWidget:
     """Return the shortcuts of one menu under its title."""
     part = QWidget()
-    cells = grid(part, (1.2, 0.08), wide=0)
+    cells = grid(part, (1.2, 0), wide=0)
     cells.addWidget(TextLabel(tr(menu.value).replace("&", ""), Tone.HEADING), 0, 0, 1, 2)
     for place, (command, action) in enumerate(actions.of_menu(menu), start=1):
         if keys := actions.keys_in_words(command):
