@@ -21,7 +21,8 @@ OFFERED = (
         "film",
         "picture",
     ),
-    *("clean", "table", "masks", "arrays", "numbers", "settings", "data", "bundle", "report"),
+    *("clean", "table", "masks", "arrays", "numbers", "settings", "data"),
+    *("bundle", "bundle-layers", "report"),
 )
 
 

@@ -50,10 +50,10 @@ from spatialstudio.domain.verdict import (
 )
 from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.checker.measurement import intersection_over_union
+from spatialstudio.science.quality.object_classifier import MARGIN
 from tests.performance.intervals import wilson
 from tests.performance.label_pictures import LABELLED_FOLDER, labelled_pictures
 from tests.performance.object_classifier import (
-    MARGIN,
     SIDE,
     ObjectClassifier,
     crop,

@@ -83,7 +83,7 @@ def test_what_came_back_can_be_drawn(studio, engine, drawing, next_start):
     engine.play(engine.jobs[0], steps=2)
     later = next_start()
     later.queue.retry(*(entry.id for entry in later.queue.entries))
-    assert [job.request for job in later._engine.jobs] == asked
+    assert [job.request for job in later.engine.jobs] == asked
     assert later.storage.interrupted() == ()
 
 
