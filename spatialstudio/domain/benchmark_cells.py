@@ -84,9 +84,10 @@ class CellGrid:
         rest, seed = divmod(cell, len(self.seeds))
         return *divmod(rest, len(self.prompts)), seed
 
-    def places(self) -> tuple[Whole, Whole, Whole]:
-        """Return the (N,) indices of method, prompt and seed of all cells."""
-        rest, seed = np.divmod(np.arange(len(self)), max(len(self.seeds), 1))
+    def places(self, cells: Whole | None = None) -> tuple[Whole, Whole, Whole]:
+        """Return the (N,) indices of method, prompt and seed of cells; of all without any."""
+        numbers = np.arange(len(self)) if cells is None else cells
+        rest, seed = np.divmod(numbers, max(len(self.seeds), 1))
         method, prompt = np.divmod(rest, max(len(self.prompts), 1))
         return method, prompt, seed
 

@@ -29,6 +29,7 @@ from spatialstudio.ui.framework.appearance import Appearance
 from spatialstudio.ui.framework.bridge import FRAME_MS
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.window_settings import WindowSettings
+from spatialstudio.ui.theme.qt_palette import stylesheet
 from spatialstudio.ui.window.app import make_application
 from spatialstudio.ui.window.command_table import TABLE
 from tests.benchmark_cells import grid
@@ -122,6 +123,7 @@ def main():
         studio = Studio.open("inline", StudioPaths.within(Path(home)))
         theme = Appearance(application, settings).theme
         panel = BenchmarkPanel(WindowContext.of(studio, theme, settings, TABLE))
+        panel.setStyleSheet(stylesheet(theme))
         panel.resize(*SIZE)
         panel.show()
         event = changed(axes, states)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from enum import IntEnum
+from functools import lru_cache
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -9,23 +11,31 @@ from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QIcon, QKeyEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QStaticText
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from spatialstudio.domain.benchmark_cells import NO_REASON, CellState, CellTable
 from spatialstudio.domain.library import Whole
 from spatialstudio.ui.benchmark.widgets.state_marks import StateMarks, state_words
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.widgets.painting import elided, painting
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 Role = Qt.ItemDataRole
 Index = QModelIndex | QPersistentModelIndex
 NOT_MEASURED = "–"  # noqa: RUF001 - a dash
 ROW_EM = 1.6
+PADDING_EM = 0.4
+MARK_EM = 1.2
+FITTED_TEXTS = 4096
+"""Laid-out texts that are kept for the next frames."""
 WIDTHS_EM = (19, 8, 4, 8.5, 10, 6.5, 4.5, 5.5, 5.5)
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -46,10 +56,7 @@ class Column(IntEnum):
     PASSES = 8
 
 
-ROLES = (
-    *(Role.DisplayRole, Role.ToolTipRole, Role.TextAlignmentRole),
-    *(Role.DecorationRole, Role.AccessibleTextRole),
-)
+ROLES = (Role.DisplayRole, Role.ToolTipRole, Role.AccessibleTextRole)
 NUMBERS = (Column.SEED, Column.CONFIDENCE, Column.PSE, Column.SECONDS, Column.PASSES)
 
 
@@ -64,15 +71,12 @@ def titles() -> tuple[str, ...]:
 class CellModel(QAbstractTableModel):
     """Table model of cells; rows are numbers of cells, values are read when they are shown."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.cells: Whole = np.zeros(0, np.int64)
         self.table: CellTable | None = None
-        self._marks = StateMarks(theme)
         self._titles = titles()
         self._words = state_words()
-        self._icons: dict[CellState, QIcon] = {}
-        theme.changed.connect(self._icons.clear)
         self._order: tuple[int, Qt.SortOrder] | None = None
 
     def take(self, table: CellTable, cells: Whole) -> None:
@@ -105,22 +109,17 @@ class CellModel(QAbstractTableModel):
         return len(self._titles)
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        """Return the text, mark or alignment of a field."""
+        """Return the text or tip of a field; the view draws the rows from ``texts``."""
         if self.table is None or role not in ROLES:
             return None
-        cell, column = int(self.cells[index.row()]), index.column()
+        column = index.column()
+        (text,) = self.texts(range(index.row(), index.row() + 1), column)
         match role:
-            case Role.DisplayRole:
-                return self._text(cell, column)
-            case Role.ToolTipRole if column in (Column.PROMPT, Column.REASON):
-                return plain_tip(self._text(cell, column))
-            case Role.TextAlignmentRole:
-                return RIGHT if column in NUMBERS else LEFT
-            case Role.DecorationRole if column == Column.STATE:
-                return self._icon(self.table.state_of(cell))
+            case Role.ToolTipRole:
+                return plain_tip(text) if column in (Column.PROMPT, Column.REASON) else None
             case Role.AccessibleTextRole:
-                return f"{self._titles[column]}: {self._text(cell, column)}"
-        return None
+                return f"{self._titles[column]}: {text}"
+        return text
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
@@ -133,29 +132,43 @@ class CellModel(QAbstractTableModel):
                 return RIGHT if section in NUMBERS else LEFT
         return None
 
-    def _icon(self, state: CellState) -> QIcon:
-        if state not in self._icons:
-            self._icons[state] = QIcon(self._marks.pixmap(state, em(1.2), 2.0))
-        return self._icons[state]
+    def states(self, rows: range) -> list[CellState]:
+        """Return the states of rows."""
+        assert self.table is not None
+        return [CellState(each) for each in self.table.state[self._cells(rows)].tolist()]
 
-    def _text(self, cell: int, column: int) -> str:
+    def texts(self, rows: range, column: int) -> list[str]:
+        """Return the texts of a column in rows."""
         table = self.table
         assert table is not None
-        method, prompt, seed = table.grid.place(cell)
+        cells = self._cells(rows)
+        match column:
+            case Column.STATE:
+                return [self._words[each] for each in self.states(rows)]
+            case Column.REASON:
+                return [
+                    table.causes.get(each) or ", ".join(table.reasons_of(each))
+                    for each in cells.tolist()
+                ]
+            case Column.PROMPT | Column.METHOD | Column.SEED:
+                return self._places(cells, column)
+        digits = 0 if column == Column.PASSES else 2
+        numbers = _numbers(table, column, cells).tolist()
+        return [NOT_MEASURED if isnan(each) else f"{each:.{digits}f}" for each in numbers]
+
+    def _cells(self, rows: range) -> Whole:
+        return self.cells[rows.start : rows.stop]
+
+    def _places(self, cells: Whole, column: int) -> list[str]:
+        assert self.table is not None
+        grid = self.table.grid
+        method, prompt, seed = grid.places(cells)
         match column:
             case Column.PROMPT:
-                return table.grid.prompts[prompt].text
+                return [grid.prompts[each].text for each in prompt.tolist()]
             case Column.METHOD:
-                return table.grid.methods[method]
-            case Column.SEED:
-                return str(table.grid.seeds[seed])
-            case Column.STATE:
-                return self._words[table.state_of(cell)]
-            case Column.REASON:
-                return table.causes.get(cell) or ", ".join(table.reasons_of(cell))
-        value = _number(table, column, cell)
-        digits = 0 if column == Column.PASSES else 2
-        return NOT_MEASURED if np.isnan(value) else f"{value:.{digits}f}"
+                return [grid.methods[each] for each in method.tolist()]
+        return [str(grid.seeds[each]) for each in seed.tolist()]
 
     def _sorted(self, table: CellTable, cells: Whole) -> Whole:
         assert self._order is not None
@@ -167,7 +180,8 @@ class CellModel(QAbstractTableModel):
 
 def _values(table: CellTable, column: int) -> Any:
     """Return (N,) values of a column that sort as it is read; NaN where there is none."""
-    method, prompt, seed = table.grid.places()
+    cells = np.arange(len(table.grid))
+    method, prompt, seed = table.grid.places(cells)
     match column:
         case Column.PROMPT:
             return _ranks([each.text for each in table.grid.prompts])[prompt]
@@ -180,25 +194,19 @@ def _values(table: CellTable, column: int) -> Any:
         case Column.REASON:
             ranks = np.append(_ranks(list(table.reasons)), np.nan)
             return ranks[np.where(table.reason == NO_REASON, -1, table.reason)][:, 0]
-        case Column.CONFIDENCE:
-            return np.fmin.reduce(table.confidence, axis=1)
-        case Column.PSE:
-            return np.fmin.reduce(table.pse, axis=1)
-        case Column.SECONDS:
-            return table.seconds
-    return table.passes
+    return _numbers(table, column, cells)
 
 
-def _number(table: CellTable, column: int, cell: int) -> float:
-    """Return the number of a cell in a column of numbers; NaN where there is none."""
+def _numbers(table: CellTable, column: int, cells: Whole) -> Any:
+    """Return the (M,) numbers of cells in a column of numbers; NaN where there is none."""
     match column:
         case Column.CONFIDENCE:
-            return float(np.fmin.reduce(table.confidence[cell]))
+            return np.fmin.reduce(table.confidence[cells], axis=1)
         case Column.PSE:
-            return float(np.fmin.reduce(table.pse[cell]))
+            return np.fmin.reduce(table.pse[cells], axis=1)
         case Column.SECONDS:
-            return float(table.seconds[cell])
-    return float(table.passes[cell])
+            return table.seconds[cells]
+    return table.passes[cells]
 
 
 def _ranks(texts: list[str]) -> Any:
@@ -209,6 +217,9 @@ def _ranks(texts: list[str]) -> Any:
 
 class CellList(QTableView):
     """Shows cells as rows; a click on a header sorts.
+
+    Draws the visible rows itself, a column at a time: a delegate would ask the model seven times
+    for each field.
 
     Emits ``cell_opened`` with the number of a cell on a click or Return.
 
@@ -221,7 +232,10 @@ class CellList(QTableView):
 
     def __init__(self, theme: Theme, describe: Callable[[int], str]) -> None:
         super().__init__()
-        self._model = CellModel(theme)
+        self._model = CellModel()
+        self._theme = theme
+        self._marks = StateMarks(theme)
+        self._fit = lru_cache(FITTED_TEXTS)(self._laid_out)
         self._describe = describe
         self.setModel(self._model)
         self.setAccessibleName(tr("Table of pictures"))
@@ -234,7 +248,6 @@ class CellList(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
-        self.setAlternatingRowColors(True)
         self.setFrameShape(QTableView.Shape.NoFrame)
         down, across = self.verticalHeader(), self.horizontalHeader()
         down.hide()
@@ -252,9 +265,18 @@ class CellList(QTableView):
         self.setSortingEnabled(True)
         self.clicked.connect(self._open)
         self.selectionModel().currentRowChanged.connect(self._tell_screen_readers)
+        theme.changed.connect(self.viewport().update)
 
     def sizeHint(self) -> QSize:
         return QSize(em(40), em(30))
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """Return the width of the visible texts of a column."""
+        rows = self._rows_in(self.viewport().rect())
+        letters = QFontMetricsF(self.font())
+        texts = self._model.texts(rows, column) if rows else []
+        widest = max(map(letters.horizontalAdvance, texts), default=0.0)
+        return round(widest) + 1 + self._indent(column) + em(PADDING_EM)
 
     def show_table(self, table: CellTable, matches: Whole) -> None:
         """Show the matching cells."""
@@ -271,6 +293,64 @@ class CellList(QTableView):
         """Number of the selected cell; None without one."""
         row = self.currentIndex().row()
         return int(self._model.cells[row]) if 0 <= row < len(self._model.cells) else None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        rows = self._rows_in(event.rect())
+        if not rows:
+            return
+        chosen = self.currentIndex().row() if self.selectionModel().hasSelection() else -1
+        looks = [self._theme.colour(role) for role in ("raised", "surface", "line")]
+        side, width = self._side, self.viewport().width()
+        with painting(self.viewport()) as painter:
+            for row in rows:
+                look = looks[-1] if row == chosen else looks[row % 2]
+                painter.fillRect(0, self.rowViewportPosition(row), width, side, look)
+            painter.setFont(self.font())
+            painter.setPen(self._theme.colour("text"))
+            for column in Column:
+                left, width = self.columnViewportPosition(column), self.columnWidth(column)
+                if left <= event.rect().right() and left + width >= event.rect().left():
+                    self._draw_column(painter, rows, column)
+
+    def _draw_column(self, painter: QPainter, rows: range, column: Column) -> None:
+        """Draw the texts of a column, elided to its width, and the marks of states."""
+        left = self.columnViewportPosition(column) + self._indent(column)
+        room = self.columnWidth(column) - self._indent(column) - em(PADDING_EM)
+        top, side, is_number = self.rowViewportPosition(rows.start), self._side, column in NUMBERS
+        for number, text in enumerate(self._model.texts(rows, column)):
+            shown, width, drop = self._fit(text, room)
+            x = left + room - width if is_number else left
+            painter.drawStaticText(QPointF(x, top + number * side + drop), shown)
+        if column is Column.STATE:
+            mark_side = em(MARK_EM)
+            at = QPoint(left - em(MARK_EM + PADDING_EM), top + (side - mark_side) // 2)
+            for number, state in enumerate(self._model.states(rows)):
+                mark = self._marks.image(state, mark_side, self.devicePixelRatioF())
+                painter.drawImage(at + QPoint(0, number * side), mark)
+
+    def _laid_out(self, text: str, room: int) -> tuple[QStaticText, float, float]:
+        """Return a text elided to a width, its width, and its distance from the top of a row."""
+        shown = QStaticText(elided(text, self.font(), room))
+        shown.setTextFormat(Qt.TextFormat.PlainText)
+        shown.prepare(font=self.font())
+        size = shown.size()
+        return shown, size.width(), (self._side - size.height()) / 2
+
+    @property
+    def _side(self) -> int:
+        """Height of a row."""
+        return self.verticalHeader().defaultSectionSize()
+
+    @staticmethod
+    def _indent(column: int) -> int:
+        """Return the distance of a column's text from its left edge."""
+        return em(PADDING_EM) + (em(MARK_EM + PADDING_EM) if column == Column.STATE else 0)
+
+    def _rows_in(self, place: QRect) -> range:
+        """Return the rows that a rectangle of the viewport shows."""
+        above = self.verticalScrollBar().value()
+        first, last = (above + place.top()) // self._side, (above + place.bottom()) // self._side
+        return range(max(first, 0), min(last + 1, len(self._model.cells)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from spatialstudio.domain.benchmark_cells import CellState, Codes
 from spatialstudio.ui.theme.theme import Theme
@@ -73,7 +73,7 @@ def _draw_lines(
 
 
 class StateMarks:
-    """Drawn marks by state: single pixmaps, and pixels to compose many of them in one image.
+    """Drawn marks by state: single images, and pixels to compose many of them in one image.
 
     Args:
         theme: Their colours.
@@ -86,15 +86,25 @@ class StateMarks:
         theme.changed.connect(self._images.clear)
         theme.changed.connect(self._tiles.clear)
 
-    def pixmap(self, state: CellState, side: int, ratio: float) -> QPixmap:
+    def image(self, state: CellState, side: int, ratio: float, *, faded: bool = False) -> QImage:
         """Return the mark of a state.
 
         Args:
             state: The state.
             side: Width and height, logical pixels.
             ratio: Physical pixels per logical pixel.
+            faded: Whether the filter leaves the cell out.
         """
-        return QPixmap.fromImage(self._image(state, side, ratio, faded=False))
+        key = (state, side, ratio, faded)
+        if key not in self._images:
+            image = QImage(QSize(side, side) * ratio, FORMAT)
+            image.setDevicePixelRatio(ratio)
+            image.fill(Qt.GlobalColor.transparent)
+            with painting(image) as painter:
+                painter.setOpacity(FADED if faded else 1.0)
+                draw_state(painter, self._theme, state, QRectF(0, 0, side, side))
+            self._images[key] = image
+        return self._images[key]
 
     def composed(self, marks: Codes, side: int, ratio: float) -> QImage:
         """Return a grid of marks as one image; takes a fraction of drawing each by itself.
@@ -117,24 +127,12 @@ class StateMarks:
         key = (side, ratio)
         if key not in self._tiles:
             images = (
-                self._image(state, side, ratio, faded=faded)
+                self.image(state, side, ratio, faded=faded)
                 for faded in (False, True)
                 for state in CellState
             )
             self._tiles[key] = np.stack([_pixels(image) for image in images])
         return self._tiles[key]
-
-    def _image(self, state: CellState, side: int, ratio: float, *, faded: bool) -> QImage:
-        key = (state, side, ratio, faded)
-        if key not in self._images:
-            image = QImage(QSize(side, side) * ratio, FORMAT)
-            image.setDevicePixelRatio(ratio)
-            image.fill(Qt.GlobalColor.transparent)
-            with painting(image) as painter:
-                painter.setOpacity(FADED if faded else 1.0)
-                draw_state(painter, self._theme, state, QRectF(0, 0, side, side))
-            self._images[key] = image
-        return self._images[key]
 
 
 def _pixels(image: QImage) -> Pixels:
