@@ -131,7 +131,7 @@ def _measured(step: FixStep) -> str:
 
 
 def _lines(fix: Fix) -> Iterator[str]:
-    for number, attempt in enumerate((fix.start, *fix.attempts)):
+    for number, attempt in enumerate(fix.pictures):
         title = _name(attempt.step) if attempt.step else "Start"
         best = "  (best)" if attempt is fix.best else ""
         yield f"{number}. {title}: {_found(attempt)}{best}"

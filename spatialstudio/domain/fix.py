@@ -190,6 +190,11 @@ class Fix:
     attempts: tuple[FixAttempt, ...] = ()
 
     @property
+    def pictures(self) -> tuple[FixAttempt, ...]:
+        """The picture to be fixed, then the attempts."""
+        return self.start, *self.attempts
+
+    @property
     def is_fixed(self) -> bool:
         """Whether an attempt passes."""
         return any(each.outcome is Outcome.PASS for each in self.attempts)
@@ -202,4 +207,4 @@ class Fix:
     @property
     def best(self) -> FixAttempt:
         """The best picture; of equal ones the first, so it is never worse than the start."""
-        return max((self.start, *self.attempts), key=lambda each: each.rank)
+        return max(self.pictures, key=lambda each: each.rank)

@@ -109,3 +109,8 @@ class Refinement:
     rules: RefineRules
     assertions: Assertions
     attempts: tuple[RefineAttempt, ...] = ()
+
+    @property
+    def pictures(self) -> tuple[RefineAttempt, ...]:
+        """The attempts; a stored picture that the loop began with is the first."""
+        return self.attempts

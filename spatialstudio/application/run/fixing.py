@@ -34,7 +34,7 @@ class Fixing:
     """Runs one fix at a time through the queue. Lives on the GUI thread.
 
     Args:
-        queue: Draws the attempts; each is the first of those that wait.
+        queue: Draws the attempts; an attempt is drawn before any waiting run.
         storage: Stores the state of fixes, and the pictures that local repairs start from.
         model: Returns the card of a model.
         publish: Receives ``FixChanged``.

@@ -16,12 +16,13 @@ from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.layer_maps import LayerMaps
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.refine.local_repair import LocalRepairs
-from spatialstudio.application.refine.stored_refinements import Fixes, Refinements
-from spatialstudio.application.registry import Registry
-from spatialstudio.application.session import (
-    OpenRun,
-    RunStored,
+from spatialstudio.application.refine.stored_refinements import (
+    StoredLoops,
+    fixes_in,
+    refinements_in,
 )
+from spatialstudio.application.registry import Registry
+from spatialstudio.application.session import OpenRun, RunStored
 from spatialstudio.application.storage.picture_settings import tell_form
 from spatialstudio.application.storage.run_writer import (
     RunRecorder,
@@ -37,6 +38,7 @@ from spatialstudio.domain.errors import (
     StoreError,
     StudioError,
 )
+from spatialstudio.domain.fix import Fix
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.judge_choice import (
@@ -52,6 +54,7 @@ from spatialstudio.domain.picture_settings import (
     compare_settings,
 )
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_ports import (
     MetadataFiles,
     QueueJournal,
@@ -241,14 +244,14 @@ class Storage:
         return DraftSaver(partial(state.read_draft, path), partial(state.write, path))
 
     @cached_property
-    def refinements(self) -> Refinements:
+    def refinements(self) -> StoredLoops[Refinement]:
         """Refinements and their attempts, of this and earlier sessions."""
-        return Refinements(self._state, self._paths.settings / REFINEMENTS)
+        return refinements_in(self._paths.settings / REFINEMENTS, self._state)
 
     @cached_property
-    def fixes(self) -> Fixes:
+    def fixes(self) -> StoredLoops[Fix]:
         """Fixes and their attempts, of this and earlier sessions."""
-        return Fixes(self._state, self._paths.settings / FIXES)
+        return fixes_in(self._paths.settings / FIXES, self._state)
 
     @cached_property
     def background_jobs(self) -> "BackgroundJobs":

@@ -40,7 +40,7 @@ def yes_no_chances(listed: Iterable[tuple[str, float]]) -> YesNoChances | None:
 
 
 def letter_chances(listed: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the probabilities of the letters of options, [0, 1], of those that are listed.
+    """Return the probability, [0, 1], of every option letter that the tokens contain.
 
     Args:
         listed: Tokens and their natural log-probabilities, the most likely of a vocabulary.

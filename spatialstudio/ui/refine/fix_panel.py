@@ -175,7 +175,7 @@ class FixPanel(Panel):
             self._clock.request()
 
     def _open_attempt(self, key: str) -> None:
-        attempts = (self._fix.start, *self._fix.attempts) if self._fix else ()
+        attempts = self._fix.pictures if self._fix else ()
         picture = next((each.picture for each in attempts if each.request_id == key), "")
         if picture:
             self._open(picture)
@@ -246,8 +246,7 @@ class FixPanel(Panel):
             self._state.setText(state_of(fix, is_running=self._studio.fixing.is_running))
             self._collect(fix)
             self._strip.show_results(strip_of(fix, self._pictures))
-            pictures = (fix.start, *fix.attempts)
-            shown = next((each for each in pictures if run and each.request_id == run.id), None)
+            shown = next((each for each in fix.pictures if run and each.request_id == run.id), None)
             self._strip.show_picked(shown.request_id if shown else "")
         self._show_said(shown)
 
@@ -268,7 +267,7 @@ class FixPanel(Panel):
         """Take pictures from the session and the queue; read the others from the library."""
         known = {run.id: run.image for run in self._runs() if run.image is not None}
         missing: dict[RequestId, Path] = {}
-        for each in (fix.start, *fix.attempts):
+        for each in fix.pictures:
             image = known.get(each.request_id)
             if image is not None and each.request_id not in self._pictures:
                 self._pictures[each.request_id] = rgb_image(image)
@@ -300,5 +299,5 @@ class FixPanel(Panel):
 def _belongs(run: OpenRun, fix: Fix) -> bool:
     """Return True for the start and the attempts of a fix, also for one that was stopped."""
     parent = run.request.parent_run_id if run.request else ""
-    is_known = any(run.id == each.request_id for each in (fix.start, *fix.attempts))
+    is_known = any(run.id == each.request_id for each in fix.pictures)
     return is_known or (bool(parent) and parent == Path(fix.start.picture).stem)

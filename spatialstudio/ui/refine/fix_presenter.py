@@ -54,7 +54,7 @@ def strip_of(fix: Fix, pictures: Mapping[RequestId, QImage]) -> tuple[Result, ..
             caption=caption_of(each),
             words=f"{caption_of(each)}: {outcome_in_words(each)}",
         )
-        for each in (fix.start, *fix.attempts)
+        for each in fix.pictures
         if each.request_id in pictures
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.adapters.storage.stores.state_files import PlainStateFiles
-from spatialstudio.application.refine.stored_refinements import Fixes, Refinements
+from spatialstudio.application.refine.stored_refinements import fixes_in, refinements_in
 from spatialstudio.domain.assertion import (
     Assertion,
     AssertionId,
@@ -47,7 +47,7 @@ def refinement():
 
 @pytest.fixture
 def stored(tmp_path):
-    return Refinements(PlainStateFiles(), tmp_path / "refinements")
+    return refinements_in(tmp_path / "refinements", PlainStateFiles())
 
 
 def test_a_refinement_is_found_by_any_of_its_runs(stored, refinement):
@@ -93,7 +93,7 @@ def fix(refinement):
     ids=["about", "no-steps", "many-steps", "about-of-a-step"],
 )
 def test_fixes_that_contradict_themselves_are_ignored(tmp_path, fix, change):
-    stored = Fixes(PlainStateFiles(), tmp_path)
+    stored = fixes_in(tmp_path, PlainStateFiles())
     fix = replace(fix, attempts=(FixAttempt(request_id=RequestId("b")),))
     stored.save(fix)
     stored.save(replace(fix, id="two", **change))
