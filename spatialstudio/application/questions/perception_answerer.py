@@ -1,7 +1,13 @@
-"""An answerer without a language model: it looks with a judge set, and says what it cannot tell."""
+"""An answerer without a language model: it looks with a judge set, and says what it cannot tell.
+
+It looks at the picture and at its mirror image, as detectors miss objects that face the other way.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
+
+import numpy as np
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet, perceive_image
 from spatialstudio.domain.arrays import RgbImage
@@ -13,7 +19,9 @@ from spatialstudio.domain.multiple_choice import (
 )
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.scene import MentionId, ObjectMention, Prompt, SceneGraph, TextSpan
+from spatialstudio.domain.verdict import Perception
 from spatialstudio.science.checker.instances import (
+    Region,
     merged_regions,
     regions_of,
     separated_regions,
@@ -28,6 +36,8 @@ from spatialstudio.science.questions.choice_answers import (
 )
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID, CannotTellError
 
+VERSION = 2
+"""Rises when the answers to equal pictures change, so that stored ones are not used."""
 CANNOT_TELL = f"{NONE_LETTER}: cannot tell: "
 
 
@@ -76,10 +86,9 @@ class PerceptionAnswerer:
             return ShownObjects(height=height, width=width, regions={})
         judges, scene = self._judges(names), scene_of(names)
         perception = perceive_image(image, scene, judges, token)
+        mirrored = perceive_image(np.fliplr(image).copy(), scene, judges, token)
         regions = {
-            mention.head: separated_regions(
-                merged_regions(regions_of(mention.id, perception)), image
-            )
+            mention.head: separated_regions(_both_ways(mention.id, perception, mirrored), image)
             for mention in scene.mentions
             if mention.head not in perception.missing_classes
         }
@@ -114,6 +123,20 @@ def scene_of(names: Sequence[str]) -> SceneGraph:
     )
     prompt = Prompt(text=", ".join(names))
     return SceneGraph(prompt=prompt, mentions=mentions, relations=(), extractor_id=PERCEPTION_ID)
+
+
+def _both_ways(
+    mention_id: MentionId, perception: Perception, mirrored: Perception
+) -> Sequence[Region]:
+    """Return the regions of a mention in a picture or its mirror image, best first."""
+    found = [
+        *regions_of(mention_id, perception),
+        *(
+            replace(each, pixels=np.fliplr(each.pixels))
+            for each in regions_of(mention_id, mirrored)
+        ),
+    ]
+    return merged_regions(sorted(found, key=lambda each: -each.score))
 
 
 def _line(question: ChoiceQuestion, shown: ShownObjects) -> str:

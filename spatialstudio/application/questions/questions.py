@@ -11,7 +11,11 @@ import numpy as np
 
 from spatialstudio.application.evaluate.evaluate_image import JudgeSet
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults, make_judge_set
-from spatialstudio.application.questions.perception_answerer import PerceptionAnswerer, scene_of
+from spatialstudio.application.questions.perception_answerer import (
+    VERSION,
+    PerceptionAnswerer,
+    scene_of,
+)
 from spatialstudio.application.questions.question_folder import (
     AskPlan,
     begin_run,
@@ -76,7 +80,7 @@ class Questions:
             known = self._judges.judges_for(looking, scene_of(names), is_sticker_picture=False)
             return make_judge_set(self._registry, known)
 
-        return PerceptionAnswerer(judges, f"{PERCEPTION_ID} {looking}")
+        return PerceptionAnswerer(judges, f"{PERCEPTION_ID} {VERSION} {looking}")
 
     def write(
         self, scene: SceneGraph, writer_id: str | None, token: CancelToken

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.domain.arrays import BoolMask
+from spatialstudio.domain.arrays import BoolMask, mask_bounds
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.science.arrays import FloatArray
 
@@ -91,6 +91,8 @@ class InstanceSettings:
 
 
 MOST_PARTS, MOST_PLACES = 8, 24
+LEVELS, LOBE_SIDE = 32, 128
+"""Widths at which a neck is searched, and the longer side to which a region is reduced for it."""
 OUTLINE = 2.5
 """Distance from a region's outline, pixels, within which a part's outline lies on it."""
 DEFAULT = InstanceSettings()
@@ -123,6 +125,31 @@ def duplicates_in(
             if certainty > best[1]:
                 best = parts, certainty
     return best
+
+
+def second_lobe(pixels: BoolMask) -> float:
+    """Return how plainly a region has a second lobe behind a neck, [0, 1].
+
+    A lobe's width is its largest distance to the outline. The value is the width of the second lobe
+    over that of the first, times the share by which the neck is narrower than the second lobe: 0
+    for a disc, nearly 1 for two equal discs that touch. It needs no other instance, and no colour.
+
+    Args:
+        pixels: (H, W) bool, not empty.
+    """
+    from scipy import ndimage
+
+    top, left, bottom, right = mask_bounds(pixels)
+    step = -(-max(bottom - top, right - left) // LOBE_SIDE)
+    reduced = np.pad(pixels[top:bottom:step, left:right:step], 1)
+    distances = ndimage.distance_transform_edt(reduced)
+    widest, found = float(distances.max()), 0.0
+    for neck in np.linspace(0, widest, LEVELS, endpoint=False)[1:].tolist():
+        labels, count = ndimage.label(distances > neck, np.ones((3, 3)))
+        if count > 1:
+            width = sorted(ndimage.maximum(distances, labels, range(1, count + 1)))[-2]
+            found = max(found, (width - neck) / widest)
+    return found
 
 
 def edges_of(lab: FloatArray, settings: InstanceSettings) -> BoolMask:

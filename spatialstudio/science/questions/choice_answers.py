@@ -3,7 +3,8 @@
 Ours. A question of a known form (``choice_forms``) is answered where the picture is plain: the
 objects that it names are found once each, with a sure score, and the best option leads the others
 by a margin. Everything else is "cannot tell", with the reason: other forms, orientation, classes
-that the detector does not know, objects that are missing or found several times, and near ties.
+that the detector does not know, objects that are missing or found several times, counts of regions
+that may be several objects, and near ties.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import NONE_LETTER, ChoiceQuestion
 from spatialstudio.domain.scene import FAR_FROM, NEAR, Axis, RelationType
 from spatialstudio.domain.verdict import Box, box_around
+from spatialstudio.science.checker.duplicates import second_lobe
 from spatialstudio.science.checker.instances import Region
 from spatialstudio.science.checker.measurement import box_gap
 from spatialstudio.science.questions.choice_forms import (
@@ -48,6 +50,8 @@ class AnswerMargins:
         near: Largest gap of objects that are near each other, over the diagonal.
         far: Least gap of objects that are far from each other.
         colour: How many times more of an object has the colour than the next one.
+        lobe: Strength of a second lobe from which a counted region may be two objects that touch,
+            [0, 1]; see ``second_lobe``.
     """
 
     score: float = 0.7
@@ -63,6 +67,7 @@ class AnswerMargins:
     near: float = 0.1
     far: float = 0.3
     colour: float = 1.5
+    lobe: float = 0.25
 
 
 DEFAULT = AnswerMargins()
@@ -228,6 +233,8 @@ def _count(asked: _Asked) -> tuple[str, str]:
     regions = [each for each in asked.regions(name) if each.score >= asked.margins.absent]
     if not regions or any(e.most > 1 or e.score < asked.margins.score for e in regions):
         raise CannotTellError(f"the number of {name} is unsure")
+    if any(each.has_mask and second_lobe(each.pixels) >= asked.margins.lobe for each in regions):
+        raise CannotTellError(f"some of the {name} may be several that touch")
     return str(len(regions)), f"{len(regions)} are found"
 
 

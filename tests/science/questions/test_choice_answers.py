@@ -106,6 +106,14 @@ def test_an_object_that_is_not_surely_one_is_not_measured(dogs):
         option(f"Where is the dog in relation to the cat? {SIDES}", shown)
 
 
+def test_two_that_touch_in_one_mask_are_not_counted_as_one():
+    pixels = region(0, 40, 20, 60).pixels | region(20, 48, 24, 52).pixels
+    touching = replace(DOG, pixels=pixels | region(24, 40, 44, 60).pixels)
+    shown = replace(SHOWN, regions={"dogs": [touching]})
+    with pytest.raises(CannotTellError, match="several that touch"):
+        option("How many dogs are in the picture? Options: A: 2, B: 1, C: 3, E: None", shown)
+
+
 def test_diagonal_objects_have_no_plain_side():
     shown = replace(SHOWN, regions={**SHOWN.regions, "dog": [region(30, 0, 50, 20)]})
     with pytest.raises(CannotTellError, match="diagonally"):
