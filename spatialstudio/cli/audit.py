@@ -27,6 +27,7 @@ from spatialstudio.application.audit.audits import (
     AgreementReport,
     Audits,
     CalibrationReport,
+    RecordedSearch,
     agreement_report,
     calibration_report,
 )
@@ -197,6 +198,12 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
         help="search this margin of the checker, too, on the runs of --run; may be repeated",
     )
     parser.add_argument(
+        "--search",
+        type=Path,
+        metavar="FILE",
+        help="compare with the search that a release records (audit_metrics.json)",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
@@ -328,6 +335,7 @@ def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
         raise SettingsError("There is no run to evaluate again.", hint="Pass it with --run.")
     candidates = audits.margin_candidates(samples, options.run, options.margin)
     report = calibration_report(samples, options.map, options.folds, options.seed, candidates)
+    search = audits.recorded_search(options.search, samples) if options.search else None
     if options.out or options.save:
         settings, evidence = audits.calibrated(options.run[0], report)
     if options.out:
@@ -340,9 +348,12 @@ def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
         columns = tuple(asdict(report.bins[0]))
         show_table([columns, *(tuple(asdict(each).values()) for each in report.bins)])
     elif options.json:
-        show_json({**asdict(report), "best": asdict(best_row(report.rows))})
+        answer = {**asdict(report), "best": asdict(best_row(report.rows))}
+        show_json({**answer, "search": asdict(search)} if search else answer)
     else:
         show_lines(_calibration_lines(report, options.map))
+        if search:
+            show_lines(_search_lines(search))
 
 
 def show_study(options: argparse.Namespace, audits: Audits) -> None:
@@ -516,6 +527,16 @@ def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:
     yield (
         f"On samples that did not choose tau: J {held_out.objective:.5f}, risk "
         f"{held_out.risk:.4f}, coverage {held_out.coverage:.4f} ({len(report.folds)} folds)"
+    )
+
+
+def _search_lines(search: RecordedSearch) -> Iterator[str]:
+    chosen, deployed = search.chosen, search.deployed
+    settings = ", ".join(f"{name} {value:.3g}" for name, value in chosen.settings.items())
+    yield f"Recorded search: J {chosen.objective:.5f} at tau {chosen.threshold}, {settings}"
+    yield (
+        f"These verdicts at that tau: J {deployed.objective:.5f} ({search.gap:+.5f}); a difference "
+        "means that the deployed checker is not the one that was searched"
     )
 
 

@@ -116,6 +116,25 @@ class LabelFormat(Enum):
     LABEL_STUDIO = "label-studio"
 
 
+@frozen
+class SearchedSettings:
+    """What a recorded threshold search chose, with its figures on the searched samples.
+
+    Attributes:
+        settings: Values of the searched settings, by name.
+        threshold: Confidence threshold tau, [0, 1].
+        false_pass_rate: At the threshold, [0, 1].
+        risk: At the threshold, [0, 1].
+        coverage: At the threshold, [0, 1].
+    """
+
+    settings: Mapping[str, float]
+    threshold: float
+    false_pass_rate: float
+    risk: float
+    coverage: float
+
+
 class AuditFiles(Protocol):
     """Reads and writes the files of an audit."""
 
@@ -168,6 +187,13 @@ class AuditFiles(Protocol):
 
         Raises:
             StoreError: The file is damaged or too large.
+        """
+
+    def read_search(self, path: Path) -> SearchedSettings:
+        """Read what a threshold search of the release chose: its ``audit_metrics.json``.
+
+        Raises:
+            StoreError: The file records no search, or it is damaged or too large.
         """
 
     def write(self, path: Path, content: bytes, *, overwrite: bool) -> None:

@@ -73,6 +73,8 @@ from spatialstudio.science.statistics.threshold_search import (
     FoldRow,
     best_row,
     cross_validated,
+    deployed_gap,
+    objective_of,
     pooled_held_out,
     search_thresholds,
 )
@@ -132,6 +134,24 @@ class CalibrationReport:
     folds: tuple[FoldRow, ...]
     held_out: ObjectiveRow
     evaluated: int
+
+
+@frozen
+class RecordedSearch:
+    """A recorded threshold search beside the checker as deployed.
+
+    The release searched with the cut of its detectors lowered, and deployed the chosen settings
+    without that cut.
+
+    Attributes:
+        chosen: What the search chose.
+        deployed: The verdicts at hand, at the chosen threshold.
+        gap: How much the J of ``deployed`` exceeds the J of ``chosen``.
+    """
+
+    chosen: ObjectiveRow
+    deployed: ObjectiveRow
+    gap: float
 
 
 @frozen(eq=False, kw_only=False)
@@ -274,6 +294,22 @@ class Audits:
             )
             for margin in margins
         )
+
+    def recorded_search(self, path: Path, samples: Sequence[AuditedSample]) -> RecordedSearch:
+        """Compare the search that a release records with the verdicts at hand.
+
+        Args:
+            path: The ``audit_metrics.json`` of the search.
+            samples: The audited samples, under the checker as deployed.
+
+        Raises:
+            StoreError: The file records no search.
+        """
+        found = self.files.read_search(path)
+        objective = objective_of(found.false_pass_rate, found.risk, found.coverage)
+        chosen = ObjectiveRow(**asdict(found), objective=objective)
+        deployed, gap = deployed_gap(chosen, Candidate(settings={}, samples=tuple(samples)))
+        return RecordedSearch(chosen=chosen, deployed=deployed, gap=gap)
 
     def calibrated(
         self, run: Path, report: "CalibrationReport"

@@ -93,9 +93,25 @@ def objective_row(
         false_pass_rate=rate,
         risk=point.risk,
         coverage=point.coverage,
-        objective=weights.false_pass_rate * rate
-        + weights.risk * point.risk
-        + weights.abstention * (1 - point.coverage),
+        objective=objective_of(rate, point.risk, point.coverage, weights),
+    )
+
+
+def objective_of(
+    false_pass_rate: float, risk: float, coverage: float, weights: ObjectiveWeights = PUBLISHED
+) -> float:
+    """Return J = 10 FPR + 2 risk + 0.5 (1 - coverage) with the published weights.
+
+    Args:
+        false_pass_rate: [0, 1].
+        risk: [0, 1].
+        coverage: [0, 1].
+        weights: Weights of the terms.
+    """
+    return (
+        weights.false_pass_rate * false_pass_rate
+        + weights.risk * risk
+        + weights.abstention * (1 - coverage)
     )
 
 

@@ -32,6 +32,7 @@ from spatialstudio.domain.audit import (
     AuditItem,
     HumanLabel,
     LabelFormat,
+    SearchedSettings,
     Stratum,
 )
 from spatialstudio.domain.errors import StoreError
@@ -53,6 +54,14 @@ FINAL = "yes"
 PLACES = ".4f"
 ANSWER, NOTE = "verdict", "notes"
 """Names of the controls in Label Studio."""
+CHOSEN, FIGURES = "best_parameters", "best_metrics"
+CONFIDENCE_THRESHOLD = "confidence_threshold"
+SEARCHED = {
+    "false_pass_rate": "false_pass_rate_high_conf",
+    "risk": "risk",
+    "coverage": "coverage",
+}
+"""Our names of the figures of a search, and the release's."""
 BEFORE_METHOD = ("smoke_", "exp_")
 
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, csv.Error)
@@ -163,6 +172,25 @@ class SpatialBenchAudits:
         except _BROKEN as error:
             raise _damaged(path) from error
         return scores
+
+    def read_search(self, path: Path) -> SearchedSettings:
+        """Read what a threshold search of the release chose; see ``AuditFiles``.
+
+        Raises:
+            StoreError: The file records no search, or it is damaged or too large.
+        """
+        content = _content(path)
+        try:
+            search = parse_limited(content)["calibration"]
+            settings = {str(name): _number(each) for name, each in search[CHOSEN].items()}
+            threshold = settings.pop(CONFIDENCE_THRESHOLD)
+            figures = {name: _number(search[FIGURES][own], 1.0) for name, own in SEARCHED.items()}
+        except _BROKEN as error:
+            raise StoreError(
+                f'The file "{path}" records no threshold search.',
+                hint="Choose the audit_metrics.json of a calibration in the release's form.",
+            ) from error
+        return SearchedSettings(settings=settings, threshold=threshold, **figures)
 
     def write(self, path: Path, content: bytes, *, overwrite: bool) -> None:
         """Write an exported table or figure; see ``AuditFiles``."""
