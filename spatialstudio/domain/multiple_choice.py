@@ -202,7 +202,7 @@ class ChoiceReply:
         text: A line per question, each a letter and a reason.
         tokens_in: Tokens of message and picture; 0 if unknown.
         tokens_out: Tokens of the reply; 0 if unknown.
-        seconds: Time taken, retries included.
+        seconds: Time taken, waits and retries included.
         chances: Probabilities of the letters of a single question, [0, 1]; empty if unknown.
     """
 

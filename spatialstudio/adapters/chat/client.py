@@ -412,12 +412,12 @@ class ChatClient:
                 is_last = attempt == self._settings.attempts
                 if is_last or not (failure.is_passing or failure.refuses_schema):
                     raise
-                pause = 0.0 if failure.refuses_schema else failure.wait_s or wait_s
-                if monotonic() + pause > deadline:
+                delay_s = 0.0 if failure.refuses_schema else failure.wait_s or wait_s
+                if monotonic() + delay_s > deadline:
                     raise
                 if failure.refuses_schema:
                     question = replace(question, form=None)
-            _wait(pause, token)
+            pause(delay_s, token)
             wait_s *= 2
         raise AssertionError("The last attempt returns or raises.")
 
@@ -572,8 +572,12 @@ def _asked_wait(error: openai.APIStatusError) -> float | None:
         return None
 
 
-def _wait(seconds: float, token: CancelToken | None) -> None:
-    """Wait in slices, so that the user can cancel."""
+def pause(seconds: float, token: CancelToken | None) -> None:
+    """Wait in slices, so that the user can cancel.
+
+    Raises:
+        Cancelled: The token was cancelled.
+    """
     never = Event()
     end = monotonic() + seconds
     while (left := end - monotonic()) > 0:

@@ -23,11 +23,14 @@ KEY_VARIABLE = "SPATIAL_STUDIO_LLM_KEY"
 """The key itself; the system keyring is used if unset."""
 PLAIN_HTTP_VARIABLE = "SPATIAL_STUDIO_LLM_PLAIN_HTTP"
 """Set to 1 to allow sending a key over plain http to another machine."""
+CALLS_VARIABLE = "SPATIAL_STUDIO_LLM_CALLS_A_MINUTE"
+"""Most calls a minute; ``CALLS_A_MINUTE`` if unset."""
 SETTINGS_FILE = "language_model.toml"
 """In the user's settings folder: address or name of the server, and the model; never the key."""
 
 SCHEMES = {"http", "https"}
 ALLOWED = "1"
+CALLS_A_MINUTE, MOST_CALLS_A_MINUTE = 30, 100_000
 
 
 @frozen
@@ -42,7 +45,7 @@ class ServerSettings:
         patience_s: Timeout of all attempts together.
         attempts: Maximum attempts if the server is busy or fails.
         first_wait_s: Delay before the second attempt; doubles each time unless the server sets it.
-        calls_a_minute: Rate limit; above it the grammar reads the prompt.
+        calls_a_minute: Rate limit; above it the grammar reads the prompt, and questions wait.
         answer_bytes: Longer answers are truncated and count as unreadable.
         answer_tokens: Maximum answer length requested.
         cached_readings: Maximum number of cached readings.
@@ -57,7 +60,7 @@ class ServerSettings:
     patience_s: float = 30.0
     attempts: int = 3
     first_wait_s: float = 0.5
-    calls_a_minute: int = 30
+    calls_a_minute: int = CALLS_A_MINUTE
     answer_bytes: int = 200_000
     answer_tokens: int = 1024
     cached_readings: int = 256
@@ -115,7 +118,15 @@ def settings_of(choice: ServerChoice, presets: Mapping[str, ServerPreset]) -> Se
         key=key_of(choice.url),
         known_names=tuple(presets),
         allows_plain_http=choice.allows_plain_http,
+        calls_a_minute=_calls_a_minute(os.environ.get(CALLS_VARIABLE, "")),
     )
+
+
+def _calls_a_minute(text: str) -> int:
+    """Return the rate limit of the user; the default for anything but a number in range."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_CALLS_A_MINUTE))
+    number = int(text) if is_number else 0
+    return number if 1 <= number <= MOST_CALLS_A_MINUTE else CALLS_A_MINUTE
 
 
 def is_address(url: str) -> bool:

@@ -7,12 +7,13 @@ failure, the grammar's reading is returned with a note.
 
 import hashlib
 import re
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from time import monotonic
 
+from spatialstudio.adapters.chat.call_rate import CallRate
 from spatialstudio.adapters.chat.client import (
     AnswerForm,
     ChatClient,
@@ -321,8 +322,6 @@ def _places(words: str, text: str) -> list[TextSpan]:
     return [TextSpan(start=each.start(), stop=each.end()) for each in found]
 
 
-MINUTE_S = 60.0
-
 CacheKey = tuple[str, str, str, str]
 
 
@@ -359,8 +358,7 @@ class LanguageModelExtractor:
         self._settings = settings
         self._instruction = instruction
         self._grammar = grammar
-        self._clock = clock
-        self._calls: deque[float] = deque()
+        self._rate = CallRate(settings.calls_a_minute if settings else 0, clock)
         self._cache: OrderedDict[CacheKey, SceneGraph] = OrderedDict()
 
     def extract(self, prompt: Prompt, token: CancelToken | None = None) -> SceneGraph:
@@ -404,7 +402,10 @@ class LanguageModelExtractor:
     def _ask(
         self, settings: ServerSettings, read: SceneGraph, token: CancelToken | None
     ) -> SceneGraph:
-        self._spend(settings)
+        if not self._rate.take():
+            raise ServerFailure(
+                f"has reached the limit of {settings.calls_a_minute} calls per minute"
+            )
         question = ChatQuestion(
             instruction=complete_instruction(self._instruction),
             text=read.prompt.text,
@@ -413,16 +414,6 @@ class LanguageModelExtractor:
         answer = ChatClient(settings).ask(question, token)
         words = self._grammar.cut(read.prompt.text)
         return anchor(read_answer(answer.text), read, words, self.id)
-
-    def _spend(self, settings: ServerSettings) -> None:
-        now = self._clock()
-        while self._calls and now - self._calls[0] >= MINUTE_S:
-            self._calls.popleft()
-        if len(self._calls) >= settings.calls_a_minute:
-            raise ServerFailure(
-                f"has reached the limit of {settings.calls_a_minute} calls per minute"
-            )
-        self._calls.append(now)
 
     def _keep(self, key: CacheKey, scene: SceneGraph, size: int) -> None:
         self._cache[key] = scene

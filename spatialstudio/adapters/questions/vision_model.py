@@ -3,7 +3,8 @@
 The first token of an answer to a yes-no question is requested with its log-probabilities, as in
 Singh and Zheng 2023, arXiv:2307.04749, equation 3. Failures become a note on the questions without
 an answer. Multiple-choice questions are sent in one message, sampled, and answered in lines or in
-JSON; the letters of a single question have log-probabilities too.
+JSON; the letters of a single question have log-probabilities too. Calls wait where there would be
+too many in a minute.
 """
 
 import os
@@ -14,6 +15,7 @@ from time import monotonic
 
 from PIL import Image
 
+from spatialstudio.adapters.chat.call_rate import CallRate
 from spatialstudio.adapters.chat.client import (
     AnswerForm,
     ChatAnswer,
@@ -67,12 +69,14 @@ class VisionLanguageModel:
 
     Args:
         settings: Server settings; None if no server is set up.
+        rate: Limits the calls; None for the limit of the settings.
     """
 
     id = "vision-model"
 
-    def __init__(self, settings: ServerSettings | None) -> None:
+    def __init__(self, settings: ServerSettings | None, rate: CallRate | None = None) -> None:
         self._settings = settings
+        self._rate = rate or CallRate(settings.calls_a_minute if settings else 0)
 
     def answer(
         self, image: RgbImage, questions: Sequence[str], token: CancelToken
@@ -143,6 +147,7 @@ class VisionLanguageModel:
         )
         slow = replace(settings, timeout_s=TIMEOUT_S, patience_s=PATIENCE_S)
         started = monotonic()
+        self._rate.wait(token)
         try:
             answer = ChatClient(slow).ask(question, token)
         except ServerFailure as failure:
@@ -178,6 +183,7 @@ class VisionLanguageModel:
             chances=TOP_TOKENS,
             answer_tokens=ANSWER_TOKENS,
         )
+        self._rate.wait(token)
         listed = client.ask(question, token).first_chances
         if not listed:
             raise ServerFailure("returns no log probabilities")

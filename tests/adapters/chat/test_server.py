@@ -2,6 +2,7 @@ import pytest
 
 from spatialstudio.adapters.chat.client import ChatClient, ChatQuestion, ServerFailure
 from spatialstudio.adapters.chat.server import (
+    CALLS_VARIABLE,
     KEY_VARIABLE,
     MODEL_VARIABLE,
     SERVER_VARIABLE,
@@ -74,3 +75,15 @@ def test_an_address_is_validated(url, is_usable):
 def test_an_unknown_name_lists_the_known_ones(user):
     with pytest.raises(ServerFailure, match="known server names are openai, ollama, llamacpp"):
         ChatClient(user("olama", "m")).ask(ChatQuestion(instruction="", text=""))
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [("", 30), ("120", 120), ("0", 30), ("-4", 30), ("9" * 5000, 30), ("٣", 30), ("1e3", 30)],
+    ids=["unset", "set", "none", "negative", "endless", "foreign", "power"],
+)
+def test_the_rate_limit_is_that_of_the_user_if_it_is_a_number_in_range(
+    user, monkeypatch, text, most
+):
+    monkeypatch.setenv(CALLS_VARIABLE, text)
+    assert user("ollama", "llama3").calls_a_minute == most

@@ -5,7 +5,9 @@ from math import log
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.chat.call_rate import CallRate
 from spatialstudio.adapters.chat.server import ServerSettings
+from spatialstudio.adapters.questions import vision_model
 from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
 from spatialstudio.domain.errors import Cancelled, DetectorError
 from spatialstudio.domain.multiple_choice import Sampling
@@ -130,6 +132,24 @@ def test_charges_of_another_form_count_as_unknown(usage):
 def test_asking_can_be_cancelled():
     with pytest.raises(Cancelled):
         asked(says(message()), token=CountingToken(stop_at=1))
+
+
+def test_calls_beyond_the_limit_wait_and_the_wait_counts_as_time(monkeypatch):
+    now, slept = [0.0], []
+
+    def sleep(seconds, _token):
+        slept.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(vision_model, "monotonic", lambda: now[0])
+    with LoopbackServer(says(message())) as server:
+        settings = ServerSettings(url=server.url, model="small")
+        answerer = VisionLanguageModel(settings, CallRate(2, lambda: now[0], sleep))
+        replies = [
+            answerer.choose(PICTURE, TEN, Sampling(), CountingToken()).seconds for _ in range(5)
+        ]
+    assert slept == [60.0, 60.0]
+    assert replies == [0, 0, 60.0, 0, 60.0]
 
 
 def test_without_a_server_there_is_no_answerer():
