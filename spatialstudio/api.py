@@ -269,8 +269,7 @@ def open_run(path: str | Path, name: str = "") -> StoredRun:
         StoreError: There is no run, or it is damaged.
         ImageError: The picture is damaged.
     """
-    storage = _studio().storage
-    return open_stored(*storage.exports.load(Path(path), name), storage.read_layer)
+    return open_stored(_studio().storage.exports.load(Path(path), name))
 
 
 def pos(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from spatialstudio.domain.arrays import FloatMap, RgbImage
+from spatialstudio.domain.attention import AttentionFile, LayerValues
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.frozen import frozen
@@ -20,6 +21,22 @@ from spatialstudio.domain.verdict import MentionVerdict
 
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
 """File extensions of storyboards, the default first."""
+
+
+@frozen(eq=False)
+class LoadedRun:
+    """A stored run as it is read from its files.
+
+    Attributes:
+        record: Its record.
+        events: Its events, in order.
+        read_layer: Opens a captured layer, (stored steps, heads, words, h, w); raises StoreError if
+            it is missing or damaged.
+    """
+
+    record: RunRecord
+    events: tuple[GenerationEvent, ...]
+    read_layer: Callable[[AttentionFile], LayerValues]
 
 
 @frozen(eq=False)
@@ -236,10 +253,8 @@ class Exporter(Protocol):
             StoreError: The file is not a bundle, is damaged, or the library cannot be written.
         """
 
-    def load_bundled(
-        self, path: Path, name: str = ""
-    ) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
-        """Load a run of a bundle without importing it.
+    def load_bundled(self, path: Path, name: str = "") -> LoadedRun:
+        """Load a run of a bundle without importing it; its layers are read from the bundle.
 
         Args:
             path: The bundle.

@@ -11,8 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from struct import Struct
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo, is_zipfile
@@ -44,9 +46,9 @@ from spatialstudio.adapters.zip_archive import (
     ArchiveTooLarge,
     open_archive,
 )
-from spatialstudio.domain.attention import removed_in_words
+from spatialstudio.domain.attention import AttentionFile, LayerValues, removed_in_words
 from spatialstudio.domain.errors import ImageError, StoreError
-from spatialstudio.domain.export import ExportedRun
+from spatialstudio.domain.export import ExportedRun, LoadedRun
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent
 from spatialstudio.domain.library import RunRecord
@@ -81,11 +83,19 @@ MOST_LAYERS = 100_000
 MOST_NAMES = 10
 """Names of runs that a message lists."""
 
+LOCAL_HEADER_BYTES = 30
+LOCAL_LENGTHS, LOCAL_LENGTHS_AT = Struct("<HH"), 26
+"""Lengths of name and extra field in the local header of a zip member, and their offset."""
+
 _MONTH = re.compile(r"[0-9]{4}/(0[1-9]|1[0-2])")
 
 _Files = Mapping[str, bytes]
 
 _COPY = "Copy the bundle again."
+_WITHOUT_LAYERS = StoreError(
+    "The bundle does not contain this run's captured layers.",
+    hint='Export it again as "Bundle with layers".',
+)
 _FOREIGN = StoreError(
     "The file is not a bundle of runs.", hint=("Choose a .zip file that was exported as a bundle.")
 )
@@ -169,8 +179,10 @@ def open_bundle(
         return tuple(_put(root, run, _files(archive, run)) for run in runs)
 
 
-def load_bundled(path: Path, name: str = "") -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+def load_bundled(path: Path, name: str = "") -> LoadedRun:
     """Load a run of a bundle without importing it; nothing remains on disk.
+
+    Its captured layers stay in the bundle and are mapped into memory when they are opened.
 
     Args:
         path: The bundle.
@@ -182,7 +194,38 @@ def load_bundled(path: Path, name: str = "") -> tuple[RunRecord, tuple[Generatio
     with _archive(path) as archive:
         run = _named(_listed(archive), path, name)
         _check(archive, run)
-        return _load(run, _files(archive, run))
+        record, events = _load(run, _files(archive, run))
+    return LoadedRun(record=record, events=events, read_layer=partial(_read_layer, path, run))
+
+
+def _read_layer(path: Path, run: "_ListedRun", file: AttentionFile) -> LayerValues:
+    """Map a captured layer of a bundle into memory; its hash was checked with the run.
+
+    Raises:
+        StoreError: The bundle does not contain it, or has changed since.
+    """
+    if file.name not in run.layers:
+        raise _WITHOUT_LAYERS
+    with _archive(path) as archive, _opened(path) as source:
+        info = archive.NameToInfo.get(_layer_member(run.name, file.name))
+        if info is None or info.compress_type != ZIP_STORED:
+            raise _FOREIGN
+        start = _content_offset(source, info)
+        source.seek(start)
+        if not holds_layer(source.read(LONGEST_HEADER_BYTES), info.file_size, file):
+            raise StoreError(f'The layer "{file.name}" in the bundle is damaged.', hint=_COPY)
+        begin = start + info.file_size - file.size_bytes
+        values = np.memmap(source, np.dtype(file.dtype), "r", begin, file.shape)
+        return np.asarray(values)
+
+
+def _content_offset(source: BinaryIO, info: ZipInfo) -> int:
+    """Return where the content of a stored member begins: after its local header."""
+    source.seek(info.header_offset)
+    name_bytes, extra_bytes = LOCAL_LENGTHS.unpack_from(
+        source.read(LOCAL_HEADER_BYTES), LOCAL_LENGTHS_AT
+    )
+    return int(info.header_offset + LOCAL_HEADER_BYTES + name_bytes + extra_bytes)
 
 
 def _load(run: "_ListedRun", files: _Files) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:

@@ -11,9 +11,8 @@ from spatialstudio.domain.export import (
     ExportFile,
     ExportKind,
     ExportLook,
+    LoadedRun,
 )
-from spatialstudio.domain.generation import GenerationEvent
-from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.ports import Surroundings
 
 
@@ -113,9 +112,7 @@ class FileExporter:
 
         return open_bundle(path, root, self._layers, note)
 
-    def load_bundled(
-        self, path: Path, name: str = ""
-    ) -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+    def load_bundled(self, path: Path, name: str = "") -> LoadedRun:
         """Load a run of a bundle without importing it; an empty name is that of the newest run.
 
         Raises:

@@ -28,6 +28,7 @@ from spatialstudio.domain.export import (
     ExportFile,
     ExportKind,
     ExportLook,
+    LoadedRun,
 )
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -262,7 +263,7 @@ class Exports:
         """
         return self.exporter.open_bundle(path, root, note)
 
-    def load(self, path: Path, name: str = "") -> tuple[RunRecord, tuple[GenerationEvent, ...]]:
+    def load(self, path: Path, name: str = "") -> LoadedRun:
         """Load a run from any of its files, from a folder, or from a bundle.
 
         Args:
@@ -276,7 +277,9 @@ class Exports:
             return self.exporter.load_bundled(path, name)
         if name and not is_path_component(name):
             raise StoreError(f'"{name}" is not the name of a run.', hint="Pass a file name.")
-        return self.store.load(path / f"{name}{TRACE_ENDING}" if name else path)
+        record, events = self.store.load(path / f"{name}{TRACE_ENDING}" if name else path)
+        read_layer = partial(self.read_layer, record.request.id)
+        return LoadedRun(record=record, events=events, read_layer=read_layer)
 
     def _read_all(self, runs: Sequence[Path], order: ExportOrder) -> Iterator[ExportedRun]:
         for done, path in enumerate(runs):

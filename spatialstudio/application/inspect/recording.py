@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from spatialstudio.domain.arrays import FloatMap, RgbImage
     from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
-    from spatialstudio.domain.generation import GenerationEvent, GuidanceSettings, StepEvent
+    from spatialstudio.domain.export import LoadedRun
+    from spatialstudio.domain.generation import GuidanceSettings, StepEvent
     from spatialstudio.domain.library import RunRecord
     from spatialstudio.domain.metric import RelationAnswer
     from spatialstudio.domain.run_data import Number, RunArray, RunData
@@ -381,23 +382,15 @@ class StoredRun(Recording):
         return None if stored is None else EvaluatedPicture(self.scene, stored)
 
 
-def open_stored(
-    record: RunRecord, events: Sequence[GenerationEvent], read_layer: Callable[..., Any]
-) -> StoredRun:
-    """Return a stored run as arrays and tables.
-
-    Args:
-        record: Its record.
-        events: Its events.
-        read_layer: Opens a captured layer, given the id of the request and the file.
-    """
+def open_stored(loaded: LoadedRun) -> StoredRun:
+    """Return a stored run as arrays and tables."""
     from spatialstudio.application.inspect.run_data import run_data
     from spatialstudio.domain.generation import GenerationFinished, StepEvent
 
-    steps = tuple(event for event in events if isinstance(event, StepEvent))
-    images = [event.image for event in events if isinstance(event, GenerationFinished)]
+    record, read = loaded.record, loaded.read_layer
+    steps = tuple(event for event in loaded.events if isinstance(event, StepEvent))
+    images = [event.image for event in loaded.events if isinstance(event, GenerationFinished)]
     image = images[-1] if images else None
-    read = partial(read_layer, record.request.id)
     return StoredRun(record, steps, image, run_data(record, steps, image, read), read)
 
 

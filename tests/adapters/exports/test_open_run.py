@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.api import open_run
 from spatialstudio.application.paths import HOME_VARIABLE
 from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.library import RunId
 from tests.adapters.exports.conftest import SAMPLE
@@ -132,3 +134,46 @@ def test_a_damaged_picture_is_named(picture):
 def test_missing_files_are_named(tmp_path, name):
     with pytest.raises(StoreError, match=r"no file|does not belong"):
         open_run(tmp_path / name)
+
+
+@pytest.fixture
+def with_layer(exports, picture, tmp_path):
+    """The exports with a captured layer in their cache, and the run that has it."""
+    record, events = RunFiles().load(picture)
+    shape = (len(record.trace), 2, 3, 4, 4)
+    file = AttentionFile(layer="mid", name="mid.npy", words=("a", "dog", ""), shape=shape)
+    values = np.random.default_rng(5).random(shape).astype(file.dtype)
+    folder = tmp_path / "cache" / record.request.id
+    folder.mkdir(parents=True)
+    np.save(folder / file.name, values)
+    record = replace(record, id=RunId(f"4{record.id[1:]}"), attention_files=(file,))
+    path = RunFiles().save(record, events, picture.parent)
+    return replace(exports, read_layer=AttentionFolders(tmp_path / "cache").read), path, values
+
+
+def test_captured_layers_are_read_from_a_bundle(with_layer, tmp_path):
+    exports, path, values = with_layer
+    (file,) = exports.export([path], EXPORT_KINDS["bundle-layers"], tmp_path / "out.zip")
+    shutil.rmtree(tmp_path / "cache")
+    run = open_run(file)
+    assert run.data.missing == ""
+    assert np.array_equal(run.arrays["layer/mid"].read(), values)
+    dogs = run.mean_over_layers(["mid"])
+    assert {maps.shape for maps in dogs.values()} == {(len(values), 4, 4)}
+
+
+def test_a_bundle_without_captured_layers_says_which_export_has_them(with_layer, tmp_path):
+    exports, path, _ = with_layer
+    (file,) = exports.export([path], EXPORT_KINDS["bundle"], tmp_path / "out.zip")
+    run = open_run(file)
+    assert "layer/mid" not in run.arrays
+    assert "Bundle with layers" in run.data.missing
+
+
+def test_a_bundle_that_changes_after_it_is_opened_is_named(with_layer, bundle, tmp_path):
+    exports, path, _ = with_layer
+    (file,) = exports.export([path], EXPORT_KINDS["bundle-layers"], tmp_path / "layers.zip")
+    run = open_run(file)
+    shutil.copy(bundle, file)
+    with pytest.raises(StoreError, match="not a bundle"):
+        run.arrays["layer/mid"].read()
