@@ -42,6 +42,7 @@ STEPS = 50
 LAPS = 6
 LEAST_STEPS_A_SECOND = 60
 LIMIT_MS = 50.0
+MOST_WAIT_S = 120.0
 PERCENTILES = (50, 95, 100)
 
 
@@ -84,8 +85,15 @@ class Arrivals(QObject):
 
 
 def run_until(done: Callable[[], bool], each: Callable[[], None] = lambda: None) -> None:
-    """Let the window live until something is so."""
+    """Let the window live until something is so.
+
+    Raises:
+        TimeoutError: It has not become so in ``MOST_WAIT_S``.
+    """
+    last = time.monotonic() + MOST_WAIT_S
     while not done():
+        if time.monotonic() > last:
+            raise TimeoutError(f"Nothing happened in {MOST_WAIT_S:.0f} s.")
         QApplication.processEvents()
         each()
 
@@ -144,7 +152,7 @@ def inspecting_window() -> Iterator[tuple[Studio, MainWindow]]:
 def main() -> int:
     """Print the figures; return 1 when one misses its goal."""
     with inspecting_window() as (studio, window):
-        picture, chart = window.findChild(PictureView), window.findChild(PosChart)
+        picture, chart = window.stage.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
         watched = [Painted(picture), Painted(chart.surface.viewport())]
         live = np.array(draw(studio, window, watched[0]))

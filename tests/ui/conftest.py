@@ -109,6 +109,6 @@ def drawn(qtbot, window, studio, engine):
     window.generation.generate()
     for job in engine.jobs:
         engine.play(job)
-    picture = window.findChild(PictureView)  # the stage draws in the next frame
+    picture = window.stage.findChild(PictureView)  # the stage draws in the next frame
     qtbot.waitUntil(lambda: studio.session.baseline.is_over and picture.isVisible())
     return window

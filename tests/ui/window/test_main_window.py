@@ -292,7 +292,7 @@ def test_the_colours_can_be_switched_while_it_runs(qtbot, drawn, appearance):
     word = next(label for label in shown(drawn, QLabel) if label.text() == "PASS")
     qtbot.mouseClick(button(drawn, "Dark theme"), Qt.MouseButton.LeftButton)
     assert appearance.theme.palette.is_dark
-    view = drawn.findChild(PictureView)
+    view = drawn.stage.findChild(PictureView)
     qtbot.waitUntil(lambda: beside(view).lightness() < 80)
     appearance.choose(ThemeChoice.HIGH_CONTRAST)
     wanted = appearance.theme.colour("good")
