@@ -9,7 +9,7 @@ from spatialstudio.domain.verdict import Outcome
 RELATIONS = ("left_of", "right_of", "above", "below")
 
 
-def item_of(number, verdict=Outcome.PASS, confidence=0.5, method="promptonly", **fields):
+def item_of(number, verdict=Outcome.PASS, confidence=0.5, method="promptonly", scores=None):
     """Return one picture; every four pictures share a prompt."""
     relation = RELATIONS[number // 4 % 4]
     usual = {
@@ -26,7 +26,7 @@ def item_of(number, verdict=Outcome.PASS, confidence=0.5, method="promptonly", *
         stratum=Stratum(method=method, relation=relation, verdict=verdict),
         confidence=confidence,
     )
-    return AuditItem(candidate=candidate, weight=1.0, fields=usual | fields)
+    return AuditItem(candidate=candidate, weight=1.0, fields=usual, scores=scores or {})
 
 
 def population_of(count, seed=0):

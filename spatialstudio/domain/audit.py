@@ -1,12 +1,21 @@
 """Audits: samples for people to label, their labels, and the files that hold both."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
+
+ITEM_FIELDS = (
+    *("image_path", "overlay_path", "prompt", "object_a", "object_b"),
+    *("run_id", "run_path"),
+)
+"""Columns of the release's sample file that every picture of an audit has."""
+LARGEST = 1e12
+"""Largest weight, and largest magnitude of a stored score."""
 
 
 @frozen
@@ -43,6 +52,10 @@ class AuditCandidate:
     stratum: Stratum
     confidence: float
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.confidence <= 1:
+            raise ValueError("A confidence is not between 0 and 1.")
+
 
 @frozen(eq=False)
 class StratifiedSample:
@@ -65,13 +78,28 @@ class AuditItem:
 
     Attributes:
         candidate: The picture, as sampled.
-        weight: Pictures of the population that it represents, > 0.
-        fields: The other columns of the release's file, by name.
+        weight: Pictures of the population that it represents, (0, ``LARGEST``].
+        fields: The other columns of the release's file, by name; all of ``ITEM_FIELDS``.
+        scores: Stored scores of metrics, by name; magnitudes up to ``LARGEST``.
     """
 
     candidate: AuditCandidate
     weight: float
     fields: Mapping[str, str]
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if missing := [name for name in ITEM_FIELDS if name not in self.fields]:
+            raise ValueError(f'A picture has no field "{missing[0]}".')
+        if not 0 < self.weight <= LARGEST:
+            raise ValueError("A weight is out of range.")
+        if not all(abs(score) <= LARGEST for score in self.scores.values()):
+            raise ValueError("A score is out of range.")
+
+    @property
+    def picture(self) -> Path:
+        """The picture's file."""
+        return Path(self.fields["image_path"])
 
 
 @frozen

@@ -16,7 +16,9 @@ LARGEST_SCORE = 100.0
 MOST_SHOWINGS = 100_000
 """Pictures of a session, repeats included."""
 MOST_LETTERS = 4000
-"""Characters of a note."""
+"""Characters of a note, or of a name."""
+LONGEST_S = 1e6
+"""Time of a vote; longer ones count as this."""
 
 
 class AuditTask(Enum):
@@ -92,6 +94,8 @@ class AuditSession:
         )
         if not (is_valid and known.issuperset(self.gold) and len(known) == len(self.items)):
             raise ValueError("A showing or a gold item has no picture in the session.")
+        if max(map(len, (self.rater, self.population))) > MOST_LETTERS:
+            raise ValueError("The name of the rater or the population is too long.")
 
     @property
     def sample(self) -> tuple[AuditItem, ...]:
@@ -151,7 +155,7 @@ class JournalEntry:
         time: In ISO form.
         answer: Of a vote; None for the other kinds.
         note: The rater's note on a vote.
-        seconds: Time that the picture was shown before the vote, >= 0.
+        seconds: Time that the picture was shown before the vote, [0, ``LONGEST_S``].
     """
 
     number: int
@@ -161,6 +165,10 @@ class JournalEntry:
     answer: Answer | None = None
     note: str = ""
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seconds <= LONGEST_S:
+            raise ValueError("The time of a vote is out of range.")
 
 
 @frozen(eq=False)

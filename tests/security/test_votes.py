@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.storage.stores.vote_journal import MOST_ENTRIES, FileVoteJournals
-from spatialstudio.application.audit.sessions import Voting
+from spatialstudio.application.audit.desk import AuditDesk
+from spatialstudio.application.audit.sessions import AuditSessions, Voting
 from spatialstudio.domain.audit_session import Answer
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import Outcome
-from tests.audit_population import session_of
+from tests.audit_population import population_of, session_of
 from tests.security.harness import attack, studio
 from tests.security.hostile_files import MEGABYTE
 from tests.security.test_library import KINDS, lay, needs_pipes
@@ -18,6 +20,7 @@ from tests.security.test_library import KINDS, lay, needs_pipes
 JOURNALS = FileVoteJournals()
 OPEN = """
 from pathlib import Path
+from spatialstudio.adapters.images import PillowImages
 from spatialstudio.adapters.storage.stores.vote_journal import FileVoteJournals
 from spatialstudio.domain.errors import StoreError
 
@@ -82,6 +85,74 @@ def test_hostile_entries_are_refused(path, lines):
     with path.open("ab") as file:
         file.write(lines)
     check_refused(path)
+
+
+def put(place, value):
+    """Return a change of the session in a file: of every picture, or at the top."""
+
+    def change(session):
+        for target in session["items"] if place[0] != "session" else [session]:
+            for name in place[1:-1]:
+                target = target[name]
+            if value is None:
+                del target[place[-1]]
+            else:
+                target[place[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put(("item", "fields", "image_path"), None),
+        put(("item", "fields", "prompt"), None),
+        put(("item", "fields", "object_a"), 3),
+        put(("item", "fields"), []),
+        put(("item", "weight"), 0.0),
+        put(("item", "weight"), "inf"),
+        put(("item", "weight"), 1e308),
+        put(("item", "candidate", "confidence"), "nan"),
+        put(("item", "candidate", "confidence"), -0.5),
+        put(("item", "candidate", "stratum", "verdict"), "MAYBE"),
+        put(("item", "scores"), {"pse": "nan"}),
+        put(("item", "scores"), {"pse": "high"}),
+        put(("session", "items"), []),
+        put(("session", "showings"), [{"sample_ids": ["another"]}]),
+        put(("session", "rater"), "x" * 5000),
+        put(("session", "seed"), 10**400),
+        put(("session", "gold"), {"another": "PASS"}),
+    ],
+)
+def test_sessions_with_wrong_fields_are_refused(path, change):
+    header, *lines = path.read_text().splitlines()
+    plain = json.loads(header)
+    change(plain["session"])
+    path.write_text("\n".join([json.dumps(plain), *lines, ""]))
+    with pytest.raises(StoreError, match="damaged"):
+        JOURNALS.read(path)
+
+
+@pytest.mark.parametrize("seconds", [-1, "nan", "inf", 1e300, None], ids=repr)
+def test_times_out_of_range_are_refused(path, seconds):
+    header, first, second = map(json.loads, path.read_text().splitlines())
+    first["seconds"] = seconds
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in (header, first, second)))
+    with pytest.raises(StoreError, match="damaged"):
+        JOURNALS.read(path)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    ["../../../etc/passwd", "/dev/zero", "a\0b", "x" * 100_000, "\ud800", "http://host/a.png", ""],
+    ids=["above", "device", "zero", "long", "surrogate", "address", "empty"],
+)
+def test_other_files_in_place_of_pictures_are_missing_pictures(tmp_path, picture):
+    (item,) = population_of(1)
+    item = replace(item, fields={**item.fields, "image_path": picture})
+    desk = AuditDesk(AuditSessions(tmp_path, JOURNALS), None, None, (print, PillowImages()))
+    assert desk.picture(item) is None
+    desk.close()
 
 
 @needs_pipes

@@ -1,14 +1,13 @@
 """Audits of recorded runs: draw samples, merge labels, and compare the checker with people."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from spatialstudio.application.audit.human_study import (
     HumanAnswers,
@@ -44,11 +43,14 @@ from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.ports import RecordedRuns
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.statistics.agreement import (
-    Labels,
+    MISSING,
+    Codes,
     cohen_kappa,
     confusion,
     fleiss_kappa,
     krippendorff_alpha,
+    label_codes,
+    shared_units,
 )
 from spatialstudio.science.statistics.calibration import (
     Fit,
@@ -448,27 +450,27 @@ def agreement_report(
     settled = {label.sample_id for label in labels if label.is_final}
     labels = [label for label in labels if not label.is_final]
     names = sorted({label.rater for label in labels})
-    given: dict[str, dict[str, Hashable]] = {name: {} for name in names}
+    given: dict[str, dict[str, Outcome]] = {name: {} for name in names}
     for label in labels:
         given[label.rater][label.sample_id] = label.verdict
-    raters = {name: [given[name].get(one.id) for one in samples] for name in names}
-    columns = list(raters.values())
-    is_shared = len(columns) >= LEAST_RATERS
-    units = zip(samples, zip(*columns, strict=True), strict=True) if columns else ()
-    checker = [one.checker for one in samples]
+    raters = [[given[name].get(one.id) for one in samples] for name in names]
+    codes = label_codes([[one.checker for one in samples], [one.human for one in samples], *raters])
+    people = codes[2:]
+    is_shared = len(people) >= LEAST_RATERS
+    differ = [len(set(unit[unit != MISSING].tolist())) > 1 for unit in people.T]
     return AgreementReport(
         confusion=confusion(samples),
-        checker_kappa=_cohen_interval([checker, [one.human for one in samples]]),
+        checker_kappa=_with_interval(cohen_kappa, codes[:2]),
         pairs={
-            (one, other): _cohen_interval([raters[one], raters[other]])
-            for one, other in combinations(names, 2)
+            (names[one], names[other]): _with_interval(cohen_kappa, people[[one, other]])
+            for one, other in combinations(range(len(names)), 2)
         },
-        fleiss=_with_interval(fleiss_kappa, columns) if is_shared else None,
-        alpha=_with_interval(krippendorff_alpha, columns) if is_shared else None,
+        fleiss=_with_interval(fleiss_kappa, people) if is_shared else None,
+        alpha=_with_interval(krippendorff_alpha, people) if is_shared else None,
         disagreements=tuple(
             sample.id
-            for sample, unit in units
-            if len(set(unit) - {None}) > 1 and sample.id not in settled
+            for sample, is_disputed in zip(samples, differ, strict=True)
+            if is_disputed and sample.id not in settled
         ),
         unlabelled=sum(one.human is None for one in samples),
     )
@@ -551,24 +553,12 @@ def is_evaluated(sample: AuditedSample) -> bool:
     return sample.checker is not open_ and sample.human not in (None, open_)
 
 
-def _cohen_interval(raters: Sequence[Labels]) -> Interval:
-    return _with_interval(lambda pair: cohen_kappa(*pair), raters)
-
-
-def _with_interval(
-    coefficient: Callable[[Sequence[Labels]], float | None], raters: Sequence[Labels]
-) -> Interval:
+def _with_interval(coefficient: Callable[[Codes], float | None], codes: Codes) -> Interval:
     """Return a coefficient with its bootstrap interval over samples that have two labels."""
-    units = [
-        unit
-        for unit in zip(*raters, strict=True)
-        if sum(label is not None for label in unit) >= LEAST_RATERS
-    ]
-
-    def figure(drawn: npt.NDArray[np.int64]) -> float | None:
-        return coefficient(list(zip(*(units[place] for place in drawn.tolist()), strict=True)))
-
-    return figure_bootstrap(len(units), figure, resamples=RESAMPLES)
+    shared = shared_units(codes)
+    return figure_bootstrap(
+        shared.shape[1], lambda drawn: coefficient(shared[:, drawn]), resamples=RESAMPLES
+    )
 
 
 def _with_margin(

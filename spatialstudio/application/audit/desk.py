@@ -3,27 +3,22 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from spatialstudio.application.audit.analysis import (
+    FOLDS,
+    AnalysisJob,
+    AuditAnalysed,
+    AuditAnalysis,
+    analyse,
+)
 from spatialstudio.application.audit.audits import (
     FILES_ID,
     SESSION_ENDING,
-    AgreementReport,
     Audits,
-    CalibrationReport,
-    agreement_report,
     calibrated_settings,
-    calibration_report,
-    consensus_of,
     make_audits,
-    merge_labels,
-    samples_of,
-)
-from spatialstudio.application.audit.human_study import (
-    MetricReport,
-    answers_from,
-    compare_metric,
-    scores_of_items,
 )
 from spatialstudio.application.audit.sessions import (
     AuditSessions,
@@ -33,17 +28,11 @@ from spatialstudio.application.audit.sessions import (
 )
 from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.gallery.library import Library
-from spatialstudio.application.jobs.background_jobs import LatestJob
+from spatialstudio.application.jobs.background_jobs import LatestJob, Progress
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.audit import AuditCandidate, AuditItem, HumanLabel, LabelClash, Stratum
-from spatialstudio.domain.audit_figures import AuditedSample
-from spatialstudio.domain.audit_session import (
-    Answer,
-    RaterQuality,
-    SessionState,
-    rater_quality,
-)
+from spatialstudio.domain.audit import AuditCandidate, AuditItem, Stratum
+from spatialstudio.domain.audit_session import Answer, SessionState
 from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
@@ -54,11 +43,8 @@ from spatialstudio.domain.verdict import CheckerSettings, Outcome
 
 log = logging.getLogger(__name__)
 
-FOLDS = 5
-FIT = "isotonic"
 IMAGES_ID = "pillow"
 UNGUIDED = "none"
-PICTURE = "image_path"
 
 
 @frozen(eq=False)
@@ -66,46 +52,6 @@ class AuditChanged:
     """The open session or its votes changed. Published by ``AuditDesk`` on the GUI thread."""
 
     state: SessionState | None
-
-
-@frozen(eq=False)
-class AuditAnalysis:
-    """What the votes on a session's sample say about checker, metrics and raters.
-
-    Attributes:
-        session_id: The session.
-        items: The pictures by sample id.
-        samples: The sample with verdicts and consensus.
-        labels: Merged labels of all raters.
-        clashes: Labels of one rater that differ between files.
-        agreement: Confusion and agreement.
-        calibration: Reliability and the threshold search; None with too few evaluated samples.
-        study: Agreement of metrics with people.
-        quality: Consistency of each rater with a session, by name.
-    """
-
-    session_id: str
-    items: Mapping[str, AuditItem]
-    samples: tuple[AuditedSample, ...]
-    labels: tuple[HumanLabel, ...]
-    clashes: tuple[LabelClash, ...]
-    agreement: AgreementReport
-    calibration: CalibrationReport | None
-    study: tuple[MetricReport, ...]
-    quality: Mapping[str, RaterQuality]
-
-
-@frozen(eq=False)
-class AuditAnalysed:
-    """The analysis of the open session is ready, or hidden. Published by ``AuditDesk``.
-
-    May cross threads.
-
-    Attributes:
-        analysis: None while verdicts are hidden, or without a session.
-    """
-
-    analysis: AuditAnalysis | None
 
 
 @frozen
@@ -139,9 +85,9 @@ class AuditDesk:
         self.audits = audits
         self._library = library
         self._publish, self._images = outside
-        self._job = LatestJob("audit analysis", self._analyse)
+        self._job = AnalysisJob(self._publish)
         self._reading = LatestJob("audit pictures", self._read_ahead)
-        self._pictures: dict[str, RgbImage | None] = {}
+        self._pictures: dict[Path, RgbImage | None] = {}
         self._is_analysed = True
         self.voting: Voting | None = None
         self.label_files: tuple[Path, ...] = ()
@@ -169,7 +115,7 @@ class AuditDesk:
         if len(paths) == 1 and paths[0].is_file():
             home = paths[0].parent
             return tuple(
-                replace(one, fields={**one.fields, "image_path": str(home / one.fields[PICTURE])})
+                replace(one, fields={**one.fields, "image_path": str(home / one.picture)})
                 for one in self.audits.read_sample(paths[0])
             )
         return self.audits.population(paths)
@@ -257,25 +203,25 @@ class AuditDesk:
 
         Only the picture itself is read, not its metadata.
         """
-        path = item.fields[PICTURE]
+        path = item.picture
         return self._pictures[path] if path in self._pictures else self._read(path)
 
     def read_ahead(self) -> None:
         """Read the next pictures in a thread, while the rater looks at the current one."""
         if self.voting is not None:
             shown = (*self.voting.items, *self.voting.next_items)
-            self._reading.ask(tuple(item.fields[PICTURE] for item in shown))
+            self._reading.ask(tuple(item.picture for item in shown))
 
-    def _read_ahead(self, paths: tuple[str, ...]) -> None:
+    def _read_ahead(self, paths: tuple[Path, ...]) -> None:
         for path in [path for path in self._pictures if path not in paths]:
             del self._pictures[path]
         for path in paths:
             if path not in self._pictures and not self._reading.is_out_of_date:
                 self._pictures[path] = self._read(path)
 
-    def _read(self, path: str) -> RgbImage | None:
+    def _read(self, path: Path) -> RgbImage | None:
         try:
-            return self._images.read(Path(path))
+            return self._images.read(path)
         except StudioError as error:
             log.info("A picture of the audit cannot be read: %s", error.message)
             return None
@@ -289,6 +235,16 @@ class AuditDesk:
         if analysis is None or voting is None or not voting.state.is_open_to_analysis:
             return None
         return analysis if analysis.session_id == voting.session.id else None
+
+    def analyse_votes(self) -> None:
+        """Start the analysis of the finished session; see ``AnalysisJob``."""
+        if self.voting is not None:
+            self._job.start(partial(self._analysis_of, self.voting.state, self.label_files))
+
+    def cancel_analysis(self) -> None:
+        """Cancel the analysis; ``analyse_votes`` starts it again."""
+        self._job.cancel()
+        self._publish(AuditAnalysed(is_cancelled=True))
 
     def pick(self, sample_id: str) -> None:
         """Pick a picture of the analysis, to be shown with its verdicts."""
@@ -344,17 +300,19 @@ class AuditDesk:
         self._publish(self.present())
         if self.voting is not None and self.voting.state.is_open_to_analysis:
             self._is_analysed = True
-            self._job.ask((self.voting.state, self.label_files))
+            self.analyse_votes()
         elif self._is_analysed:
             self._is_analysed = False
-            self._publish(AuditAnalysed(analysis=None))
+            self._job.cancel()
+            self._publish(AuditAnalysed())
 
-    def _analyse(self, request: tuple[SessionState, tuple[Path, ...]]) -> None:
-        state, paths = request
+    def _analysis_of(
+        self, state: SessionState, paths: Sequence[Path], progress: Progress
+    ) -> AuditAnalysis:
         others = [label for path in paths for label in self.audits.labels_in(path)]
-        analysis = analyse(state, others, [self.sessions.read(each) for each in _sessions(paths)])
-        if not self._job.is_out_of_date:
-            self._publish(AuditAnalysed(analysis=analysis))
+        return analyse(
+            state, others, [self.sessions.read(each) for each in _sessions(paths)], progress
+        )
 
 
 def make_desk(
@@ -381,52 +339,6 @@ def _sessions(paths: Sequence[Path]) -> list[Path]:
     return [path for path in paths if path.suffix == SESSION_ENDING]
 
 
-def analyse(
-    state: SessionState, others: Sequence[HumanLabel], sessions: Sequence[SessionState] = ()
-) -> AuditAnalysis:
-    """Return the analysis of a session with the labels of other raters.
-
-    Args:
-        state: The session; its sample and recorded verdicts count.
-        others: Labels of other raters.
-        sessions: Sessions of other raters, for scores, preferences and consistency.
-    """
-    labels, clashes = merge_labels([*state.labels, *others])
-    every = sorted((state, *sessions), key=lambda each: each.session.is_adjudication)
-    known = {item.candidate.id: item for each in reversed(every) for item in each.session.sample}
-    sample = tuple(known.values())
-    samples = samples_of(sample, labels)
-    people = answers_from(
-        consensus_of(labels),
-        [each.scores for each in every if each.scores],
-        [pair for each in every for pair in each.preferences],
-    )
-    study = []
-    for name, scores in scores_of_items(sample).items():
-        try:
-            study.append(compare_metric(name, scores, people))
-        except SettingsError:
-            continue
-    return AuditAnalysis(
-        session_id=state.session.id,
-        items={item.candidate.id: item for item in (*sample, *state.session.items)},
-        samples=samples,
-        labels=labels,
-        clashes=clashes,
-        agreement=agreement_report(samples, labels),
-        calibration=_calibration(samples),
-        study=tuple(study),
-        quality={each.session.rater: rater_quality(each) for each in every},
-    )
-
-
-def _calibration(samples: Sequence[AuditedSample]) -> CalibrationReport | None:
-    try:
-        return calibration_report(samples, FIT, FOLDS, 0)
-    except SettingsError:
-        return None
-
-
 def items_of_run(entry: LibraryEntry) -> tuple[AuditItem, ...]:
     """Return the judged relations of a stored run as pictures of an audit."""
     run = entry.summary
@@ -451,14 +363,14 @@ def items_of_run(entry: LibraryEntry) -> tuple[AuditItem, ...]:
                 "object_b": claim.object,
                 "run_id": run.id,
                 "run_path": str(entry.path.parent),
-                **_scores_of(claim),
             },
+            scores=_scores_of(claim),
         )
         for claim in run.claims
         if claim.outcome is not None and claim.type_id not in JUDGED_KINDS
     )
 
 
-def _scores_of(claim: ClaimSummary) -> dict[str, str]:
+def _scores_of(claim: ClaimSummary) -> dict[str, float]:
     found = {"pse": claim.pse, "pos": claim.pos}
-    return {name: repr(value) for name, value in found.items() if value is not None}
+    return {name: value for name, value in found.items() if value is not None}

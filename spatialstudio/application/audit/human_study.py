@@ -5,10 +5,9 @@ way (Tables 1 and 2). Any metric can be compared: one of the program over record
 that stored runs have, or the columns of a table from elsewhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from spatialstudio.application.evaluate.metrics import (
     METRICS,
@@ -30,16 +29,15 @@ from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.metrics.scene_graph import SCENE_GRAPH
 from spatialstudio.science.statistics.correlation import (
     Objective,
+    PairCounts,
     Scores,
     area_under_roc,
     best_threshold,
-    kendall_tau_b,
-    pairwise_accuracy,
     pearson,
     preference_accuracy,
     spearman,
 )
-from spatialstudio.science.statistics.intervals import figure_bootstrap
+from spatialstudio.science.statistics.intervals import figure_bootstrap, figures_bootstrap
 
 RESAMPLES = 1000
 """Resamples of a bootstrap."""
@@ -47,8 +45,6 @@ HUMAN_SCORES = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.5, Outcome.FAIL: 0.0}
 """Verdicts of people as ranks for the correlations."""
 CHECKER = "checker"
 """The checker as a metric: its confidence, negative for FAIL, 0 for UNDECIDABLE."""
-STORED_SCORES = ("pse", "pos")
-"""Scores that pictures of the library carry into an audit."""
 SIGNS = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.0, Outcome.FAIL: -1.0}
 LEAST_SAMPLES = 2
 
@@ -143,29 +139,29 @@ def compare_metric(metric: str, scores: MetricScores, people: HumanAnswers) -> M
     decided = np.array([scores[each] for each in tested])
     passes = np.array([people.passes[each] for each in tested], bool)
     has_both = bool(passes.any() and not passes.all())
+    kendall, spearmans, pearsons, pairwise = figures_bootstrap(
+        len(common), lambda drawn: _correlations(own[drawn], human[drawn]), resamples=RESAMPLES
+    )
     return MetricReport(
         metric=metric,
         n=len(common),
-        kendall=_interval(kendall_tau_b, own, human),
-        spearman=_interval(spearman, own, human),
-        pearson=_interval(pearson, own, human),
-        pairwise=_interval(pairwise_accuracy, own, human),
-        auc=_interval(area_under_roc, decided, passes),
+        kendall=kendall,
+        spearman=spearmans,
+        pearson=pearsons,
+        pairwise=pairwise,
+        auc=figure_bootstrap(
+            len(tested),
+            lambda drawn: area_under_roc(decided[drawn], passes[drawn]),
+            resamples=RESAMPLES,
+        ),
         best=best_threshold(decided, passes, Objective.ACCURACY) if has_both else None,
         preference=_preference(scores, pairs),
     )
 
 
-def _interval(
-    coefficient: Callable[[Scores, npt.NDArray[np.float64]], float | None]
-    | Callable[[Scores, npt.NDArray[np.bool_]], float | None],
-    first: Scores,
-    second: npt.NDArray[np.float64] | npt.NDArray[np.bool_],
-) -> Interval:
-    def figure(drawn: npt.NDArray[np.int64]) -> float | None:
-        return coefficient(first[drawn], second[drawn])  # type: ignore[arg-type]
-
-    return figure_bootstrap(len(first), figure, resamples=RESAMPLES)
+def _correlations(own: Scores, human: Scores) -> tuple[float | None, ...]:
+    pairs = PairCounts(own, human)
+    return pairs.tau_b, spearman(own, human), pearson(own, human), pairs.accuracy
 
 
 def _preference(scores: MetricScores, pairs: Preferences) -> float | None:
@@ -179,17 +175,13 @@ def _preference(scores: MetricScores, pairs: Preferences) -> float | None:
 
 
 def scores_of_items(items: Sequence[AuditItem]) -> Mapping[str, MetricScores]:
-    """Return the scores that the pictures of a sample carry: the checker, and PSE and PoS."""
-    found: dict[str, dict[str, float]] = {
-        CHECKER: {
-            item.candidate.id: SIGNS[item.candidate.stratum.verdict] * item.candidate.confidence
-            for item in items
-        }
-    }
-    for name in STORED_SCORES:
-        own = {item.candidate.id: float(item.fields[name]) for item in items if name in item.fields}
-        if own:
-            found[name] = own
+    """Return the scores of a sample by metric: of the checker, and those that it stores."""
+    found: dict[str, dict[str, float]] = {CHECKER: {}}
+    for item in items:
+        one = item.candidate
+        scores = {**item.scores, CHECKER: SIGNS[one.stratum.verdict] * one.confidence}
+        for name, score in scores.items():
+            found.setdefault(name, {})[one.id] = score
     return found
 
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 from spatialstudio.application.audit.audits import PUBLISHED_ALLOCATION, draw_items
 from spatialstudio.domain.audit import AuditItem, StratifiedSample
 from spatialstudio.domain.audit_session import (
+    LONGEST_S,
     Answer,
     AuditSession,
     AuditTask,
@@ -351,7 +352,7 @@ class Voting:
     def _append(
         self, kind: EntryKind, showing: int, answer: Answer | None = None, note: str = ""
     ) -> None:
-        now = self._clock()
+        now, is_vote = self._clock(), kind is EntryKind.VOTE
         entry = JournalEntry(
             number=len(self.state.entries),
             kind=kind,
@@ -359,7 +360,7 @@ class Voting:
             time=self._now().isoformat(timespec="milliseconds"),
             answer=answer,
             note=note,
-            seconds=round(now - self._shown_at, 3) if kind is EntryKind.VOTE else 0.0,
+            seconds=round(min(now - self._shown_at, LONGEST_S), 3) if is_vote else 0.0,
         )
         self._journal.append(entry)
         self.state = state_of(self.session, self._journal.entries)

@@ -9,8 +9,7 @@ A coefficient is None where it is undefined: without units, or if chance agreeme
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -20,8 +19,14 @@ from spatialstudio.domain.audit_figures import OUTCOMES, AuditedSample, Confusio
 
 Labels: TypeAlias = Sequence[Hashable | None]
 """Labels of one rater, one per unit; None is missing."""
+Codes: TypeAlias = npt.NDArray[np.intp]
+"""(raters, units): number of a label, from 0; ``MISSING`` for none."""
 Counts: TypeAlias = npt.NDArray[np.float64]
 """(units, categories), not negative: number of raters who chose a category."""
+
+MISSING = -1
+MIN_LABELS = 2
+"""Labels of a unit without which it tells nothing about agreement."""
 
 
 def confusion(samples: Sequence[AuditedSample]) -> Confusion:
@@ -31,54 +36,75 @@ def confusion(samples: Sequence[AuditedSample]) -> Confusion:
     return Confusion(counts={pair: found[pair] for pair in pairs})
 
 
-def cohen_kappa(first: Labels, second: Labels) -> float | None:
-    """Return Cohen's kappa, [-1, 1]: (p_o - p_e) / (1 - p_e), over units that both label.
+def label_codes(raters: Sequence[Labels]) -> Codes:
+    """Return labels as (raters, units) codes.
 
     Raises:
         ValueError: The raters have different numbers of units.
     """
-    pairs = [pair for pair in zip(first, second, strict=True) if None not in pair]
-    if not pairs:
+    found = dict.fromkeys(label for unit in zip(*raters, strict=True) for label in unit)
+    found.pop(None, None)
+    codes = {None: MISSING, **{label: code for code, label in enumerate(found)}}
+    return np.array([[codes[label] for label in rater] for rater in raters], np.intp)
+
+
+def shared_units(codes: Codes) -> Codes:
+    """Return the (raters, n) codes of the units that have at least two labels."""
+    return codes[:, (codes != MISSING).sum(axis=0) >= MIN_LABELS]
+
+
+def cohen_kappa(codes: Codes) -> float | None:
+    """Return Cohen's kappa of two raters, [-1, 1]: (p_o - p_e) / (1 - p_e).
+
+    Args:
+        codes: (2, units); units that only one labels are left out.
+
+    Raises:
+        ValueError: There are not two raters.
+    """
+    first, second = codes[:, (codes != MISSING).all(axis=0)]
+    if not len(first):
         return None
-    codes = _codes(chain.from_iterable(pairs))
-    table = np.zeros((len(codes), len(codes)))
-    for one, other in pairs:
-        table[codes[one], codes[other]] += 1
+    size = int(codes.max()) + 1
+    table = np.bincount(first * size + second, minlength=size * size).reshape(size, size)
     shares = table / table.sum()
     observed = float(np.trace(shares))
     expected = float(shares.sum(axis=0) @ shares.sum(axis=1))
     return _above_chance(observed, expected)
 
 
-def fleiss_kappa(raters: Sequence[Labels]) -> float | None:
+def fleiss_kappa(codes: Codes) -> float | None:
     """Return Fleiss' kappa, [-1, 1], over units that every rater labels.
 
     Args:
-        raters: Labels of each rater, at least two raters.
+        codes: (raters, units), at least two raters.
 
     Raises:
-        ValueError: The raters have different numbers of units, or there are fewer than two.
+        ValueError: There are fewer than two raters.
     """
-    complete = [unit for unit in _units(raters) if None not in unit]
-    if not complete:
+    _check_raters(codes)
+    counts = category_counts(codes[:, (codes != MISSING).all(axis=0)])
+    if not len(counts):
         return None
-    counts = category_counts(complete)
-    per_unit = counts[0].sum()
+    per_unit = len(codes)
     agreeing = (counts * (counts - 1)).sum(axis=1) / (per_unit * (per_unit - 1))
     shares = counts.sum(axis=0) / counts.sum()
     return _above_chance(float(agreeing.mean()), float((shares**2).sum()))
 
 
-def krippendorff_alpha(raters: Sequence[Labels]) -> float | None:
+def krippendorff_alpha(codes: Codes) -> float | None:
     """Return Krippendorff's alpha of nominal labels, at most 1; missing labels are allowed.
 
     alpha = 1 - D_o / D_e over the coincidences of units with at least two labels.
 
+    Args:
+        codes: (raters, units), at least two raters.
+
     Raises:
-        ValueError: The raters have different numbers of units, or there are fewer than two.
+        ValueError: There are fewer than two raters.
     """
-    counts = category_counts(_units(raters))
-    counts = counts[counts.sum(axis=1) >= MIN_LABELS]
+    _check_raters(codes)
+    counts = category_counts(shared_units(codes))
     if not len(counts):
         return None
     per_unit = counts.sum(axis=1)
@@ -90,39 +116,15 @@ def krippendorff_alpha(raters: Sequence[Labels]) -> float | None:
     return 1 - observed / expected if expected else None
 
 
-MIN_LABELS = 2
-"""Labels of a unit without which it tells nothing about agreement."""
+def category_counts(codes: Codes) -> Counts:
+    """Return (units, categories) counts of the labels in (raters, units) codes."""
+    categories = np.arange(int(codes.max(initial=MISSING)) + 1)
+    return np.sum(codes[:, :, None] == categories, axis=0, dtype=np.float64)
 
 
-def category_counts(units: Sequence[Sequence[Hashable | None]]) -> Counts:
-    """Return (units, categories) counts of labels; missing labels are not counted."""
-    codes = _codes(label for label in chain.from_iterable(units) if label is not None)
-    counts = np.zeros((len(units), len(codes)))
-    for row, unit in enumerate(units):
-        for label in unit:
-            if label is not None:
-                counts[row, codes[label]] += 1
-    return counts
-
-
-def raw_agreement(first: Labels, second: Labels) -> float | None:
-    """Return the share of equal labels among units that both label, [0, 1].
-
-    Raises:
-        ValueError: The raters have different numbers of units.
-    """
-    equal = [a == b for a, b in zip(first, second, strict=True) if None not in (a, b)]
-    return sum(equal) / len(equal) if equal else None
-
-
-def _units(raters: Sequence[Labels]) -> list[tuple[Hashable | None, ...]]:
-    if len(raters) < MIN_LABELS:
+def _check_raters(codes: Codes) -> None:
+    if len(codes) < MIN_LABELS:
         raise ValueError("Agreement needs at least two raters.")
-    return list(zip(*raters, strict=True))
-
-
-def _codes(labels: Iterable[Hashable]) -> dict[Hashable, int]:
-    return {label: code for code, label in enumerate(dict.fromkeys(labels))}
 
 
 def _above_chance(observed: float, expected: float) -> float | None:

@@ -49,32 +49,18 @@ def spearman(first: Scores, second: Scores) -> float | None:
 
 
 def kendall_tau_b(first: Scores, second: Scores) -> float | None:
-    """Return Kendall's tau-b of two (n,) arrays, [-1, 1].
-
-    (concordant - discordant) / sqrt((pairs - ties of first) * (pairs - ties of second)).
-    """
-    pairs = _PairCounts(first, second)
-    untied = (pairs.all - pairs.tied_first) * (pairs.all - pairs.tied_second)
-    if untied == 0:
-        return None
-    return float((pairs.concordant - pairs.discordant) / np.sqrt(float(untied)))
+    """Return Kendall's tau-b of two (n,) arrays, [-1, 1]; see ``PairCounts``."""
+    return PairCounts(first, second).tau_b
 
 
 def pairwise_accuracy(metric: Scores, human: Scores) -> float | None:
-    """Return the share of pairs that a metric orders as people do, [0, 1].
-
-    Pairs that people rate equal are left out; a tie of the metric counts one half.
+    """Return the share of pairs that a metric orders as people do, [0, 1]; see ``PairCounts``.
 
     Args:
         metric: (n,) scores of the metric.
         human: (n,) scores of people; higher is better on both sides.
     """
-    pairs = _PairCounts(metric, human)
-    judged = pairs.all - pairs.tied_second
-    if judged == 0:
-        return None
-    tied = pairs.tied_first - pairs.tied_both
-    return (pairs.concordant + tied / 2) / judged
+    return PairCounts(metric, human).accuracy
 
 
 def preference_accuracy(first: Scores, second: Scores, prefers_first: Flags) -> float | None:
@@ -139,25 +125,51 @@ OBJECTIVES: Mapping[Objective, Callable[[BinaryFigures], float]] = {
 }
 
 
-class _PairCounts:
-    """Numbers of pairs by their order in two (n,) arrays."""
+class PairCounts:
+    """Numbers of pairs by their order in two (n,) arrays.
+
+    Raises:
+        ValueError: The arrays have different lengths.
+    """
 
     def __init__(self, first: Scores, second: Scores) -> None:
         if len(first) != len(second):
             raise ValueError("Both arrays need the same length.")
-        x, y = (np.unique(each, return_inverse=True)[1] for each in (first, second))
+        _, x, of_x = np.unique(first, return_inverse=True, return_counts=True)
+        _, y, of_y = np.unique(second, return_inverse=True, return_counts=True)
         self.all = len(x) * (len(x) - 1) // 2
-        self.tied_first = _pairs_within(x)
-        self.tied_second = _pairs_within(y)
-        self.tied_both = _pairs_within(x * (int(y.max(initial=0)) + 1) + y)
+        self.tied_first, self.tied_second = _pairs_within(of_x), _pairs_within(of_y)
+        self.tied_both = _pairs_within(np.unique(x * len(of_y) + y, return_counts=True)[1])
         self.discordant = _inversions(y[np.lexsort((y, x))])
         untied = self.all - self.tied_first - self.tied_second + self.tied_both
         self.concordant = untied - self.discordant
 
+    @property
+    def tau_b(self) -> float | None:
+        """Kendall's tau-b, [-1, 1].
 
-def _pairs_within(codes: npt.NDArray[np.intp]) -> int:
-    """Count the pairs of equal codes."""
-    counts = np.unique(codes, return_counts=True)[1]
+        (concordant - discordant) / sqrt((pairs - ties of first) * (pairs - ties of second)).
+        """
+        untied = (self.all - self.tied_first) * (self.all - self.tied_second)
+        if untied == 0:
+            return None
+        return float((self.concordant - self.discordant) / np.sqrt(float(untied)))
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of pairs that the first array orders as the second one does, [0, 1].
+
+        Pairs that are equal in the second are left out; a tie of the first counts one half.
+        """
+        judged = self.all - self.tied_second
+        if judged == 0:
+            return None
+        tied = self.tied_first - self.tied_both
+        return (self.concordant + tied / 2) / judged
+
+
+def _pairs_within(counts: npt.NDArray[np.intp]) -> int:
+    """Count the pairs within groups of these sizes."""
     return int((counts * (counts - 1) // 2).sum())
 
 

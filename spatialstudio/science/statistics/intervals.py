@@ -170,9 +170,7 @@ def figure_bootstrap(
     seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Return any figure of units with its percentile bootstrap interval.
-
-    Samples for which the figure is undefined do not enter the bounds.
+    """Return any figure of units with its percentile bootstrap interval; see ``figures_bootstrap``.
 
     Args:
         count: Number of units.
@@ -181,12 +179,49 @@ def figure_bootstrap(
         seed: Random seed; the interval states it.
         resamples: Number of samples.
     """
-    value = figure(np.arange(count)) if count else None
+    (found,) = figures_bootstrap(
+        count, lambda drawn: (figure(drawn),), level=level, seed=seed, resamples=resamples
+    )
+    return found
+
+
+def figures_bootstrap(
+    count: int,
+    figures: Callable[[Indices], Sequence[float | None]],
+    *,
+    level: float = LEVEL,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> tuple[Interval, ...]:
+    """Return several figures of the same units with their percentile bootstrap intervals.
+
+    Samples for which a figure is undefined do not enter its bounds. Without units, all are
+    undefined.
+
+    Args:
+        count: Number of units.
+        figures: Takes (count,) indices of units, with repeats; returns None where one is undefined.
+        level: Confidence level, (0, 1).
+        seed: Random seed; the intervals state it.
+        resamples: Number of samples.
+    """
+    values = figures(np.arange(count))
+    if not count or all(value is None for value in values):
+        return tuple(no_interval(IntervalMethod.BOOTSTRAP, 0, level) for _ in values)
+    rows = [figures(row) for block in _draws(count, resamples, seed) for row in block]
+    return tuple(
+        _bootstrapped(value, [each for each in drawn if each is not None], (count, level, seed))
+        for value, drawn in zip(values, zip(*rows, strict=True), strict=True)
+    )
+
+
+def _bootstrapped(
+    value: float | None, drawn: Sequence[float], how: tuple[int, float, int]
+) -> Interval:
+    count, level, seed = how
     if value is None:
         return no_interval(IntervalMethod.BOOTSTRAP, 0, level)
-    drawn = (row for block in _draws(count, resamples, seed) for row in block)
-    figures = [found for row in drawn if (found := figure(row)) is not None]
-    low, high = _quantiles(np.array(figures), level) if len(figures) >= FEWEST else (nan, nan)
+    low, high = _quantiles(np.array(drawn), level) if len(drawn) >= FEWEST else (nan, nan)
     return Interval(
         value=value,
         low=low,

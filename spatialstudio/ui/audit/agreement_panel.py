@@ -2,55 +2,34 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
-
+from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audits import AgreementReport
-from spatialstudio.application.audit.desk import AuditAnalysed, AuditAnalysis
 from spatialstudio.application.audit.human_study import MetricReport
 from spatialstudio.domain.audit_figures import OUTCOMES
 from spatialstudio.domain.interval import Interval
-from spatialstudio.ui.audit.risk_panel import HIDDEN
+from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
-from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.builders import column
+from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 FIGURE_NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", "f1": "F1"}
 
 
-class AgreementPanel(Panel):
+class AgreementPanel(AnalysisPanel):
     """Shows how checker, metrics and raters agree."""
 
     title = "Agreement"
 
     def __init__(self, context: WindowContext) -> None:
-        super().__init__()
-        self._desk = context.studio.storage.audit_desk
-        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
-        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
+        super().__init__(context)
         self._confusion = FigureTable(tr("Confusion of checker and people"))
         self._figures = FigureTable(tr("Agreement with intervals"))
         self._study = FigureTable(tr("Metrics against people"))
         self._notes = TextLabel(tone=Tone.MUTED, small=True)
-        self._content = QWidget()
-        column(
-            *(self._confusion, self._figures, self._study, self._notes),
-            within=self._content,
-            gap=0.5,
-        )
-        column(self._hidden, self._content, within=self)
-        self._content.hide()
+        self.lay_out(self._confusion, self._figures, self._study, self._notes)
 
-    def handle(self, event: object) -> None:
-        """Show the analysis, or hide it while votes are blind."""
-        if isinstance(event, AuditAnalysed):
-            analysis = self._desk.current(event.analysis)
-            self._hidden.setVisible(analysis is None)
-            self._content.setVisible(analysis is not None)
-            self._show(analysis)
-
-    def _show(self, analysis: AuditAnalysis | None) -> None:
+    def show_analysis(self, analysis: AuditAnalysis | None) -> None:
+        """Show confusion, agreement and the human study."""
         if analysis is None:
             for table in (self._confusion, self._figures, self._study):
                 table.show_rows((), ())

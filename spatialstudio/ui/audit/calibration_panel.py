@@ -1,56 +1,40 @@
 """Reliability of the confidence, and the threshold that the published objective chooses."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
-
+from spatialstudio.application.audit.analysis import FOLDS, AuditAnalysis
 from spatialstudio.application.audit.audits import CalibrationReport
-from spatialstudio.application.audit.desk import FOLDS, AuditAnalysed
 from spatialstudio.domain.audit_figures import ObjectiveRow
-from spatialstudio.ui.audit.risk_panel import HIDDEN
+from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import ReliabilityPlot
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
-from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
-from spatialstudio.ui.widgets.builders import column, grow
+from spatialstudio.ui.widgets.builders import grow
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TOO_FEW = "The reliability needs at least {count} pictures that checker and people decide."
 
 
-class CalibrationPanel(Panel):
+class CalibrationPanel(AnalysisPanel):
     """Shows the reliability diagram, calibration error and threshold search."""
 
     title = "Calibration"
 
     def __init__(self, context: WindowContext) -> None:
-        super().__init__()
-        self._desk = context.studio.storage.audit_desk
-        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
-        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
+        super().__init__(context)
         self._plot = ReliabilityPlot(context.theme)
         self._plot.save_asked.connect(lambda plot: save_plot(context.toasts, plot))
         self._error = TextLabel()
         self._table = FigureTable(tr("Thresholds and their objective"))
         self._held_out = TextLabel(tone=Tone.MUTED, small=True)
-        self._content = QWidget()
-        column(
-            *(grow(self._plot), self._error, self._table, self._held_out),
-            within=self._content,
-            gap=0.4,
-        )
-        column(self._hidden, grow(self._content), within=self)
-        self._content.hide()
+        self.lay_out(grow(self._plot), self._error, self._table, self._held_out)
 
-    def handle(self, event: object) -> None:
-        """Show the analysis, or hide it while votes are blind."""
-        if isinstance(event, AuditAnalysed):
-            analysis = self._desk.current(event.analysis)
-            report = analysis.calibration if analysis else None
-            text = tr(HIDDEN) if analysis is None else tr(TOO_FEW).format(count=FOLDS)
-            self._hidden.setText(text)
-            self._hidden.setVisible(report is None)
-            self._content.setVisible(report is not None)
-            self._show(report)
+    def missing(self, analysis: AuditAnalysis) -> str:
+        """Return what the reliability needs, if there are too few votes."""
+        return "" if analysis.calibration else tr(TOO_FEW).format(count=FOLDS)
+
+    def show_analysis(self, analysis: AuditAnalysis | None) -> None:
+        """Show reliability and thresholds."""
+        self._show(analysis.calibration if analysis else None)
 
     def _show(self, report: CalibrationReport | None) -> None:
         self._plot.show_bins(report.bins if report else ())

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QListWidget, QListWidgetItem
 
+from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audit_report import (
     FIGURE_ENDINGS,
     contents_of,
@@ -12,39 +13,34 @@ from spatialstudio.application.audit.audit_report import (
     curve_table,
 )
 from spatialstudio.application.audit.curve import RiskCurve, curve_of, is_wrong
-from spatialstudio.application.audit.desk import AuditAnalysed, AuditAnalysis
 from spatialstudio.application.audit.sessions import sentence_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
 from spatialstudio.ui.framework.confirmation import file_to_write
-from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.run.widgets.fields import share_field
-from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
+from spatialstudio.ui.widgets.builders import flow, grow, push_button, row
 from spatialstudio.ui.widgets.fields import EditLine, Slider
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
-HIDDEN = "Shown when every picture of the session has a vote."
 STEPS = 1000
 MOST_LISTED = 200
 
 
-class RiskPanel(Panel):
+class RiskPanel(AnalysisPanel):
     """Shows the curve of the open session, and saves a chosen threshold as a preset."""
 
     title = "Risk and coverage"
 
     def __init__(self, context: WindowContext) -> None:
-        super().__init__()
-        self._context = context
-        self._desk = context.studio.storage.audit_desk
+        super().__init__(context)
         self._analysis: AuditAnalysis | None = None
         self._curve: RiskCurve | None = None
         self._threshold = self._before = 0.0
-        self._hidden = TextLabel(tr(HIDDEN), Tone.MUTED)
-        self._hidden.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._plot = RiskPlot(context.theme)
         self._plot.threshold_picked.connect(self._take)
         self._plot.save_asked.connect(lambda plot: save_plot(context.toasts, plot))
@@ -76,20 +72,9 @@ class RiskPanel(Panel):
         self._export = push_button(
             tr("Export…"), self._ask_export, tip=tr("Figure (PDF, SVG, PNG) or table (CSV, LaTeX)")
         )
-        self._content = QWidget()
-        self._lay_out()
-        self._draw()
-
-    def handle(self, event: object) -> None:
-        """Show the analysis, or hide it while votes are blind."""
-        if isinstance(event, AuditAnalysed):
-            self._analysis = self._desk.current(event.analysis)
-            self._draw()
-
-    def _lay_out(self) -> None:
         threshold = row(grow(self._slider), self._number, gap=0.5)
         saving = row(grow(self._name), self._save, self._export, gap=0.5)
-        column(
+        self.lay_out(
             grow(self._plot),
             threshold,
             self._figures,
@@ -97,15 +82,11 @@ class RiskPanel(Panel):
             saving,
             self._changes,
             self._list,
-            within=self._content,
-            gap=0.4,
         )
-        column(self._hidden, grow(self._content), within=self)
 
-    def _draw(self) -> None:
-        has = self._analysis is not None
-        self._hidden.setVisible(not has)
-        self._content.setVisible(has)
+    def show_analysis(self, analysis: AuditAnalysis | None) -> None:
+        """Show the curve."""
+        self._analysis = analysis
         self._before = self._threshold = 0.0
         self._draw_curve()
 

@@ -7,7 +7,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from spatialstudio.application.audit.desk import AuditAnalysed, AuditChanged
+from spatialstudio.application.audit.analysis import AuditAnalysed, AuditAnalysing
+from spatialstudio.application.audit.desk import AuditChanged, AuditDesk
 from spatialstudio.application.audit.sessions import Progress
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit_session import SessionState
@@ -46,6 +47,7 @@ class SessionPanel(Panel):
             tr("You have voted for 25 minutes. Take a short break."), Tone.WARNING
         )
         self._rested = push_button(tr("I took a break"), self._rest)
+        self._analysing = AnalysisProgress(self._desk)
         actions = context.actions
         self._buttons = {each: action_button(actions[each], kind="quiet") for each in BUTTONS}
         self._list_title = PlainLabel(tr("Stored sessions"), tone=Tone.HEADING)
@@ -57,6 +59,7 @@ class SessionPanel(Panel):
                 self._bar,
                 self._break,
                 self._rested,
+                self._analysing,
                 flow(*self._buttons.values(), gap=0.3),
             ),
             *(self._list_title, self._list),
@@ -69,6 +72,7 @@ class SessionPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Follow the votes."""
+        self._analysing.follow(event)
         if isinstance(event, AuditChanged | AuditAnalysed):
             self._timer.start()  # a progress bar paints at once; the picture goes first
 
@@ -126,6 +130,46 @@ class SessionPanel(Panel):
         if self._desk.voting is not None:
             self._desk.voting.take_break()
             self._show(self._desk.present().state)
+
+
+class AnalysisProgress(QWidget):
+    """Shows how far the analysis is, with a button that cancels it or starts it again.
+
+    Args:
+        desk: The audit of the window.
+    """
+
+    def __init__(self, desk: AuditDesk) -> None:
+        super().__init__()
+        self._bar = QProgressBar()
+        self._bar.setAccessibleName(tr("Progress of the analysis"))
+        self._bar.setTextVisible(False)
+        self._words = TextLabel(tone=Tone.MUTED, small=True)
+        self._cancel = push_button(tr("Cancel the analysis"), desk.cancel_analysis, kind="quiet")
+        self.again = push_button(tr("Analyse again"), desk.analyse_votes)
+        self.again.setObjectName("analyse_again")
+        column(
+            self._words, self._bar, flow(self._cancel, self.again, gap=0.3), within=self, gap=0.3
+        )
+        self.hide()
+
+    def follow(self, event: object) -> None:
+        """Show the progress, and why an analysis did not end."""
+        is_running = isinstance(event, AuditAnalysing)
+        if isinstance(event, AuditAnalysing):
+            words = tr("Analysing the votes: part {part} of {total}…")
+            self._words.setText(words.format(part=event.done + 1, total=event.total))
+            self._bar.setMaximum(event.total)
+            self._bar.setValue(event.done)
+        elif isinstance(event, AuditAnalysed):
+            problem = tr("The analysis was cancelled.") if event.is_cancelled else ""
+            self._words.setText(event.problem.message if event.problem else problem)
+        else:
+            return
+        self._bar.setVisible(is_running)
+        self._cancel.setVisible(is_running)
+        self.again.setVisible(not is_running)
+        self.setVisible(bool(self._words.text()))
 
 
 def _facts_of(state: SessionState, progress: Progress) -> tuple[tuple[str, str], ...]:

@@ -8,12 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog
 
-from spatialstudio.application.audit.desk import (
-    AuditAnalysed,
-    AuditAnalysis,
-    AuditChanged,
-    AuditPicked,
-)
+from spatialstudio.application.audit.analysis import AuditAnalysed, AuditAnalysis
+from spatialstudio.application.audit.desk import AuditChanged, AuditPicked
 from spatialstudio.application.audit.sessions import Voting, sentence_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit import AuditItem, LabelFormat

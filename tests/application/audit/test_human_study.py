@@ -57,7 +57,11 @@ def test_the_intervals_hold_the_figures():
 
 
 def test_a_sample_carries_the_checker_and_stored_scores():
-    items = [item_of(0, PASS, 0.9, pse="0.8"), item_of(1, FAIL, 0.4), item_of(2, OPEN, 0.1)]
+    items = [
+        item_of(0, PASS, 0.9, scores={"pse": 0.8}),
+        item_of(1, FAIL, 0.4),
+        item_of(2, OPEN, 0.1),
+    ]
     scores = scores_of_items(items)
     assert list(scores["checker"].values()) == [0.9, -0.4, 0.0]
     assert scores["pse"] == {"sample 0000": 0.8}

@@ -11,7 +11,9 @@ from spatialstudio.application.audit.sessions import sentence_of
 from spatialstudio.domain.audit_session import AuditTask, Preference
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.audit import commands
+from spatialstudio.ui.audit.agreement_panel import AgreementPanel
 from spatialstudio.ui.audit.risk_panel import RiskPanel
+from spatialstudio.ui.audit.session_panel import AnalysisProgress, SessionPanel
 
 
 def claim(screen):
@@ -173,3 +175,30 @@ def test_a_revealed_verdict_is_shown_and_recorded(qtbot, screen, begin, desk):
     qtbot.waitUntil(lambda: "Checker:" in screen.view._verdict.text())
     assert texts
     assert desk.voting.state.revealed == {desk.voting.state.current}
+
+
+def test_an_analysis_is_cancelled_and_started_again(qtbot, screen, begin, desk):
+    begin()
+    panel = screen.window().panel(SessionPanel)
+    agreement = screen.window().panel(AgreementPanel)
+    finish(qtbot, screen, desk)
+    desk.cancel_analysis()
+    progress = panel.findChild(AnalysisProgress)
+    qtbot.waitUntil(lambda: not progress.isHidden())
+    qtbot.waitUntil(lambda: "cancelled" in agreement._state.text())
+    progress.again.click()
+    qtbot.waitUntil(lambda: screen._analysis is not None)
+    qtbot.waitUntil(progress.isHidden)
+
+
+def test_a_label_file_that_vanished_is_stated(qtbot, screen, begin, desk, tmp_path):
+    begin()
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: screen._analysis is not None)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("sample_id,human_verdict,notes,timestamp\n")
+    desk.add_labels([labels])
+    labels.write_text("damaged")
+    desk.analyse_votes()
+    words = screen.window().panel(AgreementPanel)._state
+    qtbot.waitUntil(lambda: "labels.csv" in words.text())

@@ -28,6 +28,7 @@ from spatialstudio.adapters.storage.records.spatialbench_uc import (
     read_records,
 )
 from spatialstudio.domain.audit import (
+    ITEM_FIELDS,
     AuditCandidate,
     AuditItem,
     HumanLabel,
@@ -288,12 +289,8 @@ def _item_of_row(row: Mapping[str, str]) -> AuditItem:
             confidence=_number(row["conf"], most=1.0),
         ),
         weight=_weight(row.get(WEIGHT_COLUMN)),
-        fields={name: row[name] for name in SAMPLE_COLUMNS if name not in OWN_COLUMNS},
+        fields={name: row[name] for name in ITEM_FIELDS},
     )
-
-
-OWN_COLUMNS = frozenset({"sample_id", "relation", "checker_verdict_raw", "conf", "method"})
-"""Columns of which ``AuditCandidate`` has fields."""
 
 
 def _cells(item: AuditItem) -> tuple[str, ...]:

@@ -1,0 +1,67 @@
+"""A dock that shows a part of the analysis, or why there is none yet."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from spatialstudio.application.audit.analysis import (
+    AuditAnalysed,
+    AuditAnalysing,
+    AuditAnalysis,
+)
+from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.widgets.builders import Part, column, grow
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+
+HIDDEN = "Shown when every picture of the session has a vote."
+RUNNING = "Analysing the votes…"
+CANCELLED = "The analysis was cancelled. Start it again in the dock Session."
+
+
+class AnalysisPanel(Panel):
+    """Shows the analysis of the open session once votes are no longer blind.
+
+    Subclasses lay out their widgets with ``lay_out`` and fill them in ``show_analysis``.
+
+    Args:
+        context: Services of the window.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._context = context
+        self._desk = context.studio.storage.audit_desk
+        self._state = TextLabel(tr(HIDDEN), Tone.MUTED)
+        self._state.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._content = QWidget()
+        self._content.hide()
+
+    def lay_out(self, *parts: Part) -> None:
+        """Put the widgets below each other."""
+        column(*parts, within=self._content, gap=0.4)
+        column(self._state, grow(self._content), within=self)
+
+    def show_analysis(self, analysis: AuditAnalysis | None) -> None:
+        """Show an analysis; None clears what was shown."""
+        raise NotImplementedError
+
+    def missing(self, analysis: AuditAnalysis) -> str:  # noqa: ARG002 - for subclasses
+        """Return why an analysis has nothing to show here; empty if it has."""
+        return ""
+
+    def handle(self, event: object) -> None:
+        """Show the analysis, its progress, or why there is none."""
+        if isinstance(event, AuditAnalysing):
+            self._state.setText(tr(RUNNING))
+        elif isinstance(event, AuditAnalysed):
+            analysis = self._desk.current(event.analysis)
+            words = self.missing(analysis) if analysis else _reason(event)
+            self._state.setText(words)
+            self._state.setVisible(bool(words))
+            self._content.setVisible(not words)
+            self.show_analysis(None if words else analysis)
+
+
+def _reason(event: AuditAnalysed) -> str:
+    if event.problem is not None:
+        return f"{event.problem.message} {event.problem.hint}".rstrip()
+    return tr(CANCELLED) if event.is_cancelled else tr(HIDDEN)
