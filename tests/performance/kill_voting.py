@@ -3,10 +3,10 @@
     python -m tests.performance.kill_voting [MOMENTS] [SEED]
 
 A child process votes on a session without pause, takes every seventh vote back and skips every
-eleventh picture. After each call it tells what was done: from then on, the rater sees the next
-picture. It is killed (SIGKILL) at a random moment. Then the journal must hold all that was told, in
-order and once, and at most one entry more, which was on disk but not told yet; and the session
-continues from there to its end.
+eleventh picture. It reports each entry after the call that stores it: from then on, the rater sees
+the next picture. It is killed (SIGKILL) at a random moment. Then the journal must hold every
+reported entry once and in order, and at most one more, which was stored but not reported yet; and
+the session continues from there to its end.
 """
 
 import os
@@ -25,13 +25,13 @@ from tests.audit_population import session_of
 
 MOMENTS = 200
 PICTURES = 400
-MOST_TOLD = 120
+MOST_REPORTED = 120
 LONGEST_S = 0.01
 OUTCOMES = tuple(Outcome)
 
 
-def vote_until_the_end(voting, tell):
-    """Vote, undo and skip; tell the number of each entry once its call returns."""
+def vote_until_the_end(voting, report):
+    """Vote, undo and skip; report the number of each entry once its call returns."""
     chance = random.Random(len(voting.state.entries))
     while voting.items:
         turn = len(voting.state.entries)
@@ -43,11 +43,11 @@ def vote_until_the_end(voting, tell):
             voting.vote(Answer(verdict=chance.choice(OUTCOMES)), note="x" * chance.randint(0, 200))
         last = voting.state.entries[-1]
         answer = last.answer.verdict.value if last.answer else "-"
-        tell(f"{last.number} {last.kind.value} {last.showing} {answer}")
+        report(f"{last.number} {last.kind.value} {last.showing} {answer}")
 
 
 def killed_after(sessions, path, count, wait_s):
-    """Let a child continue a session, kill it, and return the lines that it told."""
+    """Let a child continue a session, kill it, and return the lines that it reported."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -76,34 +76,34 @@ def stored_lines(state):
 
 
 def try_moments(moments, seed):
-    """Kill children at random moments; return the number of entries told, and what was wrong.
+    """Kill children at random moments; return the number of entries reported, and what was wrong.
 
     Each child continues the session of the one before; a finished session is followed by a new one.
     """
     chance, wrong, entries = random.Random(seed), [], 0
     with tempfile.TemporaryDirectory(prefix="votes") as folder:
         sessions = AuditSessions(Path(folder), FileVoteJournals())
-        path, told = None, []
+        path, reported = None, []
         for moment in range(moments):
             if path is None or sessions.read(path).is_complete:
                 sessions.start(session_of(PICTURES, seed=seed + moment)).close()
-                path, told = sessions.list()[0][0], []
+                path, reported = sessions.list()[0][0], []
             new = killed_after(
-                sessions, path, chance.randint(1, MOST_TOLD), chance.uniform(0, LONGEST_S)
+                sessions, path, chance.randint(1, MOST_REPORTED), chance.uniform(0, LONGEST_S)
             )
             entries += len(new)
-            told += new
+            reported += new
             stored = stored_lines(sessions.read(path))
-            if stored[: len(told)] != told or len(stored) > len(told) + 1:
-                wrong.append(f"moment {moment}: told {len(told)}, stored {len(stored)}")
-            told = stored
+            if stored[: len(reported)] != reported or len(stored) > len(reported) + 1:
+                wrong.append(f"moment {moment}: reported {len(reported)}, stored {len(stored)}")
+            reported = stored
     return entries, wrong
 
 
 def main():
     moments, seed = (int(each) for each in (*sys.argv[1:], MOMENTS, 1)[:2])
     entries, wrong = try_moments(moments, seed)
-    print(f"{moments} kills, {entries} entries told")  # noqa: T201
+    print(f"{moments} kills, {entries} entries reported")  # noqa: T201
     print(*(wrong or ["0 votes lost, 0 duplicated"]), sep="\n")  # noqa: T201
     return bool(wrong)
 

@@ -89,6 +89,7 @@ class AuditDesk:
         self._reading = LatestJob("audit pictures", self._read_ahead)
         self._pictures: dict[Path, RgbImage | None] = {}
         self._is_analysed = True
+        self.is_analysis_wanted = False
         self.voting: Voting | None = None
         self.label_files: tuple[Path, ...] = ()
 
@@ -239,11 +240,12 @@ class AuditDesk:
     def analyse_votes(self) -> None:
         """Start the analysis of the finished session; see ``AnalysisJob``."""
         if self.voting is not None:
+            self.is_analysis_wanted = True
             self._job.start(partial(self._analysis_of, self.voting.state, self.label_files))
 
     def cancel_analysis(self) -> None:
         """Cancel the analysis; ``analyse_votes`` starts it again."""
-        self._job.cancel()
+        self._end_analysis()
         self._publish(AuditAnalysed(is_cancelled=True))
 
     def pick(self, sample_id: str) -> None:
@@ -303,8 +305,13 @@ class AuditDesk:
             self.analyse_votes()
         elif self._is_analysed:
             self._is_analysed = False
-            self._job.cancel()
+            self._end_analysis()
             self._publish(AuditAnalysed())
+
+    def _end_analysis(self) -> None:
+        """Cancel the analysis; its last ``AuditAnalysing`` may still arrive."""
+        self.is_analysis_wanted = False
+        self._job.cancel()
 
     def _analysis_of(
         self, state: SessionState, paths: Sequence[Path], progress: Progress

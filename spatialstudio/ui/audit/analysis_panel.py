@@ -50,7 +50,7 @@ class AnalysisPanel(Panel):
 
     def handle(self, event: object) -> None:
         """Show the analysis, its progress, or why there is none."""
-        if isinstance(event, AuditAnalysing):
+        if isinstance(event, AuditAnalysing) and self._desk.is_analysis_wanted:
             self._state.setText(tr(RUNNING))
         elif isinstance(event, AuditAnalysed):
             analysis = self._desk.current(event.analysis)

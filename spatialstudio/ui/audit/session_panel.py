@@ -141,6 +141,7 @@ class AnalysisProgress(QWidget):
 
     def __init__(self, desk: AuditDesk) -> None:
         super().__init__()
+        self._desk = desk
         self._bar = QProgressBar()
         self._bar.setAccessibleName(tr("Progress of the analysis"))
         self._bar.setTextVisible(False)
@@ -155,8 +156,8 @@ class AnalysisProgress(QWidget):
 
     def follow(self, event: object) -> None:
         """Show the progress, and why an analysis did not end."""
-        is_running = isinstance(event, AuditAnalysing)
-        if isinstance(event, AuditAnalysing):
+        is_running = isinstance(event, AuditAnalysing) and self._desk.is_analysis_wanted
+        if isinstance(event, AuditAnalysing) and is_running:
             words = tr("Analysing the votes: part {part} of {total}…")
             self._words.setText(words.format(part=event.done + 1, total=event.total))
             self._bar.setMaximum(event.total)

@@ -191,14 +191,14 @@ def test_an_analysis_is_cancelled_and_started_again(qtbot, screen, begin, desk):
     qtbot.waitUntil(progress.isHidden)
 
 
-def test_a_label_file_that_vanished_is_stated(qtbot, screen, begin, desk, tmp_path):
+def test_a_label_file_that_is_damaged_later_is_stated(qtbot, screen, begin, desk, tmp_path):
     begin()
     finish(qtbot, screen, desk)
     qtbot.waitUntil(lambda: screen._analysis is not None)
     labels = tmp_path / "labels.csv"
     labels.write_text("sample_id,human_verdict,notes,timestamp\n")
     desk.add_labels([labels])
-    labels.write_text("damaged")
+    labels.write_bytes(b"\xff")
     desk.analyse_votes()
     words = screen.window().panel(AgreementPanel)._state
     qtbot.waitUntil(lambda: "labels.csv" in words.text())
