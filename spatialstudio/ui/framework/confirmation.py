@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from spatialstudio.ui.framework.dialog_size import remove_icons
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 
@@ -25,6 +26,7 @@ def is_confirmed(parent: QWidget, question: str, consequence: str, action: str) 
     box.setInformativeText(plain_tip(consequence))  # ignores the box's text format
     agree = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    remove_icons(box)
     box.exec()
     return box.clickedButton() is agree
 

@@ -1,7 +1,8 @@
 """Dialogs, their buttons, and their sizes limited to the parent window or screen."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMessageBox, QWidget
 
 from spatialstudio.ui.theme.theme import em
 
@@ -26,9 +27,21 @@ class TitledDialog(QDialog):
         self, standard: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Close
     ) -> QDialogButtonBox:
         """Return a row of buttons, of which the standard one closes the dialog."""
-        box = QDialogButtonBox(standard)
-        box.rejected.connect(self.reject)
-        return box
+        return closing_buttons(self, standard)
+
+
+def closing_buttons(dialog: QDialog, standard: QDialogButtonBox.StandardButton) -> QDialogButtonBox:
+    """Return a row of buttons, of which the standard one closes the dialog."""
+    box = QDialogButtonBox(standard)
+    remove_icons(box)
+    box.rejected.connect(dialog.reject)
+    return box
+
+
+def remove_icons(box: QDialogButtonBox | QMessageBox) -> None:
+    """Remove the icons that some desktops put on standard buttons, in other colours."""
+    for button in box.buttons():
+        button.setIcon(QIcon())
 
 
 def room_for(dialog: QDialog) -> QSize:

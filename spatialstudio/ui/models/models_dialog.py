@@ -32,7 +32,7 @@ from spatialstudio.application.models.downloads import (
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.hub import DownloadPlan
 from spatialstudio.ui.framework.confirmation import is_confirmed
-from spatialstudio.ui.framework.dialog_size import give_room
+from spatialstudio.ui.framework.dialog_size import closing_buttons, give_room
 from spatialstudio.ui.models.presenters import (
     TASKS,
     ModelRow,
@@ -348,9 +348,8 @@ class ModelsDialog(QDialog):
         row.setSpacing(em(1.2))
         row.addLayout(left)
         row.addLayout(self._right_column(), 1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = closing_buttons(self, QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
-        buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(em(1), em(1), em(1), em(0.8))
         column.addLayout(row, 1)

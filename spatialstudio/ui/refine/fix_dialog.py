@@ -14,7 +14,7 @@ from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, NumberBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
-SIZE_EM = (30, 26)
+SIZE_EM = (32, 33)
 
 
 @frozen
@@ -110,9 +110,8 @@ class FixDialog(TitledDialog):
         )
         label = TextLabel(tr("Most pictures"), Tone.MUTED, wraps=False)
         label.setBuddy(self._budget)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._begin, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
         column(
             only,
             self._reason,

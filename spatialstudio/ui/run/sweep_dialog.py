@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
+from spatialstudio.ui.framework.dialog_size import closing_buttons
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, push_button
 from spatialstudio.ui.widgets.fields import ChoiceBox
@@ -155,8 +156,7 @@ class SweepDialog(QDialog):
             grid.addWidget(axis.field, row, 1)
             grid.addWidget(axis.values, row, 2)
         words = tr("All other settings stay unchanged; no baselines are generated.")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = closing_buttons(self, QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._draw, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
         parts = (TextLabel(words, Tone.MUTED), grid, self._cost, buttons)
         column(*parts, within=self, gap=0.9, edges=(1.2, 1, 1.2, 1))
