@@ -240,6 +240,7 @@ class Session:
         self._publish = publish
         self.scene: SceneGraph | None = None
         self.last_scene: SceneGraph | None = None
+        self.scene_error: ErrorReport | None = None
         self.places = SketchedPlaces()
         self._earlier_places: dict[str, tuple[SceneGraph | None, SketchedPlaces]] = {}
         self.run: OpenRun | None = None
@@ -261,7 +262,7 @@ class Session:
         changed relation contradicts, are dropped; a prompt of earlier, as after an undo, has the
         places of earlier.
         """
-        before, self.scene = self.last_scene, scene
+        before, self.scene, self.scene_error = self.last_scene, scene, error
         self.last_scene = scene or self.last_scene
         had, self.places = self.places, self._places_in(scene, before)
         self._publish(SceneChanged(scene=scene, contradictions=contradictions, error=error))

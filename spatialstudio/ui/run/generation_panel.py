@@ -38,7 +38,7 @@ from spatialstudio.application.session import (
 from spatialstudio.application.storage.picture_settings import with_fields
 from spatialstudio.domain.attention import AttentionDetail, removed_in_words
 from spatialstudio.domain.devices import MemoryFix, size_in_words
-from spatialstudio.domain.errors import ErrorReport, StudioError
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import GenerationStarted
 from spatialstudio.domain.ports import LoraCard
 from spatialstudio.domain.run_settings import (
@@ -98,7 +98,6 @@ class GenerationPanel(Panel):
         self._context = context
         self._run_id = ""
         self._shown_run: tuple[bool, str | None] = (False, None)
-        self._unreadable: ErrorReport | None = None
         self._form = RunForm(context.theme)
         self._form.guidance.show_methods(context.studio.guidance_methods)
         variants = tuple(context.actions[command] for command in commands.VARIANTS)
@@ -138,8 +137,8 @@ class GenerationPanel(Panel):
         """Draw the scene with what is set, or as many pictures of it as are asked for."""
         self._context.toasts.clear()
         self._context.window_signals.prompt_wanted.emit()
-        if self._unreadable is not None:
-            self.problem_met.emit(self._unreadable)
+        if (unreadable := self._studio.session.scene_error) is not None:
+            self.problem_met.emit(unreadable)
             return
         try:
             settings = self._settings or usual_settings(self._studio.model())
@@ -172,8 +171,7 @@ class GenerationPanel(Panel):
                 self._find_models(says_none=False)
             case DownloadsChanged() | DownloadPlanned() | ModelsFound() | ModelsTaskEnded():
                 self._context.window_signals.models_reported.emit(event)
-            case SceneChanged(error=error):
-                self._unreadable = error
+            case SceneChanged():
                 self._estimate()
             case RunChanged(run=run):
                 if run.id != self._run_id:

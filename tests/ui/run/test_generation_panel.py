@@ -187,6 +187,13 @@ def test_without_anything_to_draw_one_is_told_once(qtbot, window, panel, engine)
     assert engine.jobs == []
 
 
+def test_a_corrected_prompt_is_drawn_at_once(window, panel, engine):
+    window.prompt.use_prompt("")
+    window.context.studio.use_prompt(PROMPT)  # its events are still on their way
+    panel.generate()
+    assert engine.jobs[-1].request.scene.prompt.text == PROMPT
+
+
 def test_settings_can_be_saved_and_opened(qtbot, panel, window, tmp_path, monkeypatch):
     path = tmp_path / "mine.json"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
