@@ -1,7 +1,10 @@
-"""The command palette: find a command by typing some of its letters."""
+"""The command palette: find a command or a dock by typing some of its letters."""
+
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, QSortFilterProxyModel, Qt
 from PySide6.QtGui import (
+    QAction,
     QIcon,
     QKeyEvent,
     QPalette,
@@ -20,12 +23,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.actions import Actions
-from spatialstudio.ui.framework.command import Command
 from spatialstudio.ui.framework.command_button import ICON_EM
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 from spatialstudio.ui.window.command_table import TABLE
 
 WIDTH_EM = 36
@@ -34,8 +37,23 @@ TOP_EM = 3
 AROUND_EM = 5
 """Room of the window for the field, the edges, and the margin below."""
 MOST_ROWS = 12
-COMMAND_ROLE = Qt.ItemDataRole.UserRole
+ACTION_ROLE = Qt.ItemDataRole.UserRole
 LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+@frozen(eq=False)
+class DockEntry:
+    """A dock in the palette.
+
+    Attributes:
+        title: Its title.
+        workspace: Title of its workspace.
+        show: Shows it.
+    """
+
+    title: str
+    workspace: str
+    show: Callable[[], object]
 
 
 class LetterFilter(QSortFilterProxyModel):
@@ -90,9 +108,15 @@ def match_rank(wanted: str, text: str, tip: str = "") -> int | None:
 
 
 class CommandPalette(QDialog):
-    """Lists all enabled commands; Return triggers the selected one."""
+    """Lists all enabled commands and all docks; Return triggers the selected one.
 
-    def __init__(self, actions: Actions, parent: QWidget) -> None:
+    Args:
+        actions: The commands.
+        docks: The docks of all workspaces.
+        parent: The window.
+    """
+
+    def __init__(self, actions: Actions, docks: Sequence[DockEntry], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setWindowTitle(tr("Find a command"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -104,7 +128,8 @@ class CommandPalette(QDialog):
         self._search.installEventFilter(self)
         self._filter = LetterFilter()
         self._blank = _blank_icon()
-        self._filter.setSourceModel(self._model())
+        self._fill(docks)
+        self._filter.setSourceModel(self._rows)
         self._list = QTreeView(headerHidden=True, rootIsDecorated=False, uniformRowHeights=True)
         self._none = TextLabel(tr("No matching command."), Tone.MUTED)
         self._lay_out()
@@ -145,28 +170,23 @@ class CommandPalette(QDialog):
         self._list.keyPressEvent(event)
         return True
 
-    def _model(self) -> QStandardItemModel:
+    def _fill(self, docks: Sequence[DockEntry]) -> None:
         for command in TABLE:
-            if self._actions[command].isEnabled():
-                self._rows.appendRow(self._row(command))
-        return self._rows
-
-    def _row(self, command: Command) -> list[QStandardItem]:
-        action = self._actions[command]
-        item = QStandardItem(action.text().replace("&", ""))
-        item.setToolTip(action.toolTip())
-        item.setData(command, COMMAND_ROLE)
-        menu = QStandardItem(tr(command.menu.value).replace("&", ""))
-        keys = QStandardItem(self._actions.keys_in_words(command))
-        keys.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return [item, menu, keys]
+            if (action := self._actions[command]).isEnabled():
+                menu, keys = tr(command.menu.value), self._actions.keys_in_words(command)
+                self._rows.appendRow(_row(action, menu, keys))
+        for dock in docks:
+            action = QAction(tr("{title} dock").format(title=dock.title), self)
+            action.setToolTip(plain_tip(tr("Show the dock {title}").format(title=dock.title)))
+            action.triggered.connect(dock.show)
+            self._rows.appendRow(_row(action, dock.workspace))
 
     def _dress(self) -> None:
         """Apply the theme's text colour to the icons."""
         quiet = self.palette().brush(QPalette.ColorRole.PlaceholderText)
         for row in range(self._rows.rowCount()):
             name, menu = self._rows.item(row, 0), self._rows.item(row, 1)
-            icon = self._actions[name.data(COMMAND_ROLE)].icon()
+            icon = name.data(ACTION_ROLE).icon()
             name.setIcon(self._blank if icon.isNull() else icon)
             menu.setForeground(quiet)
 
@@ -187,10 +207,20 @@ class CommandPalette(QDialog):
 
     def _do_chosen(self) -> None:
         index = self._list.currentIndex().siblingAtColumn(0)
-        command = index.data(COMMAND_ROLE)
-        if isinstance(command, Command):
+        action = index.data(ACTION_ROLE)
+        if isinstance(action, QAction):
             self.accept()
-            self._actions[command].trigger()
+            action.trigger()
+
+
+def _row(action: QAction, place: str, keys: str = "") -> list[QStandardItem]:
+    """Return the cells of an action: its text, where it is, and its keys."""
+    item = QStandardItem(action.text().replace("&", ""))
+    item.setToolTip(action.toolTip())
+    item.setData(action, ACTION_ROLE)
+    shortcut = QStandardItem(keys)
+    shortcut.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return [item, QStandardItem(place.replace("&", "")), shortcut]
 
 
 def _blank_icon() -> QIcon:

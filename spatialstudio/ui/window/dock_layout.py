@@ -138,6 +138,13 @@ class DockLayout:
             self._context.settings.forget_layouts()
             self.put_up(workspace, self._density)
 
+    def bring_up(self, plan: DockPlan) -> QWidget:
+        """Show a dock of the visible workspace in front of others; return its content."""
+        dock = self.make(plan)
+        dock.show()
+        dock.raise_()
+        return dock.widget()
+
     def hide_all(self, hidden: bool) -> None:
         """Hide all docks, or restore the hidden ones."""
         if hidden == self._are_hidden or self._up is None:

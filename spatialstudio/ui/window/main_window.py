@@ -54,6 +54,7 @@ from spatialstudio.ui.window.open_picture import offer_settings, read_file
 from spatialstudio.ui.window.window_bar import WindowBar
 from spatialstudio.ui.window.window_commands import (
     WindowCommands,
+    focus_part,
     open_models,
     open_settings,
     shown_settings,
@@ -181,6 +182,14 @@ class MainWindow(QMainWindow):
     def hide_docks(self, hidden: bool) -> None:
         """Hide all docks, or restore the hidden ones."""
         self._dock_layout.hide_all(hidden)
+
+    def show_dock(self, plan: DockPlan) -> None:
+        """Show a dock in front and focus it, in another workspace if this one does not have it."""
+        if plan not in self._workspace.docks:
+            self.use_workspace(self._workspace_of(plan))
+        self.hide_docks(False)
+        self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
+        focus_part(self._dock_layout.bring_up(plan))
 
     def put_docks_back(self) -> None:
         """Reset the docks of all workspaces to the default layout."""
@@ -353,6 +362,7 @@ class MainWindow(QMainWindow):
         for workspace in self._workspaces:
             group.addAction(actions[workspace.command])
             actions.bind(workspace.command, partial(self.use_workspace, workspace))
+        actions.bind(framework_commands.PALETTE, self._open_palette)
         actions.bind_switch(framework_commands.STAGE_ONLY, self.hide_docks)
         actions.bind(framework_commands.RESET_LAYOUT, self.put_docks_back)
         actions.bind_switch(
@@ -361,6 +371,25 @@ class MainWindow(QMainWindow):
         )
         is_full = self.context.settings.density is Density.FULL
         actions[framework_commands.ALL_CONTROLS].setChecked(is_full)
+
+    def _workspace_of(self, plan: DockPlan) -> Workspace:
+        """Return the first workspace with a dock, the current one if possible."""
+        in_order = (self._workspace, *self._workspaces)
+        return next(each for each in in_order if plan in each.docks)
+
+    def _open_palette(self) -> None:
+        from spatialstudio.ui.window.command_palette import CommandPalette, DockEntry
+
+        plans = {plan.id: plan for each in self._workspaces for plan in each.docks}
+        docks = [
+            DockEntry(
+                title=tr(plan.title),
+                workspace=tr(self._workspace_of(plan).command.text),
+                show=partial(self.show_dock, plan),
+            )
+            for plan in plans.values()
+        ]
+        CommandPalette(self.context.actions, docks, self).open()
 
     def _connect(self) -> None:
         toasts, window_signals = self.context.toasts, self.context.window_signals

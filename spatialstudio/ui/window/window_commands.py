@@ -35,13 +35,6 @@ from spatialstudio.ui.widgets.texts import tr
 from spatialstudio.ui.widgets.toast_cards import Toast
 
 
-def open_palette(actions: Actions, window: QWidget) -> None:
-    """Open the command palette."""
-    from spatialstudio.ui.window.command_palette import CommandPalette
-
-    CommandPalette(actions, window).open()
-
-
 def open_shortcuts(actions: Actions, window: QWidget) -> None:
     """Show all shortcuts on one sheet."""
     from spatialstudio.ui.window.shortcuts import ShortcutSheet
@@ -137,7 +130,13 @@ def go_to_part(window: QMainWindow, by: int) -> None:
     now = QApplication.focusWidget()
     own = [n for n, part in enumerate(parts) if now and (now is part or part.isAncestorOf(now))]
     start = own[0] if own else (-1 if by > 0 else 0)
-    if parts and (stop := _first_stop(parts[(start + by) % len(parts)])) is not None:
+    if parts:
+        focus_part(parts[(start + by) % len(parts)])
+
+
+def focus_part(part: QWidget) -> None:
+    """Focus the first control of a part of the window."""
+    if (stop := _first_stop(part)) is not None:
         stop.setFocus(Qt.FocusReason.TabFocusReason)
 
 
@@ -222,7 +221,6 @@ class WindowCommands(QObject):
                 framework_commands.NORMAL_TEXT: partial(looks.use_text_percent, USUAL_PERCENT),
                 framework_commands.NEXT_PART: partial(go_to_part, window, 1),
                 framework_commands.PREVIOUS_PART: partial(go_to_part, window, -1),
-                framework_commands.PALETTE: partial(open_palette, actions, window),
                 framework_commands.TOUR: partial(open_tour, looks, window),
                 framework_commands.SHORTCUTS: partial(open_shortcuts, actions, window),
                 framework_commands.GUIDE: partial(open_guide, window),

@@ -2,10 +2,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QTreeView
 
+from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.framework.command import Menu
-from spatialstudio.ui.framework.commands import OPEN_RUN, QUIT
-from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.framework.commands import OPEN_RUN, PALETTE, QUIT, STAGE_ONLY
+from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
 from spatialstudio.ui.gallery.commands import EXPORT
+from spatialstudio.ui.refine.assertions_panel import AssertionsPanel
 from spatialstudio.ui.window.command_palette import CommandPalette, match_rank
 from spatialstudio.ui.window.command_table import TABLE
 
@@ -20,7 +22,7 @@ def palette(qtbot, window, done):
     """The palette over a window whose commands only tell that they were carried out."""
     for command in TABLE:
         window.context.actions.bind(command, lambda command=command: done.append(command))
-    palette = CommandPalette(window.context.actions, window)
+    palette = CommandPalette(window.context.actions, (), window)
     palette.open()
     return palette
 
@@ -99,7 +101,7 @@ def test_it_is_centred_in_the_window(window, palette):
 
 def test_what_cannot_be_done_now_is_not_offered(qtbot, window):
     window.context.actions[QUIT].setEnabled(False)
-    palette = CommandPalette(window.context.actions, window)
+    palette = CommandPalette(window.context.actions, (), window)
     qtbot.addWidget(palette)
     assert not any(row.startswith(QUIT.text) for row in rows(palette))
 
@@ -134,3 +136,29 @@ def test_a_command_is_found_by_what_it_does(qtbot, palette):
 
 def test_letters_scattered_in_a_tip_do_not_count():
     assert match_rank("onr", "quit", "open a run") is None
+
+
+@pytest.mark.parametrize("density", Density)
+def test_a_dock_of_another_workspace_is_found_and_shown(qtbot, window, density):
+    window.use_density(density)
+    window.context.actions[PALETTE].trigger()
+    palette = window.findChild(CommandPalette)
+    qtbot.keyClicks(palette.findChild(QLineEdit), "assertions")
+    assert rows(palette)[0] == "Assertions dock"
+
+    qtbot.keyClick(palette.findChild(QLineEdit), Qt.Key.Key_Return)
+
+    qtbot.waitUntil(lambda: not window.panel(AssertionsPanel).visibleRegion().isEmpty())
+    assert window.context.settings.workspace == "evaluate"
+
+
+def test_a_hidden_dock_is_shown_from_the_palette(qtbot, window):
+    actions = window.context.actions
+    actions[STAGE_ONLY].trigger()
+    actions[PALETTE].trigger()
+    palette = window.findChild(CommandPalette)
+    qtbot.keyClicks(palette.findChild(QLineEdit), "verdict dock")
+    qtbot.keyClick(palette.findChild(QLineEdit), Qt.Key.Key_Return)
+
+    qtbot.waitUntil(lambda: not window.panel(EvaluationPanel).visibleRegion().isEmpty())
+    assert not actions[STAGE_ONLY].isChecked()
