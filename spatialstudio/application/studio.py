@@ -151,7 +151,7 @@ class Studio:
         self.storyboard = Storyboard(self.bus.publish)
         self.second = SecondRun(self.session, self._starter)
         self.estimates = RunEstimates(self.queue.request, self._starter.ask_memory)
-        self.fixing = Fixing(self.queue, self.storage, self.model, self.bus.publish)
+        self.fixing = Fixing(self.queue, self.storage, self.model, self.pictures, self.bus.publish)
 
     @classmethod
     def open(

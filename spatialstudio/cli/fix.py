@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +93,23 @@ def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:
         show_progress(f"Picture {number} of at most {len(steps)}{name}: {_found(attempt)}")
 
     with working(studio):
-        run_fix(fix_run, lambda request: draw_in_session(studio, request), report)
+        run_fix(
+            fix_run,
+            lambda request: draw_in_session(studio, request),
+            lambda path: _judged(studio, path),
+            report,
+        )
         run = studio.session.run
     for problem in [*failures, *([run.failure] if run and run.failure else [])]:
         complain(problem, with_details=options.debug)
     if not fix_run.is_over:
         show_progress(f'Continue with: spatialstudio fix "{fix_run.fix.start.picture}"')
+
+
+def _judged(studio: Studio, path: Path) -> OpenRun:
+    """Judge the stored picture of an attempt; return its run."""
+    evaluation = studio.judge_stored(path, lambda: None)
+    return replace(studio.read_run(path), evaluation=evaluation)
 
 
 def _show(options: argparse.Namespace, fix: Fix, lines: Iterator[str]) -> int:

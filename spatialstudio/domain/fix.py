@@ -55,6 +55,14 @@ _SENTENCES: Mapping[FixReason, str] = {
 }
 
 
+@frozen
+class FoundReason:
+    """A reason, with the objects that it concerns."""
+
+    reason: FixReason
+    about: tuple[MentionId, ...]
+
+
 class Remedy(Enum):
     """A change of the settings that may make a picture right."""
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
@@ -145,10 +146,10 @@ def test_a_failure_keeps_the_pictures_so_far_and_the_fix_continues(terminal, reg
     assert second[0] == first[0]
 
 
-def test_judges_that_are_gone_keep_the_pictures_so_far_and_the_fix_continues(
+def test_judges_that_are_gone_keep_the_pictures_which_are_judged_when_the_fix_continues(
     terminal, registry, runs, start
 ):
-    picture = start(right_from=4)
+    picture = start(right_from=3)
     detector = registry.detector_made
     registry.detector_made = VanishingDetector(backend=registry.backend_made, right_from=100)
 
@@ -162,6 +163,22 @@ def test_judges_that_are_gone_keep_the_pictures_so_far_and_the_fix_continues(
     assert first[1]["picture"]
     assert first[1]["problem"]
     assert [each["outcome"] for each in second] == ["FAIL", "PASS"]
+    assert second[1]["picture"] == first[1]["picture"]
+    assert len(registry.backend_made.requests) == 3
+
+
+def test_an_attempt_without_verdict_and_file_is_drawn_again(terminal, registry, runs, start):
+    picture = start(right_from=3)
+    detector = registry.detector_made
+    registry.detector_made = VanishingDetector(backend=registry.backend_made, right_from=100)
+    failed = terminal("fix", picture, "--out", runs, "--json")
+    registry.detector_made = detector
+    Path(json.loads(failed.out)["attempts"][1]["picture"]).unlink()
+
+    done = terminal("fix", picture, "--out", runs, "--json")
+
+    assert done.code == 0
+    assert len(registry.backend_made.requests) == 4
 
 
 def test_an_interrupted_fix_continues(terminal, registry, runs, start):

@@ -207,6 +207,17 @@ class Pictures:
         )
         return self._judge(other)
 
+    def judge_run(self, run: OpenRun) -> None:
+        """Evaluate the picture of a stored run without opening it; events of its id report the end.
+
+        Raises:
+            NoDetectorChosen: The judge set has no detector.
+        """
+        judges = self._judges.judges_of(run.model_id, run.scene)
+        if judges.detector_id is None:
+            raise no_detector_chosen()
+        self._submit(run, judges)
+
     def _read_scene(self, text: str, model_id: str) -> SceneGraph:
         """Read a prompt for the judge set; sticker models know the objects of their world only."""
         is_limited = self._judges.judged_by_stickers(model_id)

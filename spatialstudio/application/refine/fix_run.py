@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain, cycle, islice
+from pathlib import Path
 from uuid import uuid4
 
 from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
@@ -27,6 +28,7 @@ from spatialstudio.domain.fix import (
     FixAttempt,
     FixReason,
     FixStep,
+    FoundReason,
     Remedy,
 )
 from spatialstudio.domain.generation import (
@@ -41,7 +43,7 @@ from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.run_settings import places_of, with_values
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.questions.da_score import assertions_of
-from spatialstudio.science.refine.fix_reasons import FoundReason, reasons_of
+from spatialstudio.science.refine.fix_reasons import reasons_of
 from spatialstudio.science.refine.prompt_parts import in_prompt_order
 from spatialstudio.science.refine.remedies import CANDIDATES, remedied, sketch_for
 from spatialstudio.science.refine.repair_region import plan_repair
@@ -234,9 +236,13 @@ class FixRun:
     """Continues a fix, one picture at a time.
 
     Args:
-        fix: The fix; attempts that were not judged are tried again.
+        fix: The fix; an attempt that was not judged is judged again, or drawn again without a file.
         save: Stores the fix after each attempt.
         order: The measured remedies; None for the shipped ones.
+
+    Attributes:
+        fix: The fix with its judged attempts.
+        unjudged: Stored picture of the next attempt, which was drawn and not judged; else None.
     """
 
     def __init__(
@@ -244,6 +250,8 @@ class FixRun:
     ) -> None:
         judged = tuple(each for each in fix.attempts if each.outcomes)
         self.fix = replace(fix, attempts=judged)
+        pictures = [Path(each.picture) for each in fix.attempts if not each.outcomes]
+        self.unjudged = next((path for path in pictures if path.is_file()), None)
         self._save, self._order = save, order
 
     @property
@@ -257,7 +265,7 @@ class FixRun:
 
     def remaining_requests(self) -> tuple[GenerationRequest, ...]:
         """Return the requests of all attempts that may still be drawn, for an estimate."""
-        first = len(self.fix.attempts)
+        first = len(self.fix.attempts) + (self.unjudged is not None)
         return tuple(self._request(place) for place in range(first, len(self.fix.steps)))
 
     def _request(self, place: int) -> GenerationRequest:
@@ -271,6 +279,7 @@ class FixRun:
         Raises:
             StoreError: The state cannot be written.
         """
+        self.unjudged = None
         attempt = attempt_of(run, self.fix.steps[len(self.fix.attempts)])
         fix = replace(self.fix, attempts=(*self.fix.attempts, attempt))
         self.fix = _replanned(fix, run, self._order or measured_order())
@@ -295,19 +304,27 @@ def _replanned(fix: Fix, run: OpenRun, order: RemedyOrder) -> Fix:
     return replace(fix, steps=(*done, *steps))
 
 
-def run_fix(fix_run: FixRun, draw: DrawAttempt, report: Callable[[FixAttempt], None]) -> None:
+def run_fix(
+    fix_run: FixRun,
+    draw: DrawAttempt,
+    judge: Callable[[Path], OpenRun],
+    report: Callable[[FixAttempt], None],
+) -> None:
     """Draw attempts until one passes, the budget is spent or a picture fails; attempts are kept.
 
     Args:
         fix_run: The fix.
         draw: Draws an attempt.
+        judge: Judges a stored picture, and returns its run.
         report: Receives each attempt once it is saved.
 
     Raises:
-        StudioError: A picture cannot be requested, or the state cannot be written.
+        StudioError: A picture cannot be requested or judged, or the state cannot be written.
     """
     while not fix_run.is_over:
-        attempt = fix_run.take(draw(fix_run.next_request()))
+        stored = fix_run.unjudged
+        run = draw(fix_run.next_request()) if stored is None else judge(stored)
+        attempt = fix_run.take(run)
         report(attempt)
         if not attempt.outcomes:
             return

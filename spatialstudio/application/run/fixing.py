@@ -1,9 +1,11 @@
 """Fix it in the window: attempts that go through the queue, one after another."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.refine.fix_run import FixRun, plan_fix
 from spatialstudio.application.run.queue import Place, RunQueue
 from spatialstudio.application.session import OpenRun, RunState, StoreFailed, after
@@ -37,6 +39,7 @@ class Fixing:
         queue: Draws the attempts; an attempt is drawn before any waiting run.
         storage: Stores the state of fixes, and the pictures that local repairs start from.
         model: Returns the card of a model.
+        pictures: Judges stored attempts again.
         publish: Receives ``FixChanged``.
     """
 
@@ -45,11 +48,13 @@ class Fixing:
         queue: RunQueue,
         storage: Storage,
         model: Callable[[str], ModelCard],
+        pictures: Pictures,
         publish: Callable[[object], None],
     ) -> None:
         self._queue = queue
         self._storage = storage
         self._model = model
+        self._pictures = pictures
         self._publish = publish
         self._fix_run: FixRun | None = None
         self._attempt: OpenRun | None = None
@@ -99,6 +104,7 @@ class Fixing:
             ModelNotFound: The model is not installed.
             StoreError: The runs folder, or the state, is not writable.
             ImageError: The picture of the start is missing or damaged.
+            NoDetectorChosen: A stored attempt cannot be judged.
         """
         if self.is_running:
             return
@@ -150,14 +156,23 @@ class Fixing:
 
     def _draw_next(self) -> None:
         if self._fix_run is not None and not self._fix_run.is_over:
-            request = self._fix_run.next_request()
-            self._attempt = OpenRun(id=request.id, scene=request.scene, request=request)
             try:
-                self._queue.add(request, place=Place.FIRST)
+                self._begin(self._fix_run)
             except StudioError:
                 self._attempt = None
                 raise
         self._tell()
+
+    def _begin(self, fix_run: FixRun) -> None:
+        """Draw the next attempt, or judge its stored picture."""
+        if fix_run.unjudged is None:
+            request = fix_run.next_request()
+            self._attempt = OpenRun(id=request.id, scene=request.scene, request=request)
+            self._queue.add(request, place=Place.FIRST)
+        else:
+            run = self._storage.read_run(fix_run.unjudged)
+            self._attempt = replace(run, state=RunState.WAITING, failure=None)
+            self._pictures.judge_run(run)
 
     def _tell(self, error: ErrorReport | None = None) -> None:
         if self.fix is not None:

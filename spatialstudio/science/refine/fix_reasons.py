@@ -5,8 +5,7 @@ Of several reasons the most fundamental counts: an object that is not there has 
 
 from collections.abc import Iterator
 
-from spatialstudio.domain.fix import FixReason
-from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.fix import FixReason, FoundReason
 from spatialstudio.domain.requirements import RequirementKind
 from spatialstudio.domain.scene import MentionId, Relation, SceneGraph, Shape
 from spatialstudio.domain.verdict import (
@@ -24,14 +23,6 @@ MERGED_AT = 0.6
 """Containment of two boxes from which objects count as merged."""
 
 _DISTANCES = (Shape.NEAR, Shape.FAR)
-
-
-@frozen
-class FoundReason:
-    """A reason, with the objects that it concerns."""
-
-    reason: FixReason
-    about: tuple[MentionId, ...]
 
 
 def reasons_of(scene: SceneGraph, evaluation: Evaluation) -> tuple[FoundReason, ...]:

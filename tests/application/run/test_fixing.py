@@ -2,7 +2,12 @@
 
 import pytest
 
-from spatialstudio.application.jobs.messages import EngineStopped, PictureJudged
+from spatialstudio.application.jobs.messages import (
+    EngineStopped,
+    EvaluateJob,
+    JobFailed,
+    PictureJudged,
+)
 from spatialstudio.application.run.fixing import FixChanged
 from spatialstudio.domain.errors import ErrorReport, RequestError
 from spatialstudio.domain.fix import FixReason, Remedy
@@ -168,6 +173,55 @@ def test_a_failure_stops_the_fix_with_the_attempts_so_far(begun, studio, engine,
     judge(engine, Outcome.PASS)
     assert begun.fix.is_fixed
     assert len(begun.fix.attempts) == 2
+
+
+def unjudged(engine, error=TROUBLE):
+    """Finish the newest picture, whose evaluation fails."""
+    job = engine.jobs[-1]
+    engine.play(job, steps=1)
+    picture = picture_of(job.request.sampling.seed)
+    engine.report(
+        GenerationFinished(
+            request_id=job.request.id, image=picture, seconds=2.5, peak_memory_bytes=1
+        ),
+        JobFailed(request_id=job.request.id, error=error),
+    )
+
+
+def judged_again(engine, outcome):
+    """Report the verdict of the newest job, which evaluates a stored picture."""
+    job = engine.jobs[-1]
+    evaluation = evaluation_of(job.scene, job.image, outcome)
+    engine.report(PictureJudged(request_id=job.job_id, evaluation=evaluation))
+
+
+def test_a_stored_attempt_is_judged_again_instead_of_drawn_again(begun, engine, heard):
+    unjudged(engine)
+    (lost,) = begun.fix.attempts
+    assert not begun.is_running
+    assert lost.problem == "Not enough memory."
+
+    begun.start(begun.fix)
+    assert isinstance(engine.jobs[-1], EvaluateJob)
+    judged_again(engine, Outcome.FAIL)
+    first = begun.fix.attempts[0]
+    assert (first.picture, first.outcome) == (lost.picture, Outcome.FAIL)
+    judge(engine, Outcome.PASS)
+    assert begun.fix.is_fixed
+    assert len(begun.fix.attempts) == 2
+
+
+def test_an_attempt_that_cannot_be_judged_again_stops_the_fix(begun, engine, heard):
+    unjudged(engine)
+    begun.start(begun.fix)
+
+    engine.report(JobFailed(request_id=engine.jobs[-1].job_id, error=TROUBLE))
+
+    assert not begun.is_running
+    assert heard[-1].error == TROUBLE
+    begun.start(begun.fix)
+    judged_again(engine, Outcome.PASS)
+    assert begun.fix.is_fixed
 
 
 def test_a_fix_of_an_earlier_session_is_found_by_any_of_its_pictures(begun, opened, engine, failed):
