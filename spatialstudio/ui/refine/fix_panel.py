@@ -21,13 +21,13 @@ from spatialstudio.ui.refine.fix_presenter import (
     assertion_facts,
     budget_in_words,
     caption_of,
+    heading_of,
     outcome_in_words,
     reason_in_words,
     state_of,
     step_in_words,
     strip_of,
     success_in_words,
-    with_objects,
 )
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
 from spatialstudio.ui.widgets.array_images import rgb_image
@@ -57,7 +57,7 @@ class FixPanel(Panel):
         self._dialog: FixDialog | None = None
         self._why = TextLabel()
         self._state = TextLabel(tone=Tone.MUTED)
-        self._strip = ResultStrip(context.theme)
+        self._strip = ResultStrip(context.theme, wraps=True)
         self._strip.setAccessibleName(tr("Attempts"))
         self._strip.result_picked.connect(self._open_attempt)
         self._said = TextLabel()
@@ -104,8 +104,7 @@ class FixPanel(Panel):
         """Return the reason of the verdict, and the lost style of a guided picture."""
         found, reasons = reason_to_fix(run), []
         if found is not None:
-            words = with_objects(tr(found.reason.sentence), found.about, run.scene)
-            reasons.append((found.reason.value, words))
+            reasons.append((found.reason.value, reason_in_words(found, run.scene)))
         if run.request is not None and run.request.sampling.guidance.is_on:
             reasons.append((FixReason.STYLE.value, tr(FixReason.STYLE.sentence)))
         return reasons or [("", tr("The picture passes."))]
@@ -210,11 +209,11 @@ class FixPanel(Panel):
         is_running = self._studio.fixing.is_running
         is_own = fix is not None and run is not None and (is_running or _belongs(run, fix))
         fix = fix if is_own else None
+        why = reason_in_words(found, run.scene) if found and run else ""
         if fix is not None:
-            self._why.setText(reason_in_words(fix))
-        elif found is not None and run is not None:
-            self._why.setText(with_objects(tr(found.reason.sentence), found.about, run.scene))
-        self._why.setVisible(found is not None if fix is None else not fix.is_fixed)
+            why = heading_of(fix, found, is_running=is_running)
+        self._why.setText(why)
+        self._why.setVisible(bool(why))
         self._offer(run, fix)
         self._state.setVisible(fix is not None)
         self._strip.setVisible(fix is not None)

@@ -1,26 +1,39 @@
 """What a fix shows: its reason and remedies in words, its pictures as a strip."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtGui import QImage
 
 from spatialstudio.domain.assertion import DaScore
-from spatialstudio.domain.fix import Fix, FixAttempt, FixStep
+from spatialstudio.domain.fix import Fix, FixAttempt, FixStep, FoundReason
 from spatialstudio.domain.generation import RequestId
-from spatialstudio.domain.scene import MentionId, SceneGraph
+from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.ui.run.presenters import time_in_words
 from spatialstudio.ui.run.widgets.result_strip import Result
 from spatialstudio.ui.widgets.texts import tr
 
 
-def reason_in_words(fix: Fix) -> str:
+def heading_of(fix: Fix, found: FoundReason | None, *, is_running: bool) -> str:
+    """Return why the open picture is not right; while a fix runs, what the attempt is to repair.
+
+    Args:
+        fix: The fix.
+        found: What the verdicts of the open picture say; None if it passes.
+        is_running: Whether an attempt is waiting or being drawn.
+    """
+    if is_running and len(fix.attempts) < len(fix.steps):
+        step = fix.steps[len(fix.attempts)]
+        is_new = step.reason is not None
+        found = FoundReason(
+            reason=step.reason or fix.reason, about=step.about if is_new else fix.about
+        )
+    return reason_in_words(found, fix.request.scene) if found else ""
+
+
+def reason_in_words(found: FoundReason, scene: SceneGraph) -> str:
     """Return why a picture is not right, with the objects: "An object is missing: dog."."""
-    return with_objects(tr(fix.reason.sentence), fix.about, fix.request.scene)
-
-
-def with_objects(sentence: str, about: Sequence[MentionId], scene: SceneGraph) -> str:
-    """Return a sentence with the objects that it concerns."""
-    names = ", ".join(scene.mention(each).phrase for each in about)
+    sentence = tr(found.reason.sentence)
+    names = ", ".join(scene.mention(each).phrase for each in found.about)
     return f"{sentence.rstrip('.')}: {names}." if names else sentence
 
 

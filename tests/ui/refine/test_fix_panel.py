@@ -3,20 +3,23 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 
 from spatialstudio.application.jobs.messages import PictureJudged
 from spatialstudio.domain.generation import GenerationCancelled, GenerationFinished
-from spatialstudio.domain.verdict import Outcome
-from spatialstudio.ui.framework.commands import UNDO
+from spatialstudio.domain.verdict import AbstentionReason, Outcome
+from spatialstudio.ui.framework.commands import REDO, UNDO
 from spatialstudio.ui.refine import commands
 from spatialstudio.ui.refine.fix_dialog import FixDialog
 from spatialstudio.ui.refine.fix_panel import FixPanel
 from spatialstudio.ui.refine.fix_presenter import success_in_words
 from spatialstudio.ui.run.widgets.result_strip import ROLE
+from spatialstudio.ui.theme.theme import SMALL, font
 from tests.ui.scripted_engine import PROMPT, evaluation_of, picture_of
 
 
-def play(engine, outcome):
+def play(engine, outcome, reason=None):
     """Draw the newest job to its end, with a verdict."""
     job = engine.jobs[-1]
     engine.play(job, steps=job.request.sampling.steps)
@@ -27,7 +30,7 @@ def play(engine, outcome):
         ),
         PictureJudged(
             request_id=job.request.id,
-            evaluation=evaluation_of(job.request.scene, picture, outcome),
+            evaluation=evaluation_of(job.request.scene, picture, outcome, reason),
         ),
     )
 
@@ -107,6 +110,53 @@ def test_one_click_and_one_confirmation_fix_a_picture(
     failed.context.actions[UNDO].trigger()
     qtbot.waitUntil(lambda: studio.session.run.id == start.id)
     assert Path(fixed.picture).is_file()
+
+
+def test_ctrl_z_takes_a_fix_back_and_redo_opens_it_again(
+    qtbot, failed, panel, studio, engine, confirm
+):
+    start = studio.session.run
+    confirm()
+    play(engine, Outcome.PASS)
+    qtbot.waitUntil(lambda: failed.context.edits.undoText() == "fix the picture")
+    fixed = studio.fixing.fix.best
+    qtbot.waitUntil(lambda: studio.session.run.id == fixed.request_id)
+
+    failed.activateWindow()  # no window manager returns the focus of the closed dialog
+    qtbot.waitUntil(failed.isActiveWindow)
+    qtbot.keyClick(failed, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: studio.session.run.id == start.id)
+
+    failed.context.actions[REDO].trigger()
+    qtbot.waitUntil(lambda: studio.session.run.id == fixed.request_id)
+
+
+def test_the_heading_names_the_reason_of_the_open_picture_and_of_the_running_attempt(
+    qtbot, failed, panel, studio, engine, confirm
+):
+    qtbot.waitUntil(lambda: "wrong place" in panel._why.text())
+    confirm()
+    play(engine, Outcome.UNDECIDABLE, AbstentionReason.AMBIGUOUS_OBJECT)
+    qtbot.waitUntil(lambda: "more than once" in panel._why.text())
+    play(engine, Outcome.PASS)
+    qtbot.waitUntil(lambda: studio.fixing.fix.is_fixed)
+    qtbot.waitUntil(lambda: studio.session.run.id == studio.fixing.fix.best.request_id)
+    qtbot.waitUntil(lambda: not panel._why.isVisible())
+
+    panel._open_attempt(studio.fixing.fix.attempts[0].request_id)
+    qtbot.waitUntil(lambda: "more than once" in panel._why.text() and panel._why.isVisible())
+
+
+def test_captions_of_attempts_are_shown_whole(qtbot, failed, panel, studio, engine, confirm):
+    before = panel._strip.sizeHint().height()
+    confirm()
+    play(engine, Outcome.FAIL)
+    qtbot.waitUntil(lambda: panel._strip.count() == 2)
+    caption = strip(panel)[1][0]
+    metrics = QFontMetrics(font(SMALL))
+    lines = panel._strip._painter.caption_height / metrics.lineSpacing()
+    assert lines * panel._strip.sizeHintForColumn(0) >= metrics.horizontalAdvance(caption)
+    assert panel._strip.sizeHint().height() > before
 
 
 def test_the_start_is_compared_with_an_attempt(qtbot, failed, panel, studio, engine, confirm):

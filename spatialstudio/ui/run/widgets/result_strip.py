@@ -1,9 +1,10 @@
 """A film strip of results: thumbnails with verdict, seed and baseline."""
 
+from collections.abc import Iterable
 from typing import cast
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -32,6 +33,8 @@ PICTURE_EM = 4.4
 CAPTION_EM = 1.3
 PAD_EM = 0.3
 MARK_EM = 1.05
+IN_LINES = Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap
+MOST_HEIGHT = 10_000
 
 
 @frozen(eq=False)
@@ -54,10 +57,30 @@ class Result:
 
 
 class ResultPainter(CellPainter):
-    """Draws the items of a film strip."""
+    """Draws the items of a film strip.
+
+    Attributes:
+        caption_height: Height of the captions, pixels; in more than one line, they wrap.
+    """
 
     ground = "line"
     rounding_em = 0.3
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.caption_height = em(CAPTION_EM)
+
+    def fit_captions(self, captions: Iterable[str]) -> None:
+        """Make room for the whole of every caption, in as many lines as it needs."""
+        metrics, width = QFontMetrics(font(SMALL)), em(PICTURE_EM) + 2 * em(PAD_EM)
+        room = QRect(0, 0, width, MOST_HEIGHT)
+        needed = (metrics.boundingRect(room, IN_LINES, each).height() for each in captions)
+        self.caption_height = max((em(CAPTION_EM), *needed))
+
+    @property
+    def height(self) -> int:
+        """Height of a cell, pixels."""
+        return em(PICTURE_EM) + self.caption_height + 2 * em(PAD_EM)
 
     def sizeHint(
         self,
@@ -66,7 +89,7 @@ class ResultPainter(CellPainter):
     ) -> QSize:
         result: Result = index.data(ROLE)
         width = len(result.pictures) * em(PICTURE_EM) + 2 * em(PAD_EM)
-        return QSize(width, em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM))
+        return QSize(width, self.height)
 
     def draw(self, painter: QPainter, place: QRectF, content: object, is_chosen: bool) -> None:
         """Draw the pictures side by side, with outcome marks and captions."""
@@ -91,9 +114,13 @@ class ResultPainter(CellPainter):
     def _draw_captions(self, painter: QPainter, line: QRectF, result: Result) -> None:
         painter.setFont(font(SMALL))
         captions = (result.caption, tr("baseline"))
+        has_lines = self.caption_height > em(CAPTION_EM)
         for number, caption in enumerate(captions[: len(result.pictures)]):
             left = line.left() + number * em(PICTURE_EM) - em(PAD_EM)
             room = QRectF(left, line.top(), em(PICTURE_EM) + 2 * em(PAD_EM), line.height())
+            if has_lines:
+                painter.drawText(room, IN_LINES, caption)
+                continue
             elided = Qt.TextElideMode.ElideMiddle
             fitting = painter.fontMetrics().elidedText(caption, elided, round(room.width()))
             painter.drawText(room, Qt.AlignmentFlag.AlignCenter, fitting)
@@ -103,12 +130,17 @@ class ResultStrip(QListWidget):
     """Shows results side by side, the newest first.
 
     Emits ``result_picked`` with a key on a click or Enter.
+
+    Args:
+        theme: Colours.
+        wraps: Whether captions wrap; otherwise those that do not fit are elided.
     """
 
     result_picked = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, wraps: bool = False) -> None:
         super().__init__()
+        self._wraps = wraps
         self.setAccessibleName(tr("Results of this session"))
         self.setProperty("kind", "strip")
         self._painter = ResultPainter(theme)
@@ -123,8 +155,7 @@ class ResultStrip(QListWidget):
         theme.changed.connect(self.viewport().update)
 
     def sizeHint(self) -> QSize:
-        row = em(PICTURE_EM) + em(CAPTION_EM) + 2 * em(PAD_EM)
-        return QSize(em(20), row + em(0.5))
+        return QSize(em(20), self._painter.height + em(0.5))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(em(8), self.sizeHint().height())
@@ -134,6 +165,9 @@ class ResultStrip(QListWidget):
         current = self.currentItem()
         picked = "" if current is None else current.data(ROLE).key
         self.clear()
+        if self._wraps:
+            self._painter.fit_captions(result.caption for result in results)
+            self.updateGeometry()
         for result in results:
             self.addItem(described_item(result, result.words))
         self.show_picked(picked)
