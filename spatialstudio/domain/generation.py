@@ -350,6 +350,7 @@ class StepEvent:
         pos_after: Like ``pos``, after the updates; empty on unguided steps and where no forward
             pass followed the updates.
         guiding_passes: Number of passes with gradient for guidance.
+        clipped_updates: Number of updates whose gradient was scaled down to the settings' limit.
         attention: Captured before the step's updates, like ``pos``; None on steps without capture.
         attention_after: Captured after them, like ``pos_after``; None without a second capture,
             as in traces of version 2 and earlier.
@@ -370,6 +371,7 @@ class StepEvent:
     preview: RgbImage | None = None
     attention_after: AttentionSnapshot | None = None
     particles: ParticleStep | None = field(default=None, metadata=SPARSE)
+    clipped_updates: int = field(default=0, metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if self.preview is not None:

@@ -65,6 +65,7 @@ class StepSummary:
     attention: ArtifactRef | None = None
     preview: ArtifactRef | None = None
     particles: ParticleStep | None = field(default=None, metadata=SPARSE)
+    clipped_updates: int = field(default=0, metadata=SPARSE)
 
 
 @frozen

@@ -123,6 +123,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     "guidance_loss": ("", "guidance loss of a step, before its updates"),
     "step_size": ("latent units", "applied step size, variance-preserving"),
     "guiding_passes": ("passes", "passes with gradient for guidance"),
+    "clipped_updates": ("updates", "updates whose gradient was scaled down to the limit"),
     "pse": ("share", "PSE of a relation on the masks of the judged picture"),
     "confidence": ("share", "confidence of a relation's verdict"),
     "quality": ("probability", "held-out classifier's mean probability of the detected objects"),

@@ -80,6 +80,7 @@ class PictureReading:
         loss: Before the update; None if the picture was not updated.
         step_size: Step length applied, VP units; None if the picture was not updated.
         passes: Guiding passes made.
+        clipped: Updates whose gradient was scaled down to the settings' limit.
     """
 
     snapshot: AttentionSnapshot | None = None
@@ -89,6 +90,7 @@ class PictureReading:
     loss: float | None = None
     step_size: float | None = None
     passes: int = 0
+    clipped: int = 0
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -285,7 +287,7 @@ class GuidanceHook:
             finally:
                 self.has_moved |= own.loss is not None
             reading = now.reading(number)
-            reading.loss, reading.passes = own.loss, own.passes
+            reading.loss, reading.passes, reading.clipped = own.loss, own.passes, own.clipped
             reading.step_size = None if own.loss is None else length
         still = torch.zeros_like(next(iter(updates.values())).shift)
         shifts = [updates[n].shift if n in updates else still for n in range(self._pictures)]

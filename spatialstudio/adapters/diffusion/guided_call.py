@@ -214,6 +214,7 @@ class GuidedCall:
             step_size=reading.step_size,
             pos_after=reading.pos_after,
             guiding_passes=reading.passes,
+            clipped_updates=reading.clipped,
             attention=reading.snapshot if wants_attention else None,
             attention_after=reading.snapshot_after if wants_attention and has_moved else None,
         )

@@ -110,6 +110,7 @@ class LatentUpdates:
         shift: Shape of the sample, float32; total subtracted from it so far.
         loss: Loss of the first pass; None if no update was made.
         passes: Passes made so far.
+        clipped: Number of updates whose gradient was scaled down to the limit.
         output: Output of the last pass, if whole passes were requested.
     """
 
@@ -124,6 +125,7 @@ class LatentUpdates:
         self.shift = torch.zeros_like(own.sample, dtype=torch.float32)
         self.loss: float | None = None
         self.passes = 0
+        self.clipped = 0
         self.output: Any = None
         self._guidance = guidance
         self._reader = reader
@@ -243,7 +245,10 @@ class LatentUpdates:
         if self._limit is None:
             return gradient
         size = float(gradient.square().mean().sqrt())
-        return gradient * (self._limit / size) if size > self._limit else gradient
+        if size <= self._limit:
+            return gradient
+        self.clipped += 1
+        return gradient * (self._limit / size)
 
     def _guided_pos(self) -> Mapping[RelationId, float]:
         return self._reader.guided_pos(self._reader.pos(self._snapshots[-1]))

@@ -151,7 +151,7 @@ def measure_layers(
     """
     captured, moment = captured_layers(run, read), layers_read(run, wanted)
     files = captured.layers
-    if not files:
+    if not files or not run.steps:
         raise StoreError(
             "No layers were captured for this run.",
             hint="Record all layers, and generate the picture again.",

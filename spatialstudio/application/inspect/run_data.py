@@ -348,6 +348,7 @@ class _Rows:
                 guidance_loss=event.guidance_loss,
                 step_size=event.step_size,
                 guiding_passes=event.guiding_passes,
+                clipped_updates=event.clipped_updates,
             )
 
     def of_words(self, at: Number, maps: Mapping[MentionId, FloatMap]) -> Iterator[Number]:

@@ -105,6 +105,7 @@ def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
             loss=by_step[step].guidance_loss,
             step_size=by_step[step].step_size,
             passes=by_step[step].guiding_passes,
+            clipped=by_step[step].clipped_updates,
         )
         for step in due_steps(run)
     )

@@ -101,6 +101,16 @@ def test_a_limit_scales_down_larger_gradients_only(run):
     assert np.abs(run(replace(STRONG, gradient_limit=1e-9))[1] - unguided.astype(float)).max() <= 1
 
 
+@pytest.mark.parametrize(("limit", "clipped"), [(1e9, 0), (1e-9, 1)])
+def test_each_step_counts_its_clipped_updates(run, limit, clipped):
+    steps, _ = run(replace(STRONG, gradient_limit=limit))
+    guided = [step for step in steps if step.is_guided]
+    assert guided
+    assert [step.clipped_updates for step in guided] == [
+        clipped * step.guiding_passes for step in guided
+    ]
+
+
 def test_a_strength_of_sigma_units_is_told_in_vp_units(run):
     sigma = replace(STRONG, unit=StepUnit.SIGMA)
     euler, ddim = run(sigma, "EulerDiscreteScheduler")[0], run(sigma, "DDIMScheduler")[0]

@@ -236,8 +236,9 @@ class PosChart(Plot):
         for step in range(self._contents.step_count):
             mark = marks.get(step, GuidanceMark(step=step, loss=None, step_size=None, passes=0))
             values = [curve.at(step) for _, curve in named]
-            rows.append((step + 1, *values, mark.loss, mark.step_size, mark.passes))
-        columns = ("step", *(name for name, _ in named), "loss", "step size", "passes")
+            guided = mark.loss, mark.step_size, mark.passes, mark.clipped
+            rows.append((step + 1, *values, *guided))
+        columns = ("step", *(name for name, _ in named), "loss", "step size", "passes", "clipped")
         return PlotTable(columns, tuple(rows))
 
     def claims(self, event: QKeyEvent) -> bool:
@@ -420,4 +421,8 @@ def mark_in_words(mark: GuidanceMark) -> str:
     if mark.loss is not None:
         label.append(tr("loss {loss:.3g}").format(loss=mark.loss))
     label.append(tr("refinement passes: {count}").format(count=mark.passes))
+    if mark.clipped:
+        label.append(
+            tr("updates clipped to the gradient limit: {count}").format(count=mark.clipped)
+        )
     return ", ".join(label)

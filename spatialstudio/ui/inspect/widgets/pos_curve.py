@@ -45,12 +45,14 @@ class GuidanceMark:
         step_size: Step size applied, in variance-preserving units; None where guidance was due but
             paused.
         passes: Number of passes with a gradient.
+        clipped: Number of updates whose gradient was scaled down to its limit.
     """
 
     step: int
     loss: float | None
     step_size: float | None
     passes: int
+    clipped: int = 0
 
 
 @frozen

@@ -341,7 +341,10 @@ class ValueMark:
 
 
 class GuidanceTrack(StepRow):
-    """Guidance on each step: bars as high as the step length, split by passes; the loss."""
+    """Guidance on each step: bars as high as the step length, split by passes; the loss.
+
+    A triangle above a bar marks updates that were clipped to the gradient limit.
+    """
 
     def __init__(self, plot: Plot) -> None:
         super().__init__(plot, Scale(0.0, 1.0, ()))
@@ -349,11 +352,13 @@ class GuidanceTrack(StepRow):
         self._bars = Bars()
         self._losses = PlotLine(antialias=True)
         self._spots = pg.ScatterPlotItem(pxMode=True)
+        self._clips = pg.ScatterPlotItem(pxMode=True, symbol="t")
         self._names = [QGraphicsSimpleTextItem() for _ in range(2)]
         for name in self._names:
             plot.surface.scene().addItem(name)
-        for item, z in ((self._bars, BEHIND), (self._losses, CURVES), (self._spots, CURVES)):
-            self.row.add(item, z)
+        self.row.add(self._bars, BEHIND)
+        for item in (self._losses, self._spots, self._clips):
+            self.row.add(item, CURVES)
 
     def place(self, area: QRectF) -> None:
         """Lay out the row and its labels in a rectangle, pixels."""
@@ -378,10 +383,11 @@ class GuidanceTrack(StepRow):
         self.draw_bars()
 
     def _draw_losses(self) -> None:
-        """Draw the loss as a line with dots, and a ring on each step on which guidance paused."""
+        """Draw the loss as a line with dots, rings where guidance paused, and marks of clipping."""
         highest = max((mark.loss or 0 for mark in self._marks), default=0) or 1
         losses = [(mark.step, mark.loss / highest) for mark in self._marks if mark.loss is not None]
         rests = [(mark.step, 0.0) for mark in self._marks if mark.step_size is None]
+        clips = [(mark.step, 1.0) for mark in self._marks if mark.clipped]
         points = np.array(losses, float).reshape(-1, 2)
         bad, muted = self.theme.colour("bad"), self.theme.colour("muted")
         self._losses.setData(*points.T, pen=pg.mkPen(bad, width=LOSS_WIDTH))
@@ -390,6 +396,12 @@ class GuidanceTrack(StepRow):
             size=[em(LOSS_DOT_EM)] * len(losses) + [em(REST_EM)] * len(rests),
             pen=[pg.mkPen(None)] * len(losses) + [pg.mkPen(muted, width=1.2)] * len(rests),
             brush=[pg.mkBrush(bad)] * len(losses) + [pg.mkBrush(None)] * len(rests),
+        )
+        self._clips.setData(
+            pos=np.array(clips, float).reshape(-1, 2),
+            size=em(REST_EM),
+            pen=pg.mkPen(None),
+            brush=pg.mkBrush(muted),
         )
 
     def draw_bars(self) -> None:

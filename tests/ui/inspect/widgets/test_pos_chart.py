@@ -29,7 +29,7 @@ CONTENTS = TimeContents(
             PosCurve(NAME, 0, tuple((s, s / 10) for s in range(11)), bounds=((3, 0.25, 0.35),)),
         ),
         marks=(
-            GuidanceMark(step=0, loss=0.9, step_size=5.0, passes=2),
+            GuidanceMark(step=0, loss=0.9, step_size=5.0, passes=2, clipped=1),
             GuidanceMark(step=1, loss=None, step_size=None, passes=0),
         ),
     ),
@@ -244,7 +244,13 @@ def test_where_ties_matter_the_variants_are_named(chart):
 
 @pytest.mark.parametrize(
     ("step", "told"),
-    [(0, "step size 5.00, loss 0.9, refinement passes: 2"), (1, "Guidance paused")],
+    [
+        (
+            0,
+            "refinement passes: 2, updates clipped to the gradient limit: 1",
+        ),
+        (1, "Guidance paused"),
+    ],
     ids=["acted", "rested"],
 )
 def test_what_guidance_did_can_be_heard(chart, step, told):
@@ -343,7 +349,8 @@ def test_the_table_has_a_row_for_each_step(chart):
         "loss",
         "step size",
         "passes",
+        "clipped",
     )
-    assert table.rows[0] == (1, 0.0, 0.4, 0.9, 5.0, 2)
-    assert table.rows[1] == (2, 0.1, None, None, None, 0)
+    assert table.rows[0] == (1, 0.0, 0.4, 0.9, 5.0, 2, 1)
+    assert table.rows[1] == (2, 0.1, None, None, None, 0, 0)
     assert len(table.rows) == 11
