@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-METHODS = ("promptonly", "boxdiff", "gligen")
+RUNS = ("sd15_promptonly", "sd15_boxdiff", "sd14_gligen")
+BEFORE, AFTER = "eval_precal_20260116_113552", "eval"
+"""The evaluations before and after the calibration, as the release names them."""
 RELATIONS = ("left_of", "right_of", "above", "below")
 NAMES = ("cat", "dog", "bus", "cup", "chair", "bird")
 VERDICTS = ("PASS", "FAIL", "UNDECIDABLE")
@@ -26,7 +28,7 @@ SIDE = 96
 def write_release(folder, seed=1, prompts=60, pictures=False):
     """Write runs and return their folders, in the order of the release."""
     chance = random.Random(seed)
-    return [_write_run(folder, method, chance, prompts, pictures) for method in METHODS]
+    return [_write_run(folder / run, chance, prompts, pictures) for run in RUNS]
 
 
 def write_labels(path, sample, seed=1, rater="Ada"):
@@ -44,20 +46,19 @@ def write_labels(path, sample, seed=1, rater="Ada"):
     return labels
 
 
-def _write_run(folder, method, chance, prompts, pictures):
-    run = folder / f"sd15_{method}"
+def _write_run(run, chance, prompts, pictures):
     manifest, before, after = [], [], []
     for number in range(prompts):
         relation = RELATIONS[number % 4]
         names = chance.sample(NAMES, 2)
         for seed in range(SEEDS):
-            sample_id = f"sd15_{method}_v1_{number:06d}_seed{seed:04d}"
+            sample_id = f"{run.name}_v1_{number:06d}_seed{seed:04d}"
             manifest.append(_line(run.name, sample_id, number, seed, (relation, *names)))
             if pictures:
                 _paint(run / "images" / f"{sample_id}.png", chance)
             for records, undecided in ((before, 0.4), (after, 0.6)):
                 records.append(_record(sample_id, number, (relation, *names), chance, undecided))
-    for name, records in (("eval_precal", before), ("eval", after)):
+    for name, records in ((BEFORE, before), (AFTER, after)):
         evaluation = run / name
         evaluation.mkdir(parents=True)
         (evaluation / "per_sample.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")

@@ -146,6 +146,12 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="benchmarks, or run folders of SpatialBench-UC",
     )
+    parser.add_argument(
+        "--evaluation",
+        metavar="NAME",
+        default="",
+        help='folder of the verdicts in each run, as "eval_precal_20260116_113552" (default: eval)',
+    )
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
@@ -346,7 +352,7 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
             hint=f"Choose {', '.join(REPORT_SUFFIXES)}.",
         )
     check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
-    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    methods = _methods(options, studio)
     made = full_report(methods, lambda each: _pictures(each, options, studio))
     reports, comparisons = made.reports, made.comparisons
     files = studio.registry.benchmark_files(FILES_ID)
@@ -364,6 +370,11 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
     return 0
 
 
+def _methods(options: argparse.Namespace, studio: Studio) -> tuple[MethodResults, ...]:
+    records = studio.registry.records(RECORDS_ID)
+    return read_methods(options.folders, records, options.evaluation)
+
+
 def _pictures(
     method: MethodResults, options: argparse.Namespace, studio: Studio
 ) -> Sequence[StudiedPicture]:
@@ -374,7 +385,7 @@ def _pictures(
 
 def compare(options: argparse.Namespace, studio: Studio) -> int:
     """Compare every two methods on the same prompts and seeds."""
-    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    methods = _methods(options, studio)
     comparisons = compare_methods(methods)
     if options.json:
         show_json({"comparisons": [comparison_answer(each) for each in comparisons]})
@@ -385,7 +396,7 @@ def compare(options: argparse.Namespace, studio: Studio) -> int:
 
 def choose(options: argparse.Namespace, studio: Studio) -> int:
     """Choose the best method from stored scores."""
-    methods = read_methods(options.folders, studio.registry.records(RECORDS_ID))
+    methods = _methods(options, studio)
     chosen = choose_method(
         methods, options.value, options.error, options.seed, is_published=options.published
     )

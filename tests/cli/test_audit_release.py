@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests import generated_release, independent_audit
+from tests.generated_release import AFTER, BEFORE, RUNS
 
 RELEASE = os.environ.get("SPATIALBENCH_RELEASE", "")
 """Folder of a complete release v1.0.1, for the published figures."""
-RUNS = "sd15_promptonly", "sd15_boxdiff", "sd14_gligen"
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def release(tmp_path):
 def sample(terminal, release, tmp_path):
     """The sample that the terminal draws from the verdicts before calibration."""
     path = tmp_path / "sample.csv"
-    runs = [run / "eval_precal" for run in release]
+    runs = [run / BEFORE for run in release]
     assert terminal("audit", "sample", *runs, "--out", path).code == 0
     return path
 
@@ -35,11 +35,11 @@ def ids_of(path):
 
 
 def test_the_sampler_draws_the_ids_of_the_independent_script(release, sample):
-    pictures = independent_audit.population(release, "eval_precal")
+    pictures = independent_audit.population(release, BEFORE)
     assert ids_of(sample) == independent_audit.stratified_sample(pictures)
 
 
-@pytest.mark.parametrize("evaluation", ["eval", "eval_precal"])
+@pytest.mark.parametrize("evaluation", [AFTER, BEFORE])
 def test_every_figure_equals_the_independent_script(
     evaluation, terminal, release, sample, tmp_path
 ):

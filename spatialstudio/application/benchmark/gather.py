@@ -7,10 +7,12 @@ from spatialstudio.application.benchmark.item_records import (
     COSTS,
     benchmark_item,
     manifest_line,
+    prompt_line,
     sample_id,
 )
+from spatialstudio.application.benchmark.result_store import PROMPTS_FILE
 from spatialstudio.application.benchmark.runner import ItemFiles
-from spatialstudio.application.evaluate.recorded_runs import report_on_samples
+from spatialstudio.application.evaluate.recorded_runs import counterfactual_pairs, report_on_samples
 from spatialstudio.domain.benchmark import BenchmarkItem, ScoredSample
 from spatialstudio.domain.benchmark_plan import JudgePlan, MethodPlan, PlannedItem
 from spatialstudio.domain.benchmark_ports import Record
@@ -62,7 +64,24 @@ def write_results(items: ItemFiles) -> tuple[str, ...]:
             lines = "".join(json.dumps(row) + "\n" for row in gathered.rows)
             items.store.files.write(folder / ROWS_FILE, lines.encode())
             written.append(name)
+    if written:
+        lines = "".join(json.dumps(line) + "\n" for line in prompt_lines(items))
+        items.store.files.write(items.store.results(PROMPTS_FILE), lines.encode())
     return tuple(written)
+
+
+def prompt_lines(items: ItemFiles) -> Iterator[Record]:
+    """Yield the prompts of a benchmark as lines of the release's ``prompts.jsonl``."""
+    tags = {
+        stated: item.prompt.tags
+        for item in items.opened.items
+        if item.request is not None
+        for stated in _relations(item)
+    }
+    pairs = counterfactual_pairs(tags)
+    others = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+    for stated, own in tags.items():
+        yield prompt_line(stated, own, others.get(stated))
 
 
 def gather(items: ItemFiles, method: MethodPlan, judges: JudgePlan, name: str) -> Gathered:

@@ -19,6 +19,8 @@ from spatialstudio.science.pos.pse import pse_of
 
 COSTS = ("seconds", "judging_seconds", "passes", "flops")
 """Numbers of an item's record; those of earlier versions lack some."""
+FROM_RESULTS = "../../"
+"""From a run folder among the results to the folder of the benchmark."""
 
 
 def passes_of(request: GenerationRequest, events: Sequence[object]) -> int:
@@ -143,7 +145,10 @@ def _row(scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics) -> M
 
 
 def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: BenchmarkItem) -> Record:
-    """Return the line of a picture in ``manifest.jsonl``; "cost" is ours."""
+    """Return the line of a picture in ``manifest.jsonl``; "cost" is ours.
+
+    As in the release, the path of the picture is relative to the run folder.
+    """
     request = item.request
     assert request is not None
     sampling = request.sampling
@@ -151,7 +156,7 @@ def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: Benchm
         "sample_id": sample_id(run_id, stated.id, item.seed),
         "run_id": run_id,
         "prompt_id": stated.id,
-        "image_path": record["picture"],
+        "image_path": f"{FROM_RESULTS}{record['picture']}",
         "model": {
             "pipeline": record["pipeline"],
             "model_id": request.model.id,
@@ -174,6 +179,31 @@ def manifest_line(item: PlannedItem, run_id: str, record: Record, stated: Benchm
         "code_version": record["versions"],
         "cost": {name: record.get(name) for name in (*COSTS, "device")},
     }
+
+
+def prompt_line(
+    stated: BenchmarkItem, tags: Sequence[str], counterpart: BenchmarkItem | None
+) -> Record:
+    """Return the line of a prompt and relation in ``prompts.jsonl`` of the release.
+
+    Args:
+        stated: The prompt and relation.
+        tags: Difficulty tags of the prompt.
+        counterpart: The prompt with swapped objects and the inverse relation; None without one.
+    """
+    names = {"object_a": stated.subject, "object_b": stated.object}
+    line = {
+        "prompt_id": stated.id,
+        "pair_id": min(stated.id, counterpart.id) if counterpart else stated.id,
+        "relation": stated.relation_type.id,
+        **{end: {"name": name, "coco_label": name} for end, name in names.items()},
+        "prompt": stated.prompt,
+        "difficulty_tags": list(tags),
+    }
+    if counterpart is None:
+        return line
+    other = {"relation": counterpart.relation_type.id, "prompt": counterpart.prompt}
+    return {**line, "counterfactual": {"prompt_id": counterpart.id, **other}}
 
 
 def sample_id(run_id: str, prompt_id: str, seed: int) -> str:

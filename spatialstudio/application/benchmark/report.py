@@ -111,18 +111,21 @@ class MethodReport:
     flops: float | None = None
 
 
-def read_methods(folders: Sequence[Path], records: RecordedRuns) -> tuple[MethodResults, ...]:
+def read_methods(
+    folders: Sequence[Path], records: RecordedRuns, evaluation: str = ""
+) -> tuple[MethodResults, ...]:
     """Read the results of benchmarks and run folders of the release.
 
     Args:
         folders: Each a benchmark, or a run folder.
         records: Reads run folders.
+        evaluation: Folder of the verdicts in each run; empty for the usual one.
 
     Raises:
         StoreError: A folder contains no results, or they are damaged.
         SettingsError: The checker settings of a run are invalid.
     """
-    found = [run for folder in folders for run in _run_folders(folder)]
+    found = [run / evaluation for folder in folders for run in _run_folders(folder)]
     methods = [_method(folder, records) for folder in found]
     names = [each.name for each in methods]
     if len(set(names)) < len(names):

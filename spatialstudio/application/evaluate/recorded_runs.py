@@ -151,7 +151,7 @@ def report_on_samples(judged: Sequence[ScoredSample], settings: CheckerSettings)
         by_item[one.item][one.seed] = one.outcome
     pictures = max(len(outcomes) for outcomes in by_item.values())
     best = {item: best_of(list(outcomes.values())) for item, outcomes in by_item.items()}
-    pairs = _pairs(by_item)
+    pairs = counterfactual_pairs(by_item)
     return RunReport(
         settings=settings,
         all=outcome_counts(one.outcome for one in judged),
@@ -173,7 +173,7 @@ def report_on_samples(judged: Sequence[ScoredSample], settings: CheckerSettings)
     )
 
 
-def _pairs(
+def counterfactual_pairs(
     items: Mapping[BenchmarkItem, object],
 ) -> list[tuple[BenchmarkItem, BenchmarkItem]]:
     """Return each pair of items with swapped objects and inverse relation, once."""

@@ -267,7 +267,7 @@ def _by_relation(
     kinds: Iterable[RelationType],
 ) -> Row:
     known = {kind: counts.pass_rate_all for kind, counts in by_relation.items()}
-    return {"run": run_id, **{kind.id: known.get(kind) for kind in kinds}}
+    return {"run": run_id, **{f"{kind.id}_pass_rate": known.get(kind) for kind in kinds}}
 
 
 def _counterfactual(run_id: str, counts: PairCounts) -> Row:

@@ -2,7 +2,7 @@
 
 A run folder holds ``manifest.jsonl``, one line per generated picture, and ``eval/`` with
 ``per_sample.jsonl``, one line per judged picture, detections included. The path of an evaluation
-folder inside a run, such as ``eval_precal/``, is accepted instead of the run's.
+folder inside a run, such as ``eval_precal_20260116_113552/``, is accepted instead of the run's.
 
 Source: Rostane 2026, SpatialBench-UC, arXiv:2601.13462, and its release v1.0.1. Its evaluation
 omits pictures that it cannot judge; here a picture without a record counts as an error.
@@ -214,6 +214,7 @@ RECORDS_FILE = "per_sample.jsonl"
 METRICS_FILE = "metrics.json"
 EVALUATION_FOLDER = "eval"
 PRECALIBRATION_FOLDER = "eval_precal"
+"""Start of the name of the folder with the verdicts before the calibration."""
 LARGEST_BYTES = 64 * MEBIBYTE
 MOST_VALUES = 1_000_000
 """Limit per file; a run of 800 pictures has 80,000."""
@@ -457,7 +458,7 @@ def _counts_full_reasons(evaluation: Path) -> bool:
         figures = parse_limited(read_regular(evaluation / METRICS_FILE, LARGEST_BYTES))
         return any("(" in reason for reason in figures["undecidable_reasons"])
     except (OSError, *_BROKEN):
-        return evaluation.name == PRECALIBRATION_FOLDER
+        return evaluation.name.startswith(PRECALIBRATION_FOLDER)
 
 
 def _too_large(path: Path) -> StoreError:

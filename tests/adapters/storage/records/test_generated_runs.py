@@ -70,9 +70,9 @@ def test_a_prompt_with_missing_pictures_is_undecidable_over_all_pictures(one_sid
     assert (report.all_of.passes, report.all_of.undecidable) == (1, 1)
     assert table(target, "by_relation.csv") == {
         "run": "sd14_gligen",
-        "above": "0.0000",
-        "left_of": "1.0000",
-        "right_of": "0.0000",
+        "above_pass_rate": "0.0000",
+        "left_of_pass_rate": "1.0000",
+        "right_of_pass_rate": "0.0000",
     }
 
 
