@@ -107,7 +107,8 @@ class AttentionFile:
     Attributes:
         layer: Name of the attention layer.
         name: Name of the file in the run's attention folder.
-        words: Text at each stored position of the sequence; empty for padding.
+        words: Word of the prompt at each stored position of the sequence; empty for padding and
+            for tokens of the model's template.
         shape: (stored steps, heads, words, h, w); a single head is the mean of all.
         dtype: One of ``LAYER_DTYPES``.
         steps_before: Steps of the rows of a file read before the updates of steps on which

@@ -147,7 +147,7 @@ def words_by_position(
     Args:
         streams: How the model's text encoders read the prompt.
         prompt: The pipeline's prompt.
-        with_filling: Whether to include template, start, end and padding tokens.
+        with_filling: Whether to include template, start, end and padding tokens, with empty words.
     """
     found: dict[int, str] = {}
     for stream in streams:
@@ -195,14 +195,14 @@ class _Reading:
         return self.words(with_filling=False)
 
     def words(self, *, with_filling: bool) -> dict[int, str]:
-        """Return the text of each position in the denoiser's text."""
+        """Return the word at each position in the denoiser's text; empty for filling."""
         stream, text = self._stream, self._stream.text(self._prompt)
         front = self._filled_in_front() - stream.drops
         start, stop = stream.place(self._prompt, 0), stream.place(self._prompt, len(self._prompt))
         pieces = {
             stream.first + front + token: text[first:end]
             for token, (first, end) in enumerate(self._read)
-            if with_filling or (first < stop and start < end)
+            if first < stop and start < end
         }
         length = stream.length(self._prompt) if with_filling else 0
         filling = dict.fromkeys(range(stream.first, stream.first + length), "")
