@@ -182,6 +182,11 @@ def test_a_run_without_captured_layers_says_so():
         measure_layers(run_of(files=()), reader({}))
 
 
+def test_a_run_that_ended_before_its_first_step_is_reported(table):
+    with pytest.raises(StoreError, match="No layers were captured"):
+        measure_layers(replace(run_of(), steps=()), reader(arrays_of(0)))
+
+
 def test_a_difference_is_taken_where_both_runs_have_values(table):
     other_arrays = arrays_of(5)
     other = measure_layers(run_of(2, files=FILES[1:], every=1), reader(other_arrays))
