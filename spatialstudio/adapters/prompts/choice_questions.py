@@ -29,7 +29,6 @@ from spatialstudio.domain.multiple_choice import (
 from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.domain.scene import MentionId, SceneGraph
 from spatialstudio.science.questions.prompt_questions import check_question, id_of, rng_of
-from spatialstudio.science.questions.spatialgeneval import read_question
 
 ATTEMPTS = 2
 MOST_QUESTIONS = 20
@@ -149,9 +148,9 @@ def _checked(rows: Sequence[dict[str, Any]], scene: SceneGraph, source_id: str) 
             options=(*options, (NONE_LETTER, "None")),
             key="ABCD"[order.index(0)],
         )
-        reason = _fault(question, scene)
-        if reason:
-            notes.append(f'"{question.stem}" was left out: {reason}.')
+        check = check_question(question, scene)
+        if check.state is QuestionState.CONTRADICTS:
+            notes.append(f'"{question.stem}" was left out: {check.reason}.')
         else:
             kept.append((question, row["sub_domain"]))
     return WrittenQuestions(
@@ -166,18 +165,6 @@ def _checked(rows: Sequence[dict[str, Any]], scene: SceneGraph, source_id: str) 
         source_id=source_id,
         notes=tuple(notes),
     )
-
-
-def _fault(question: ChoiceQuestion, scene: SceneGraph) -> str:
-    """Return why a question cannot be kept; empty if it can."""
-    try:
-        reread = read_question(question.text, question.key)
-    except ValueError:
-        return "its options cannot be written in one line"
-    if (reread.stem, reread.options) != (question.stem, question.options):
-        return "its options cannot be written in one line"
-    check = check_question(question, scene)
-    return check.reason if check.state is QuestionState.CONTRADICTS else ""
 
 
 def _about(question: ChoiceQuestion, scene: SceneGraph) -> tuple[MentionId, ...]:

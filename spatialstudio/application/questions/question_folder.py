@@ -63,6 +63,21 @@ class AskPlan:
     price: Price | None = None
 
 
+@frozen
+class AskedFolder:
+    """The files of a run of questions about one picture.
+
+    Attributes:
+        data: The questions.
+        pictures: Folder of the picture.
+        answers: Folder of the run.
+    """
+
+    data: Path
+    pictures: Path
+    answers: Path
+
+
 def begin_run(folder: Path, plan: AskPlan, write: Write) -> QuestionRun:
     """Start a run, or continue the one in the folder.
 

@@ -17,6 +17,7 @@ from spatialstudio.application.questions.perception_answerer import (
     scene_of,
 )
 from spatialstudio.application.questions.question_folder import (
+    AskedFolder,
     AskPlan,
     begin_run,
     open_run,
@@ -26,16 +27,21 @@ from spatialstudio.application.questions.question_report import run_report
 from spatialstudio.application.questions.question_run import QuestionRun, RunProgress
 from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.application.registry import Registry
-from spatialstudio.application.storage.storage import IMAGES_ID
+from spatialstudio.application.storage.storage import IMAGES_ID, METADATA_ID
 from spatialstudio.application.studio import Studio
-from spatialstudio.domain.errors import StoreError, TargetExists
+from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.errors import SettingsError, StoreError, TargetExists
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.multiple_choice import QuestionSet, WrittenQuestions
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
-from spatialstudio.science.questions.prompt_questions import questions_of_prompt
+from spatialstudio.science.questions.prompt_questions import (
+    fits_one_line,
+    id_of,
+    questions_of_prompt,
+)
 from spatialstudio.science.questions.rendered_questions import questions_of_scene
 from spatialstudio.science.questions.spatialgeneval import set_row
 
@@ -43,6 +49,7 @@ FILES_ID = "files"
 RENDERER_ID = "stickers"
 CACHE_FOLDER = "answers"
 QUESTIONS_FILE = "questions.jsonl"
+DIGITS, SHOWN_LETTERS = 10, 60
 SEEDS = 1_000_000
 """Scenes of one seed have numbers below it."""
 
@@ -106,12 +113,35 @@ class Questions:
 
         Raises:
             TargetExists: The file exists, and ``overwrite`` is False.
+            SettingsError: A question cannot be written in one line.
             StoreError: The folder cannot be written.
         """
         if path.exists() and not overwrite:
             raise TargetExists([path])
-        lines = [json.dumps(set_row(each), ensure_ascii=False) + "\n" for each in sets]
-        self._write(path, "".join(lines).encode("utf-8", "surrogatepass"))
+        self._write(path, _lines_of(sets))
+
+    def store_for_asking(
+        self, folder: Path, questions: QuestionSet, image: RgbImage
+    ) -> AskedFolder:
+        """Write questions and their picture into a subfolder, from which they can be asked.
+
+        Equal questions on an equal picture have the same subfolder, so that their run continues.
+
+        Raises:
+            SettingsError: A question cannot be written in one line.
+            StoreError: The folder cannot be written.
+        """
+        named = replace(questions, id=id_of(questions.prompt))  # a file may have any other id
+        data, picture = (
+            _lines_of([named]),
+            self._registry.metadata(METADATA_ID).encode(image, "PNG", None),
+        )
+        digest = sha256(data + picture).hexdigest()
+        own = folder / f"questions {named.id} {digest[:DIGITS]}"
+        pictures = own / "pictures"
+        self._write(own / QUESTIONS_FILE, data)
+        self._write(pictures / f"{named.id}.png", picture)
+        return AskedFolder(data=own / QUESTIONS_FILE, pictures=pictures, answers=own / "answers")
 
     def generate(
         self, folder: Path, count: int, seed: int, *, overwrite: bool = False
@@ -187,6 +217,22 @@ class Questions:
         with suppress(StoreError):
             return ReplyJournal(self._cache / CACHE_FOLDER / f"{name}.jsonl")
         return None
+
+
+def _lines_of(sets: Sequence[QuestionSet]) -> bytes:
+    """Return question sets as JSON lines.
+
+    Raises:
+        SettingsError: A question cannot be written in one line.
+    """
+    for question in (question for each in sets for question in each.questions):
+        if not fits_one_line(question):
+            raise SettingsError(
+                f'The question "{question.stem[:SHOWN_LETTERS]}" cannot be written in one line.',
+                hint='Do not write "Options:", "A: " and the like in questions and options.',
+            )
+    lines = [json.dumps(set_row(each), ensure_ascii=False) + "\n" for each in sets]
+    return "".join(lines).encode("utf-8", "surrogatepass")
 
 
 def questions_of(studio: Studio) -> Questions:

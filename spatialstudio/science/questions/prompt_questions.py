@@ -44,6 +44,7 @@ from spatialstudio.science.questions.choice_forms import (
     read_stem,
 )
 from spatialstudio.science.questions.rendered_questions import Draft, lettered
+from spatialstudio.science.questions.spatialgeneval import read_question
 
 RULES_ID = "rules"
 PLACES = ((LEFT_OF, RIGHT_OF, ABOVE, BELOW), (IN_FRONT_OF, BEHIND), (NEAR, FAR_FROM))
@@ -152,10 +153,12 @@ def check_question(question: ChoiceQuestion, scene: SceneGraph) -> QuestionCheck
         Whether the prompt states the key and none of the wrong options; not checked for questions
         of unknown form and on what the prompt leaves open.
     """
+    if not fits_one_line(question):
+        return _contradicts("its options cannot be written in one line")
     options = dict(question.options)
     key = options.get(question.key, "").strip().lower()
     if not key or question.key == NONE_LETTER:
-        return _contradicts("the key is no option")
+        return _contradicts("the right answer is none of the options")
     wrong = [
         text.strip().lower()
         for letter, text in question.options
@@ -182,6 +185,15 @@ def check_question(question: ChoiceQuestion, scene: SceneGraph) -> QuestionCheck
 
 
 _CHECKED = frozenset((Form.PRESENT, Form.COUNT, Form.COLOUR, Form.PLACE))
+
+
+def fits_one_line(question: ChoiceQuestion) -> bool:
+    """Return True if a question can be read again from its line in the form of the data."""
+    try:
+        reread = read_question(question.text, question.key)
+    except ValueError:
+        return False
+    return (reread.stem, reread.options) == (question.stem, question.options)
 
 
 def _contradicts(reason: str) -> QuestionCheck:

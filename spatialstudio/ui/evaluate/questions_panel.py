@@ -13,7 +13,7 @@ from spatialstudio.application.questions.question_asker import (
     QuestionAsker,
     answerers_of,
 )
-from spatialstudio.application.questions.question_folder import AskPlan
+from spatialstudio.application.questions.question_folder import AskedFolder, AskPlan
 from spatialstudio.application.questions.question_run import AnsweredSet
 from spatialstudio.application.questions.question_view import (
     AnsweredQuestion,
@@ -24,6 +24,7 @@ from spatialstudio.application.questions.question_view import (
 from spatialstudio.application.questions.questions import questions_of
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.multiple_choice import AnswerCost, Price
+from spatialstudio.ui.evaluate.question_writing import QuestionWriting
 from spatialstudio.ui.evaluate.widgets.ask_form import AskChoice, AskForm
 from spatialstudio.ui.evaluate.widgets.radar_chart import RadarChart, RadarLine
 from spatialstudio.ui.framework.file_reading import Subject
@@ -46,6 +47,7 @@ class Shown(Enum):
     ANSWERS = 0
     ACCURACY = 1
     ASK = 2
+    WRITE = 3
 
 
 class QuestionsPanel(Panel):
@@ -69,7 +71,7 @@ class QuestionsPanel(Panel):
             questions, lambda: context.studio.judges, context.studio.bus.publish
         )
         self._state = TextLabel(
-            tr("Open the answers of a run, or ask an answerer about pictures."), Tone.MUTED
+            tr("Open the answers of a run, ask about pictures, or write questions."), Tone.MUTED
         )
         self._segments = Segments(
             tr("Shown"),
@@ -77,6 +79,7 @@ class QuestionsPanel(Panel):
                 Shown.ANSWERS: (tr("Answers"), tr("Each question with its votes and reasons")),
                 Shown.ACCURACY: (tr("Accuracy"), tr("By sub-domain and method")),
                 Shown.ASK: (tr("Ask"), tr("Ask an answerer about pictures")),
+                Shown.WRITE: (tr("Write"), tr("Write and edit questions on the prompt")),
             },
         )
         self._segments.choice_picked.connect(self._show_page)
@@ -85,7 +88,14 @@ class QuestionsPanel(Panel):
         self._form.estimate_asked.connect(partial(self._ask, only_estimates=True))
         self._form.run_asked.connect(partial(self._ask, only_estimates=False))
         self._form.cancel_asked.connect(self._asker.cancel)
-        self._pages = pages(self._make_answers(), self._make_accuracy(), DockRoom(self._form))
+        self._writing = QuestionWriting(context, questions)
+        self._writing.asking_prepared.connect(self._show_prepared)
+        self._pages = pages(
+            self._make_answers(),
+            self._make_accuracy(),
+            DockRoom(self._form),
+            DockRoom(self._writing),
+        )
         open_button = push_button(
             tr("Open answers…"), self._ask_folder, tip=tr("Open the folder of a run of questions")
         )
@@ -101,7 +111,8 @@ class QuestionsPanel(Panel):
         self._show_page(Shown.ANSWERS)
 
     def handle(self, event: object) -> None:
-        """Show the progress and the answers of the run that is asked."""
+        """Show the progress and the answers of the run that is asked, and written questions."""
+        self._writing.handle(event)
         match event:
             case AskProgressed():
                 self._form.show_cost(self._progress_in_words(event))
@@ -185,6 +196,11 @@ class QuestionsPanel(Panel):
         assert isinstance(shown, Shown)
         self._segments.show_choice(shown)
         self._pages.setCurrentIndex(shown.value)
+
+    def _show_prepared(self, made: AskedFolder) -> None:
+        """Show the form of a run of questions about the open picture."""
+        self._form.show_paths(made.data, made.pictures, made.answers)
+        self._show_page(Shown.ASK)
 
     def _ask_folder(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, tr("Open answers"))
@@ -286,6 +302,7 @@ class QuestionsPanel(Panel):
             self._form.show_cost(tr("Cancelled. Asking again continues the run."))
         if ended.error is None and not self._only_estimates:
             self.open_folder(ended.folder)
+            self._show_page(Shown.ASK if ended.is_cancelled else Shown.ANSWERS)
 
 
 def cost_in_words(cost: AnswerCost, price: Price | None) -> str:

@@ -77,6 +77,13 @@ class AskForm(QWidget):
             self._answerer.addItem(name, answerer_id)
         self._offer()
 
+    def show_paths(self, data: Path, pictures: Path, answers: Path) -> None:
+        """Set questions, pictures and the folder of the run."""
+        paths = {DATA: data, PICTURES: pictures, ANSWERS: answers}
+        for name, path in paths.items():
+            self._paths[name].setText(str(path))
+        self._cost.setText("")
+
     def show_cost(self, text: str) -> None:
         """Show cost or progress."""
         self._cost.setText(text)
